@@ -1,0 +1,10 @@
+//! The adapter document: what was written, loaded into what it means.
+//!
+//! Loading goes text → value → diagnostics → types. Every problem is collected with its JSON pointer; one bad operation is
+//! diagnosed and left out, the rest of the document still loads.
+
+mod load;
+mod model;
+
+pub use load::{Loaded, load};
+pub use model::*;

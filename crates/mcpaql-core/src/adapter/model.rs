@@ -1,0 +1,234 @@
+//! The document model: one shape for the element form, the generator form and their three spellings.
+
+use crate::operation::Operation;
+use crate::policy::HintOverrides;
+use indexmap::IndexMap;
+use serde_json::Value;
+
+/// One described API.
+#[derive(Debug, Clone)]
+pub struct Adapter {
+    /// As written: lower case, hyphens or underscores.
+    pub name: String,
+    /// For people; derived from the name where the document has none.
+    pub display_name: String,
+    /// Semantic version of the document.
+    pub version: String,
+    /// What the API is for.
+    pub description: String,
+    /// How tools are named.
+    pub tool_names: ToolNames,
+    /// How operations are spread over tools, where the document says.
+    pub mode: Option<Mode>,
+    /// The custom endpoint families, where the document declares any.
+    pub profile: Option<Profile>,
+    /// Name of the hint policy, where the document says.
+    pub policy: Option<String>,
+    /// Hints for every tool of the adapter.
+    pub hints: HintOverrides,
+    /// Hints per endpoint family.
+    pub endpoint_hints: IndexMap<String, HintOverrides>,
+    /// Named schemas, referred to as `#/types/Name`.
+    pub types: IndexMap<String, Value>,
+    /// In the order of the document; `introspect` is not among them.
+    pub operations: Vec<Operation>,
+    /// Where calls go.
+    pub target: Target,
+    /// How calls are authenticated.
+    pub auth: Auth,
+    /// Which failures carry `isError`.
+    pub errors: ErrorPolicy,
+    /// Free words for discovery.
+    pub tags: Vec<String>,
+}
+
+/// How tools are named.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolNames {
+    /// `{adapter}_mcpaql_{endpoint}` unless set.
+    pub pattern: Option<String>,
+    /// Replaces the `{adapter}_` part.
+    pub prefix: Option<String>,
+    /// Older tool names → the endpoint (or operation, in discrete mode) they stand for.
+    pub aliases: IndexMap<String, String>,
+}
+
+/// How operations are spread over tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// A tool per endpoint family.
+    Semantic,
+    /// One tool.
+    Single,
+    /// Both.
+    All,
+    /// A tool per operation.
+    Discrete,
+}
+
+impl Mode {
+    /// All four.
+    pub const ALL: [Mode; 4] = [Mode::Semantic, Mode::Single, Mode::All, Mode::Discrete];
+
+    /// The word in documents, flags and introspection.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Mode::Semantic => "semantic",
+            Mode::Single => "single",
+            Mode::All => "all",
+            Mode::Discrete => "discrete",
+        }
+    }
+
+    /// The mode of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.as_str() == text)
+    }
+}
+
+/// A custom set of endpoint families.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// The name introspection shows; `custom` unless the document names it.
+    pub name: String,
+    /// Family → purpose; the operations know their family themselves.
+    pub families: IndexMap<String, Family>,
+}
+
+/// One endpoint family of a custom profile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Family {
+    /// What it is for, in one sentence.
+    pub purpose: String,
+    /// For people.
+    pub title: Option<String>,
+}
+
+/// Where calls go.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// An HTTP API.
+    Http(HttpTarget),
+    /// The embedded store.
+    Store(StoreTarget),
+    /// Local programs.
+    Command(CommandTarget),
+}
+
+impl Target {
+    /// Whether calls leave this machine, which is what `openWorldHint` tells.
+    #[must_use]
+    pub const fn is_remote(&self) -> bool {
+        matches!(self, Target::Http(_))
+    }
+}
+
+/// An HTTP API.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HttpTarget {
+    /// Without trailing slash; may hold a path.
+    pub base_url: String,
+    /// Sent with every request; values may hold `${env:NAME}`.
+    pub headers: IndexMap<String, String>,
+    /// Plain `http://` to other machines is allowed only where the document says so.
+    pub allow_http: bool,
+    /// Default 10 s.
+    pub connect_timeout_ms: u64,
+    /// Default 60 s, for the whole call with its retries.
+    pub timeout_ms: u64,
+    /// How often an idempotent operation is tried again; default 2.
+    pub retries: u32,
+    /// Default 10 MiB.
+    pub max_response_bytes: u64,
+}
+
+/// The embedded store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoreTarget {
+    /// Declared resource types.
+    pub resources: IndexMap<String, Resource>,
+}
+
+/// A resource type of the store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resource {
+    /// What it is, for descriptions.
+    pub description: String,
+    /// `notes` for `note`.
+    pub plural: String,
+    /// Field → JSON Schema.
+    pub fields: IndexMap<String, Value>,
+    /// Fields a record must have.
+    pub required: Vec<String>,
+    /// String fields that search reads; all of them unless declared.
+    pub search: Vec<String>,
+}
+
+/// Local programs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommandTarget {
+    /// Working directory of every process; may hold `${env:NAME}`.
+    pub cwd: Option<String>,
+    /// Names of environment variables that are passed on.
+    pub env: Vec<String>,
+    /// Variables set to fixed values.
+    pub set_env: IndexMap<String, String>,
+    /// Default 30 s.
+    pub timeout_ms: u64,
+    /// Default 1 MiB for standard output.
+    pub max_output_bytes: u64,
+}
+
+/// How calls are authenticated. Only names of environment variables are here, never values.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Auth {
+    /// Not at all.
+    #[default]
+    None,
+    /// `Authorization: Bearer …`.
+    Bearer {
+        /// Variable that holds the token.
+        token_env: String,
+        /// Header, `Authorization` unless set.
+        header: String,
+        /// What stands before the token, `Bearer ` unless set.
+        prefix: String,
+    },
+    /// A key in a header or in the query.
+    ApiKey {
+        /// Variable that holds the key.
+        key_env: String,
+        /// Where it goes.
+        place: KeyPlace,
+        /// What stands before the key, nothing unless set.
+        prefix: String,
+    },
+    /// HTTP basic authentication.
+    Basic {
+        /// Variable that holds the user name.
+        username_env: String,
+        /// Variable that holds the password.
+        password_env: String,
+    },
+}
+
+/// Where an API key goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyPlace {
+    /// A header of that name.
+    Header(String),
+    /// A query parameter of that name.
+    Query(String),
+}
+
+/// Which failures carry `isError`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ErrorPolicy {
+    /// Only what an agent cannot repair, as MCP-AQL says.
+    #[default]
+    Unrecoverable,
+    /// Every failure, as plain MCP hosts expect.
+    All,
+}

@@ -1,0 +1,242 @@
+//! Facts about an operation: what it does, free of any policy about how to announce it.
+//!
+//! Facts are stored; hints are derived from them (`policy`). Two systems that annotate the same operation
+//! differently disagree about policy, never about facts.
+
+use crate::operation::{Binding, Category, Danger};
+
+/// What kind of effect a call has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Observes.
+    Read,
+    /// Calculates from its arguments.
+    Compute,
+    /// Adds something new.
+    Create,
+    /// Adds to something that is there.
+    Append,
+    /// Changes parts of something.
+    Update,
+    /// Replaces a value or a whole thing.
+    Set,
+    /// Puts something elsewhere.
+    Move,
+    /// Removes, but keeps it recoverable.
+    SoftDelete,
+    /// Removes.
+    Delete,
+    /// Removes a connection between things.
+    Unlink,
+    /// Runs something.
+    Execute,
+    /// Sends something to someone.
+    Send,
+    /// Opens, closes or changes a session.
+    Session,
+    /// Several effects behind one switch.
+    Multiplexed,
+}
+
+impl Effect {
+    /// All of them.
+    pub const ALL: [Effect; 14] = [
+        Effect::Read,
+        Effect::Compute,
+        Effect::Create,
+        Effect::Append,
+        Effect::Update,
+        Effect::Set,
+        Effect::Move,
+        Effect::SoftDelete,
+        Effect::Delete,
+        Effect::Unlink,
+        Effect::Execute,
+        Effect::Send,
+        Effect::Session,
+        Effect::Multiplexed,
+    ];
+
+    /// The word in documents.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Effect::Read => "read",
+            Effect::Compute => "compute",
+            Effect::Create => "create",
+            Effect::Append => "append",
+            Effect::Update => "update",
+            Effect::Set => "set",
+            Effect::Move => "move",
+            Effect::SoftDelete => "soft_delete",
+            Effect::Delete => "delete",
+            Effect::Unlink => "unlink",
+            Effect::Execute => "execute",
+            Effect::Send => "send",
+            Effect::Session => "session",
+            Effect::Multiplexed => "multiplexed",
+        }
+    }
+
+    /// The effect of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Effect> {
+        Effect::ALL.into_iter().find(|effect| effect.as_str() == text)
+    }
+
+    /// The category that follows from the effect.
+    #[must_use]
+    pub const fn category(self) -> Category {
+        match self {
+            Effect::Read | Effect::Compute => Category::Read,
+            Effect::Create | Effect::Append => Category::Create,
+            Effect::Update | Effect::Set | Effect::Move => Category::Update,
+            Effect::SoftDelete | Effect::Delete | Effect::Unlink => Category::Delete,
+            Effect::Execute | Effect::Send | Effect::Session | Effect::Multiplexed => Category::Execute,
+        }
+    }
+
+    /// The plainest effect of a category.
+    #[must_use]
+    pub const fn of(category: Category) -> Effect {
+        match category {
+            Category::Create => Effect::Create,
+            Category::Read => Effect::Read,
+            Category::Update => Effect::Update,
+            Category::Delete => Effect::Delete,
+            Category::Execute => Effect::Execute,
+        }
+    }
+}
+
+/// What a second, identical call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Repeat {
+    /// Succeeds and changes nothing more.
+    NoEffect,
+    /// Fails, but changes nothing more.
+    FailsWithoutEffect,
+    /// Has its effect again.
+    Accumulates,
+    /// Nobody said.
+    Unknown,
+}
+
+/// What protects the present state from a blind write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Guard {
+    /// Nothing.
+    None,
+    /// A required etag or version argument.
+    Etag,
+    /// Another condition on the present state.
+    Precondition,
+    /// A human's agreement.
+    Confirm,
+}
+
+/// How far a call reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// This process and its files.
+    Process,
+    /// One known backend.
+    Backend,
+    /// Whatever is out there.
+    Open,
+}
+
+/// What is known about an operation's effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// The kind of effect.
+    pub effect: Effect,
+    /// What a repeat does.
+    pub repeat: Repeat,
+    /// Overwrites what was there.
+    pub overwrites: bool,
+    /// Can be undone.
+    pub reversible: bool,
+    /// What protects the present state.
+    pub guard: Guard,
+    /// How far it reaches.
+    pub reach: Reach,
+}
+
+/// Derives the facts of an operation from what its document declares.
+#[must_use]
+pub fn infer(declared: &Declared<'_>) -> Facts {
+    let effect = declared.effect.unwrap_or(Effect::of(declared.category));
+    let repeat = match declared.idempotent {
+        Some(true) if effect.category() == Category::Delete => Repeat::FailsWithoutEffect,
+        Some(true) => Repeat::NoEffect,
+        Some(false) => Repeat::Accumulates,
+        None => default_repeat(effect, declared.binding, declared.guard),
+    };
+    Facts {
+        effect,
+        repeat,
+        overwrites: matches!(declared.category, Category::Update)
+            || matches!(effect, Effect::Set | Effect::Move),
+        reversible: declared.danger <= Danger::Reversible,
+        guard: declared.guard,
+        reach: declared.reach,
+    }
+}
+
+/// What a document says about an operation, before facts are drawn from it.
+#[derive(Debug)]
+pub struct Declared<'a> {
+    /// Declared category.
+    pub category: Category,
+    /// Declared effect, if any.
+    pub effect: Option<Effect>,
+    /// Declared idempotence, if any.
+    pub idempotent: Option<bool>,
+    /// Declared or derived danger.
+    pub danger: Danger,
+    /// Whether an etag or version is required.
+    pub guard: Guard,
+    /// Derived from the target.
+    pub reach: Reach,
+    /// How the operation reaches its target.
+    pub binding: &'a Binding,
+}
+
+fn default_repeat(effect: Effect, binding: &Binding, guard: Guard) -> Repeat {
+    match effect {
+        Effect::Read | Effect::Compute => Repeat::NoEffect,
+        Effect::Create | Effect::Append | Effect::Send => Repeat::Accumulates,
+        Effect::Delete | Effect::SoftDelete | Effect::Unlink => Repeat::FailsWithoutEffect,
+        Effect::Set => Repeat::NoEffect,
+        Effect::Update | Effect::Move => match (guard, binding) {
+            (Guard::Etag, _) => Repeat::FailsWithoutEffect,
+            (_, Binding::Http(http)) if http.method == "PUT" => Repeat::NoEffect,
+            (_, Binding::Store(_)) => Repeat::NoEffect,
+            _ => Repeat::Unknown,
+        },
+        Effect::Execute | Effect::Session | Effect::Multiplexed => Repeat::Unknown,
+    }
+}
+
+/// Danger of an operation that does not declare it: by name pattern (the highest match), else by category.
+#[must_use]
+pub fn danger_of(name: &str, category: Category) -> Danger {
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| name.ends_with(suffix));
+    if category != Category::Read {
+        if starts(&["drop_", "delete_all", "truncate_", "reset_", "destroy_", "wipe_"]) || ends(&["_production"]) {
+            return Danger::Forbidden;
+        }
+        if starts(&["force_", "bulk_delete", "purge_", "override_", "bypass_"])
+            || ends(&["_permanently", "_without_backup"])
+        {
+            return Danger::Dangerous;
+        }
+    }
+    match category {
+        Category::Read => Danger::Safe,
+        Category::Create | Category::Update | Category::Execute => Danger::Reversible,
+        Category::Delete => Danger::Destructive,
+    }
+}

@@ -1,0 +1,368 @@
+//! An operation: one thing an adapter can do, as the document means it.
+//!
+//! What always holds after loading: the name is snake_case and unique in its adapter, the category is exactly one, every
+//! placeholder of the binding is a declared parameter, and a parameter's `schema` is the full JSON Schema that the
+//! author wrote (type references as `{"$ref": "#/types/Name"}`).
+
+use crate::facts::Facts;
+use crate::policy::HintOverrides;
+use indexmap::IndexMap;
+use serde_json::Value;
+use std::fmt;
+
+/// What an operation does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Category {
+    /// Adds without changing what is there.
+    Create,
+    /// Changes nothing.
+    Read,
+    /// Changes what is there.
+    Update,
+    /// Removes.
+    Delete,
+    /// Runs something whose effect is its own.
+    Execute,
+}
+
+impl Category {
+    /// All five, in the protocol's order.
+    pub const ALL: [Category; 5] =
+        [Category::Create, Category::Read, Category::Update, Category::Delete, Category::Execute];
+
+    /// `CREATE` and so on: the category on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Category::Create => "CREATE",
+            Category::Read => "READ",
+            Category::Update => "UPDATE",
+            Category::Delete => "DELETE",
+            Category::Execute => "EXECUTE",
+        }
+    }
+
+    /// `create` and so on: the endpoint of that category in the CRUDE profile, and its key in documents.
+    #[must_use]
+    pub const fn endpoint(self) -> &'static str {
+        match self {
+            Category::Create => "create",
+            Category::Read => "read",
+            Category::Update => "update",
+            Category::Delete => "delete",
+            Category::Execute => "execute",
+        }
+    }
+
+    /// The category whose name this is, in any case.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Category> {
+        Category::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(text))
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How bad it is when an operation runs by mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Danger {
+    /// Reads only.
+    Safe,
+    /// Can be undone.
+    Reversible,
+    /// Cannot be undone.
+    Destructive,
+    /// Destroys much, or around safeguards.
+    Dangerous,
+    /// Should not be reachable at all.
+    Forbidden,
+}
+
+impl Danger {
+    /// All five, mildest first.
+    pub const ALL: [Danger; 5] =
+        [Danger::Safe, Danger::Reversible, Danger::Destructive, Danger::Dangerous, Danger::Forbidden];
+
+    /// The word in documents and introspection.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Danger::Safe => "safe",
+            Danger::Reversible => "reversible",
+            Danger::Destructive => "destructive",
+            Danger::Dangerous => "dangerous",
+            Danger::Forbidden => "forbidden",
+        }
+    }
+
+    /// The level of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Danger> {
+        Danger::ALL.into_iter().find(|danger| danger.as_str() == text)
+    }
+}
+
+/// One thing an adapter can do.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// snake_case, unique in the adapter.
+    pub name: String,
+    /// Older names that still work and are answered with a deprecation warning.
+    pub aliases: Vec<String>,
+    /// What it does to the world.
+    pub category: Category,
+    /// The endpoint family it is reached through.
+    pub endpoint: String,
+    /// For people; derived from the name where the document has none.
+    pub title: String,
+    /// What it does; may be empty.
+    pub description: String,
+    /// In the order of the document.
+    pub params: Vec<Param>,
+    /// What comes back, where the document says.
+    pub returns: Option<Returns>,
+    /// Example calls that validate against `params`.
+    pub examples: Vec<Example>,
+    /// Free groups for discovery.
+    pub tags: Vec<String>,
+    /// Declared, else by name, else by category.
+    pub danger: Danger,
+    /// Policy-free facts, from which every hint is derived.
+    pub facts: Facts,
+    /// The author's own words about the hints; the most specific layer.
+    pub hints: HintOverrides,
+    /// Set where the author discourages the operation; the text says what to use instead.
+    pub deprecated: Option<String>,
+    /// How it reaches the target.
+    pub binding: Binding,
+}
+
+impl Operation {
+    /// The parameter of that name.
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<&Param> {
+        self.params.iter().find(|param| param.name == name)
+    }
+}
+
+/// One parameter of an operation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Param {
+    /// snake_case, as callers write it.
+    pub name: String,
+    /// The name the target knows (`as:` in the document), else the same.
+    pub wire: String,
+    /// Where an HTTP request carries it.
+    pub place: Place,
+    /// Must be given.
+    pub required: bool,
+    /// Never logged, never echoed.
+    pub sensitive: bool,
+    /// For the model; may be empty.
+    pub description: String,
+    /// JSON Schema of the value, without `required`, `description` and the keys of this struct.
+    pub schema: Value,
+    /// Filled in when the caller gives nothing.
+    pub default: Option<Value>,
+    /// How arrays and objects are spelled in a query (`style`/`explode` of OpenAPI).
+    pub style: Style,
+}
+
+/// Where an HTTP request carries a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A placeholder of the path.
+    Path,
+    /// The query string.
+    Query,
+    /// A header.
+    Header,
+    /// A field of the body.
+    Body,
+}
+
+/// OpenAPI's spelling of arrays and objects outside the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Which separator.
+    pub form: StyleForm,
+    /// One `name=value` per element.
+    pub explode: bool,
+}
+
+/// The spelling's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StyleForm {
+    /// Query: `a=1&a=2`, or `a=1,2` unexploded.
+    Form,
+    /// Path and header: `1,2`.
+    Simple,
+    /// `a=1%202`.
+    SpaceDelimited,
+    /// `a=1|2`.
+    PipeDelimited,
+    /// `a[key]=value`.
+    DeepObject,
+}
+
+impl Style {
+    /// OpenAPI's default for that place.
+    #[must_use]
+    pub const fn default_for(place: Place) -> Style {
+        match place {
+            Place::Query | Place::Body => Style { form: StyleForm::Form, explode: true },
+            Place::Path | Place::Header => Style { form: StyleForm::Simple, explode: false },
+        }
+    }
+}
+
+/// What an operation answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Returns {
+    /// JSON Schema of the answer.
+    pub schema: Value,
+    /// For the model; may be empty.
+    pub description: String,
+}
+
+/// An example call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Example {
+    /// What it shows; may be empty.
+    pub description: String,
+    /// The parameters.
+    pub params: serde_json::Map<String, Value>,
+}
+
+/// How an operation reaches its target.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Binding {
+    /// Answered by the protocol itself.
+    Introspect,
+    /// One HTTP request.
+    Http(HttpBinding),
+    /// One action on the embedded store.
+    Store(StoreBinding),
+    /// One process.
+    Command(CommandBinding),
+}
+
+/// One HTTP request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HttpBinding {
+    /// `GET`, `POST`, `PUT`, `PATCH`, `DELETE`, `HEAD`, `OPTIONS`.
+    pub method: String,
+    /// The path in order; literals are sent as written, placeholders are encoded.
+    pub path: Vec<Segment>,
+    /// How body parameters are sent.
+    pub body: BodyForm,
+    /// A parameter that *is* the body instead of a field of it.
+    pub body_param: Option<String>,
+}
+
+/// A piece of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Segment {
+    /// As written.
+    Literal(String),
+    /// The value of the parameter of that name.
+    Param(String),
+}
+
+/// How a body is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyForm {
+    /// `application/json`.
+    Json,
+    /// `application/x-www-form-urlencoded`.
+    Form,
+}
+
+/// One action on one resource of the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreBinding {
+    /// The resource type.
+    pub resource: String,
+    /// What to do with it.
+    pub action: StoreAction,
+}
+
+/// What the store can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreAction {
+    /// A new record.
+    Create,
+    /// One record by id.
+    Get,
+    /// Records in order, a page at a time, with equality filters.
+    List,
+    /// Records whose text matches.
+    Search,
+    /// Deep merge into one record.
+    Update,
+    /// Removes one record.
+    Delete,
+}
+
+/// One process: an argv template, never a shell line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommandBinding {
+    /// The program and its arguments.
+    pub argv: Vec<Arg>,
+    /// What goes to standard input.
+    pub stdin: Stdin,
+    /// How standard output is read.
+    pub output: Output,
+    /// Overrides the target's timeout.
+    pub timeout_ms: Option<u64>,
+    /// Exit codes that mean success besides 0, or an error of their own.
+    pub exit: IndexMap<i32, ExitMeaning>,
+}
+
+/// One entry of an argv template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arg {
+    /// Pieces that make up one argument; a missing optional parameter drops the argument.
+    Template(Vec<Segment>),
+    /// Arguments that stand or fall together: dropped when any parameter in them is missing.
+    Group(Vec<Vec<Segment>>),
+    /// Arguments that are there when the boolean parameter is true.
+    When(String, Vec<Vec<Segment>>),
+}
+
+/// What goes to a command's standard input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stdin {
+    /// Nothing; closed.
+    Closed,
+    /// All parameters as one JSON object.
+    Params,
+    /// One parameter: a string as it is, anything else as JSON.
+    Param(String),
+}
+
+/// How a command's standard output is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// One JSON value.
+    Json,
+    /// An array with one JSON value per line.
+    JsonLines,
+    /// An array of lines.
+    Lines,
+    /// One string.
+    Text,
+}
+
+/// What a nonzero exit status means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitMeaning {
+    /// Not an error.
+    Success,
+    /// A failure with this code.
+    Error(crate::error::Code),
+}

@@ -1,0 +1,1 @@
+//! Text → value, with pointer → span on demand.

@@ -1,0 +1,3 @@
+//! Serves MCP-AQL adapters over MCP: targets, pipeline, state, server. Also the library to embed.
+
+pub mod target;
