@@ -1,3 +1,7 @@
 //! Serves MCP-AQL adapters over MCP: targets, pipeline, state, server. Also the library to embed.
 
+pub mod builtin;
+pub mod environment;
+pub mod gateway;
+pub mod pipeline;
 pub mod target;

@@ -5,6 +5,8 @@
 
 mod load;
 mod model;
+mod store_operations;
 
 pub use load::{Loaded, load};
+pub(crate) use load::{introspect_params, title_of};
 pub use model::*;
