@@ -9,5 +9,7 @@ pub mod error;
 pub mod facts;
 pub mod operation;
 pub mod policy;
-pub mod source;
 pub mod response;
+pub mod schema;
+pub mod source;
+pub mod suggest;
