@@ -1,0 +1,522 @@
+//! Nodes × value → violations. The path exists only on the stack until something is wrong, so a valid value costs no
+//! allocation.
+
+use super::{
+    Additional, ArrayRules, Node, NumberRules, ObjectRules, PathPart, Rules, SchemaId, Schemas, StringRules,
+    TypeSet, Violation, ViolationKind, shorten, type_name,
+};
+use crate::suggest::nearest;
+use serde_json::{Map, Number, Value, json};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// More would not help anybody who repairs a call.
+const MAX_VIOLATIONS: usize = 10;
+/// Deeper values are refused.
+const MAX_DEPTH: usize = 64;
+/// Deeper than any value, because variants and references judge the same value again.
+const MAX_FRAMES: usize = 192;
+/// Recursive variants can take exponential time; this many steps are some hundredths of a second.
+const MAX_STEPS: u32 = 1_000_000;
+/// Values of an enum that a message lists.
+const LISTED: usize = 10;
+
+pub(super) fn check(schemas: &Schemas, id: SchemaId, value: &Value) -> Vec<Violation> {
+    let mut checker = Checker {
+        schemas,
+        found: Vec::new(),
+        limit: MAX_VIOLATIONS,
+        failures: 0,
+        probing: false,
+        steps: 0,
+        frames: 0,
+        too_deep: false,
+        sensitive: false,
+    };
+    checker.visit(id, value, &Trail::ROOT);
+    // A probe that gave up decided nothing, so neither did what was built on it.
+    let gave_up = match (checker.steps > MAX_STEPS, checker.too_deep) {
+        (true, _) => ViolationKind::TooComplex,
+        (false, true) => ViolationKind::TooDeep,
+        (false, false) => return checker.found,
+    };
+    vec![Violation { path: Vec::new(), sensitive: false, kind: gave_up }]
+}
+
+/// Where a visit stands: a list of parents that lives on the stack.
+struct Trail<'t> {
+    parent: Option<&'t Trail<'t>>,
+    part: Part<'t>,
+    depth: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Part<'t> {
+    Root,
+    Field(&'t str),
+    Key(&'t str),
+    Index(usize),
+}
+
+impl<'t> Trail<'t> {
+    const ROOT: Trail<'static> = Trail { parent: None, part: Part::Root, depth: 0 };
+
+    fn to(&'t self, part: Part<'t>) -> Trail<'t> {
+        Trail { parent: Some(self), part, depth: self.depth + 1 }
+    }
+
+    fn path(&self) -> Vec<PathPart> {
+        let mut parts = Vec::with_capacity(self.depth);
+        let mut here = Some(self);
+        while let Some(trail) = here {
+            match trail.part {
+                Part::Root => {}
+                Part::Field(name) => parts.push(PathPart::Field(name.to_owned())),
+                Part::Key(name) => parts.push(PathPart::Key(name.to_owned())),
+                Part::Index(index) => parts.push(PathPart::Index(index)),
+            }
+            here = trail.parent;
+        }
+        parts.reverse();
+        parts
+    }
+}
+
+struct Checker<'s> {
+    schemas: &'s Schemas,
+    found: Vec<Violation>,
+    limit: usize,
+    failures: usize,
+    /// Only whether it fails is asked for.
+    probing: bool,
+    steps: u32,
+    frames: usize,
+    too_deep: bool,
+    sensitive: bool,
+}
+
+impl<'s> Checker<'s> {
+    fn fail(&mut self, at: &Trail<'_>, kind: impl FnOnce() -> ViolationKind) {
+        self.failures += 1;
+        if !self.probing && self.found.len() < self.limit {
+            self.found.push(Violation { path: at.path(), sensitive: self.sensitive, kind: kind() });
+        }
+    }
+
+    /// Whether further findings would change nothing.
+    fn settled(&self) -> bool {
+        if self.probing { self.failures > 0 } else { self.found.len() >= self.limit }
+    }
+
+    fn visit(&mut self, id: SchemaId, value: &Value, at: &Trail<'_>) {
+        let Some(node) = self.schemas.node(id) else { return };
+        if at.depth > MAX_DEPTH || self.frames >= MAX_FRAMES {
+            self.too_deep = true;
+            return self.fail(at, || ViolationKind::TooDeep);
+        }
+        self.steps = self.steps.saturating_add(1);
+        if self.steps > MAX_STEPS {
+            return self.fail(at, || ViolationKind::TooComplex);
+        }
+        self.frames += 1;
+        let outer = self.sensitive;
+        self.sensitive |= node.sensitive;
+        self.judge(node, value, at);
+        self.sensitive = outer;
+        self.frames -= 1;
+    }
+
+    fn judge(&mut self, node: &'s Node, value: &Value, at: &Trail<'_>) {
+        if node.nullable && value.is_null() {
+            return;
+        }
+        if !node.types.contains(TypeSet::of(value)) {
+            let nullable = if node.nullable { TypeSet::NULL } else { TypeSet::NONE };
+            return self.fail(at, || ViolationKind::Type {
+                expected: node.types.union(nullable).label(),
+                actual: type_name(value),
+            });
+        }
+        let Some(rules) = node.rules.as_deref() else { return };
+        if let Some(literals) = &rules.literals
+            && !literals.iter().any(|literal| same(literal, value))
+        {
+            return self.fail_literal(literals, value, at);
+        }
+        match value {
+            Value::Number(number) => self.number(rules.number.as_ref(), number, at),
+            Value::String(text) => self.string(rules.string.as_ref(), text, at),
+            Value::Array(items) => self.array(rules.array.as_ref(), items, at),
+            Value::Object(fields) => self.object(rules.object.as_ref(), fields, at),
+            Value::Null | Value::Bool(_) => {}
+        }
+        self.combined(rules, value, at);
+    }
+
+    fn combined(&mut self, rules: &'s Rules, value: &Value, at: &Trail<'_>) {
+        for &id in rules.reference.iter().chain(&rules.all_of) {
+            if self.settled() {
+                return;
+            }
+            self.visit(id, value, at);
+        }
+        for variants in &rules.choices {
+            if self.settled() {
+                return;
+            }
+            if !variants.iter().any(|&id| self.holds(id, value, at)) {
+                self.fail_choice(variants, value, at);
+            }
+        }
+        if let Some(id) = rules.not
+            && self.holds(id, value, at)
+        {
+            self.fail(at, || broken("has a form that is not allowed".to_owned(), json!({"not": {}})));
+        }
+    }
+
+    fn holds(&mut self, id: SchemaId, value: &Value, at: &Trail<'_>) -> bool {
+        let outer = (std::mem::replace(&mut self.probing, true), std::mem::take(&mut self.failures));
+        self.visit(id, value, at);
+        let holds = self.failures == 0;
+        (self.probing, self.failures) = outer;
+        holds
+    }
+
+    fn fail_literal(&mut self, literals: &[Value], value: &Value, at: &Trail<'_>) {
+        self.fail(at, || {
+            let nearest = value.as_str().and_then(|text| {
+                let texts = || literals.iter().filter_map(Value::as_str);
+                let same_letters = texts().find(|literal| literal.eq_ignore_ascii_case(text));
+                same_letters.or_else(|| nearest(text, texts())).map(str::to_owned)
+            });
+            let mut fragment = match literals {
+                [only] => format!("must be {}", literal_text(only)),
+                several => {
+                    let listed: Vec<String> = several.iter().take(LISTED).map(literal_text).collect();
+                    format!("must be one of {}", listed.join(", "))
+                }
+            };
+            if literals.len() > LISTED {
+                fragment.push_str(&format!(" and {} more", literals.len() - LISTED));
+            }
+            let allowed = json!({"enum": literals.iter().take(LISTED * 5).collect::<Vec<_>>()});
+            ViolationKind::Value { fragment, allowed, nearest }
+        });
+    }
+
+    /// Reports the variant that was meant where that can be told, and every form otherwise.
+    fn fail_choice(&mut self, variants: &'s [SchemaId], value: &Value, at: &Trail<'_>) {
+        if self.probing {
+            return self.fail(at, || ViolationKind::TooComplex);
+        }
+        let given = TypeSet::of(value);
+        let all = variants.iter().fold(TypeSet::NONE, |set, &id| set.union(self.types(id, 16)));
+        if !all.contains(given) {
+            let kind = ViolationKind::Type { expected: all.label(), actual: type_name(value) };
+            return self.fail(at, || kind);
+        }
+        let mut meant: Vec<SchemaId> =
+            variants.iter().copied().filter(|&id| self.types(id, 16).contains(given)).collect();
+        let marked: Vec<SchemaId> = meant.iter().copied().filter(|&id| self.marked(id, value, 16)).collect();
+        if !marked.is_empty() {
+            meant = marked;
+        }
+        if let [only] = meant[..] {
+            return self.visit(only, value, at);
+        }
+        let literals: Option<Vec<&[Value]>> = meant.iter().map(|&id| self.literals(id)).collect();
+        if let Some(literals) = literals {
+            return self.fail_literal(&literals.concat(), value, at);
+        }
+        let forms: Vec<Violation> = meant.iter().take(4).filter_map(|&id| self.first(id, value)).collect();
+        let outer = self.sensitive;
+        self.sensitive |= forms.iter().any(|form| form.sensitive);
+        self.fail(at, || ViolationKind::NoVariant { forms });
+        self.sensitive = outer;
+    }
+
+    /// The first violation of a schema, with a path relative to `value`.
+    fn first(&mut self, id: SchemaId, value: &Value) -> Option<Violation> {
+        let (found, limit, failures) = (std::mem::take(&mut self.found), self.limit, self.failures);
+        self.limit = 1;
+        self.visit(id, value, &Trail::ROOT);
+        let first = std::mem::replace(&mut self.found, found).into_iter().next();
+        (self.limit, self.failures) = (limit, failures);
+        first
+    }
+
+    fn literals(&self, id: SchemaId) -> Option<&'s [Value]> {
+        self.schemas.node(id)?.rules.as_ref()?.literals.as_deref()
+    }
+
+    /// The JSON types that a schema admits, references and variants followed a little.
+    fn types(&self, id: SchemaId, fuel: u8) -> TypeSet {
+        let (Some(node), Some(fuel)) = (self.schemas.node(id), fuel.checked_sub(1)) else {
+            return TypeSet::ANY;
+        };
+        let mut set = node.types;
+        if let Some(rules) = &node.rules {
+            for &id in rules.reference.iter().chain(&rules.all_of) {
+                set = set.intersection(self.types(id, fuel));
+            }
+            for variants in &rules.choices {
+                let any = variants
+                    .iter()
+                    .take(16)
+                    .fold(TypeSet::NONE, |set, &id| set.union(self.types(id, fuel / 2)));
+                set = set.intersection(any);
+            }
+        }
+        if node.nullable { set.union(TypeSet::NULL) } else { set }
+    }
+
+    /// Whether a field that can have only one value (`kind: {const: circle}`) says that this variant is meant.
+    fn marked(&self, id: SchemaId, value: &Value, fuel: u8) -> bool {
+        let (Some(fields), Some(fuel)) = (value.as_object(), fuel.checked_sub(1)) else { return false };
+        let Some(rules) = self.schemas.node(id).and_then(|node| node.rules.as_deref()) else { return false };
+        let own = rules.object.iter().flat_map(|object| &object.properties).any(|(name, &property)| {
+            matches!((self.literals(property), fields.get(name)), (Some([only]), Some(given)) if same(only, given))
+        });
+        own || rules
+            .reference
+            .iter()
+            .chain(rules.all_of.iter().take(8))
+            .any(|&id| self.marked(id, value, fuel / 2))
+    }
+
+    fn number(&mut self, rules: Option<&NumberRules>, number: &Number, at: &Trail<'_>) {
+        let Some(rules) = rules else { return };
+        let too_low = rules.minimum.as_ref().is_some_and(|(bound, exclusive)| match compare(number, bound) {
+            Ordering::Less => true,
+            Ordering::Equal => *exclusive,
+            Ordering::Greater => false,
+        });
+        let too_high =
+            rules.maximum.as_ref().is_some_and(|(bound, exclusive)| match compare(number, bound) {
+                Ordering::Greater => true,
+                Ordering::Equal => *exclusive,
+                Ordering::Less => false,
+            });
+        if too_low || too_high {
+            self.fail(at, || bounds_broken(rules));
+        }
+        if let Some(step) = &rules.multiple_of
+            && !is_multiple(number, step)
+        {
+            self.fail(at, || broken(format!("must be a multiple of {step}"), json!({"multipleOf": step})));
+        }
+    }
+
+    fn string(&mut self, rules: Option<&StringRules>, text: &str, at: &Trail<'_>) {
+        let Some(rules) = rules else { return };
+        // A text has no more characters than bytes, which settles most cases without counting.
+        let bytes = text.len() as u64;
+        let short =
+            rules.min.is_some_and(|min| bytes < min || (bytes < min.saturating_mul(4) && count(text) < min));
+        let long = rules.max.is_some_and(|max| bytes > max && count(text) > max);
+        if short || long {
+            self.fail(at, || {
+                count_broken(("minLength", rules.min), ("maxLength", rules.max), "character", count(text))
+            });
+        }
+        if let Some(pattern) = &rules.pattern
+            && !pattern.is_match(text)
+        {
+            self.fail(at, || {
+                let fragment = format!("must match the pattern {}", shorten(&rules.pattern_text, 120));
+                broken(fragment, json!({"pattern": rules.pattern_text}))
+            });
+        }
+        if let Some(format) = rules.format
+            && !format.accepts(text)
+        {
+            self.fail(at, || broken(format.fragment().to_owned(), json!({"format": format.name()})));
+        }
+    }
+
+    fn array(&mut self, rules: Option<&'s ArrayRules>, items: &[Value], at: &Trail<'_>) {
+        let Some(rules) = rules else { return };
+        let length = items.len() as u64;
+        if rules.min.is_some_and(|min| length < min) || rules.max.is_some_and(|max| length > max) {
+            self.fail(at, || count_broken(("minItems", rules.min), ("maxItems", rules.max), "item", length));
+        }
+        if rules.unique
+            && let Some(index) = duplicate(items)
+        {
+            self.fail(&at.to(Part::Index(index)), || {
+                broken("repeats an earlier item of the list".to_owned(), json!({"uniqueItems": true}))
+            });
+        }
+        for (index, item) in items.iter().enumerate() {
+            if self.settled() {
+                return;
+            }
+            if let Some(id) = rules.prefix.get(index).copied().or(rules.items) {
+                self.visit(id, item, &at.to(Part::Index(index)));
+            }
+        }
+    }
+
+    fn object(&mut self, rules: Option<&'s ObjectRules>, fields: &Map<String, Value>, at: &Trail<'_>) {
+        let Some(rules) = rules else { return };
+        for name in &rules.required {
+            if !fields.contains_key(name) {
+                self.fail(at, || ViolationKind::Missing { field: name.clone() });
+            }
+        }
+        let length = fields.len() as u64;
+        if rules.min.is_some_and(|min| length < min) || rules.max.is_some_and(|max| length > max) {
+            let (min, max) = (("minProperties", rules.min), ("maxProperties", rules.max));
+            self.fail(at, || count_broken(min, max, "field", length));
+        }
+        for (name, value) in fields {
+            if self.settled() {
+                return;
+            }
+            self.field(rules, name, value, at);
+        }
+    }
+
+    fn field(&mut self, rules: &'s ObjectRules, name: &str, value: &Value, at: &Trail<'_>) {
+        let mut declared = false;
+        if let Some(&id) = rules.properties.get(name) {
+            declared = true;
+            self.visit(id, value, &at.to(Part::Field(name)));
+        }
+        for (_, id) in rules.patterns.iter().filter(|(regex, _)| regex.is_match(name)) {
+            declared = true;
+            self.visit(*id, value, &at.to(Part::Key(name)));
+        }
+        match rules.additional {
+            Additional::Schema(id) if !declared => self.visit(id, value, &at.to(Part::Key(name))),
+            Additional::None if !declared => self.fail(at, || ViolationKind::UnknownField {
+                field: name.to_owned(),
+                valid: rules.properties.keys().cloned().collect(),
+                nearest: nearest(name, rules.properties.keys().map(String::as_str)).map(str::to_owned),
+            }),
+            _ => {}
+        }
+    }
+}
+
+fn broken(fragment: String, allowed: Value) -> ViolationKind {
+    ViolationKind::Value { fragment, allowed, nearest: None }
+}
+
+fn bounds_broken(rules: &NumberRules) -> ViolationKind {
+    let mut allowed = Map::new();
+    let mut words = Vec::new();
+    if let Some((bound, exclusive)) = &rules.minimum {
+        allowed
+            .insert(if *exclusive { "exclusiveMinimum" } else { "minimum" }.to_owned(), bound.clone().into());
+        words.push(format!("{} {bound}", if *exclusive { "greater than" } else { "at least" }));
+    }
+    if let Some((bound, exclusive)) = &rules.maximum {
+        allowed
+            .insert(if *exclusive { "exclusiveMaximum" } else { "maximum" }.to_owned(), bound.clone().into());
+        words.push(format!("{} {bound}", if *exclusive { "less than" } else { "no more than" }));
+    }
+    let fragment = match (&rules.minimum, &rules.maximum) {
+        (Some((low, false)), Some((high, false))) => format!("must be between {low} and {high}"),
+        _ => format!("must be {}", words.join(" and ")),
+    };
+    broken(fragment, allowed.into())
+}
+
+type Count = (&'static str, Option<u64>);
+
+fn count_broken(min: Count, max: Count, noun: &str, actual: u64) -> ViolationKind {
+    let allowed: Map<String, Value> =
+        [min, max].into_iter().filter_map(|(key, bound)| Some((key.to_owned(), bound?.into()))).collect();
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let wanted = match (min.1, max.1) {
+        (Some(low), Some(high)) if low == high => format!("exactly {low} {noun}{}", plural(low)),
+        (Some(low), Some(high)) => format!("between {low} and {high} {noun}s"),
+        (Some(low), None) => format!("{low} {noun}{} or more", plural(low)),
+        (None, high) => format!("no more than {} {noun}{}", high.unwrap_or(0), plural(high.unwrap_or(0))),
+    };
+    broken(format!("must have {wanted}, has {actual}"), allowed.into())
+}
+
+fn literal_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("'{}'", shorten(text, 64)),
+        other => shorten(&other.to_string(), 64).into_owned(),
+    }
+}
+
+fn count(text: &str) -> u64 {
+    text.chars().count() as u64
+}
+
+/// Exact for integers; a number that is neither is compared as a float.
+fn compare(a: &Number, b: &Number) -> Ordering {
+    match (integer(a), integer(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        _ => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(Ordering::Equal),
+    }
+}
+
+fn integer(number: &Number) -> Option<i128> {
+    number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
+}
+
+fn is_multiple(number: &Number, step: &Number) -> bool {
+    if let (Some(number), Some(step)) = (integer(number), integer(step)) {
+        return number.checked_rem(step) == Some(0);
+    }
+    let (Some(number), Some(step)) = (number.as_f64(), step.as_f64()) else { return true };
+    let quotient = number / step;
+    !quotient.is_finite() || (quotient - quotient.round()).abs() <= 1e-9 * quotient.abs().max(1.0)
+}
+
+/// JSON equality: `1` and `1.0` are the same number, the order of fields means nothing.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => compare(a, b) == Ordering::Equal,
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+/// The first item that equals an earlier one.
+fn duplicate(items: &[Value]) -> Option<usize> {
+    if items.len() < 2 {
+        return None;
+    }
+    let mut seen: HashMap<u64, Vec<&Value>> = HashMap::with_capacity(items.len());
+    items.iter().position(|item| {
+        let bucket = seen.entry(fingerprint(item)).or_default();
+        let repeated = bucket.iter().any(|earlier| same(earlier, item));
+        bucket.push(item);
+        repeated
+    })
+}
+
+/// Equal values have equal fingerprints.
+fn fingerprint(value: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    type_name(value).hash(&mut hasher);
+    match value {
+        Value::Null => {}
+        Value::Bool(flag) => flag.hash(&mut hasher),
+        Value::Number(number) => (number.as_f64().unwrap_or(0.0) + 0.0).to_bits().hash(&mut hasher),
+        Value::String(text) => text.hash(&mut hasher),
+        Value::Array(items) => items.iter().for_each(|item| fingerprint(item).hash(&mut hasher)),
+        Value::Object(fields) => {
+            let sum = fields.iter().fold(0_u64, |sum, (key, value)| {
+                let mut field = DefaultHasher::new();
+                key.hash(&mut field);
+                fingerprint(value).hash(&mut field);
+                sum.wrapping_add(field.finish())
+            });
+            sum.hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}

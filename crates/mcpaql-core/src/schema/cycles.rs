@@ -1,0 +1,70 @@
+//! References that lead only to themselves.
+
+use super::compile::escape;
+use super::{Node, Rules, SchemaId, SchemaProblem, Schemas, shorten};
+use crate::error::Code;
+use std::collections::HashSet;
+
+impl Rules {
+    /// The schemas that judge the same value.
+    fn in_place(&self) -> impl Iterator<Item = SchemaId> {
+        self.reference
+            .into_iter()
+            .chain(self.all_of.iter().copied())
+            .chain(self.choices.iter().flatten().copied())
+            .chain(self.not)
+    }
+}
+
+/// Types that refer only to themselves describe nothing, and would be followed for ever: they are reported and then
+/// allow everything. Without recursion, because a chain of types may be as long as the document.
+pub(super) fn cut(schemas: &mut Schemas, problems: &mut Vec<SchemaProblem>) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        Open,
+        Done,
+    }
+    let edges: Vec<Vec<SchemaId>> = schemas
+        .nodes
+        .iter()
+        .map(|node| node.rules.as_ref().map(|rules| rules.in_place().collect()).unwrap_or_default())
+        .collect();
+    let mut marks = vec![Mark::New; edges.len()];
+    let mut cut: HashSet<SchemaId> = HashSet::new();
+    for start in schemas.names.values().copied() {
+        let mut stack = vec![(start, 0)];
+        while let Some((id, next)) = stack.pop() {
+            let index = id.0 as usize;
+            let (Some(mark), Some(targets)) = (marks.get_mut(index), edges.get(index)) else { continue };
+            if next == 0 && *mark != Mark::New {
+                continue;
+            }
+            *mark = Mark::Open;
+            let Some(&target) = targets.get(next) else {
+                *mark = Mark::Done;
+                continue;
+            };
+            stack.push((id, next + 1));
+            match marks.get(target.0 as usize) {
+                Some(Mark::Open) => {
+                    cut.insert(target);
+                }
+                Some(Mark::New) => stack.push((target, 0)),
+                _ => {}
+            }
+        }
+    }
+    for (name, id) in &schemas.names {
+        if cut.contains(id) {
+            let text = format!("type '{}' refers only to itself", shorten(name, 64));
+            let pointer = format!("/types/{}", escape(name));
+            problems.push(SchemaProblem::error(Code::SchemaUnresolvedRef, pointer, text));
+        }
+    }
+    for id in cut {
+        if let Some(node) = schemas.nodes.get_mut(id.0 as usize) {
+            *node = Node::ANY;
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The formats that are checked: small, strict enough to catch a wrong shape, never stricter than the standard.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// A checked format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Date,
+    DateTime,
+    Time,
+    Email,
+    Uri,
+    Uuid,
+    Ipv4,
+    Ipv6,
+    Hostname,
+    Byte,
+}
+
+impl Format {
+    /// The format of that name; unknown names mean nothing.
+    pub(super) fn named(name: &str) -> Option<Format> {
+        Some(match name {
+            "date" => Format::Date,
+            "date-time" => Format::DateTime,
+            "time" => Format::Time,
+            "email" => Format::Email,
+            "uri" => Format::Uri,
+            "uuid" => Format::Uuid,
+            "ipv4" => Format::Ipv4,
+            "ipv6" => Format::Ipv6,
+            "hostname" => Format::Hostname,
+            "byte" => Format::Byte,
+            _ => return None,
+        })
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Format::Date => "date",
+            Format::DateTime => "date-time",
+            Format::Time => "time",
+            Format::Email => "email",
+            Format::Uri => "uri",
+            Format::Uuid => "uuid",
+            Format::Ipv4 => "ipv4",
+            Format::Ipv6 => "ipv6",
+            Format::Hostname => "hostname",
+            Format::Byte => "byte",
+        }
+    }
+
+    /// What to send instead, as the rest of a sentence that begins with the parameter's name.
+    pub(super) const fn fragment(self) -> &'static str {
+        match self {
+            Format::Date => "must be a date such as 2025-01-31",
+            Format::DateTime => "must be a date and time with zone such as 2025-01-31T09:30:00Z",
+            Format::Time => "must be a time with zone such as 09:30:00Z",
+            Format::Email => "must be an email address such as name@example.com",
+            Format::Uri => "must be an absolute URI such as https://example.com/page",
+            Format::Uuid => "must be a UUID such as 123e4567-e89b-12d3-a456-426614174000",
+            Format::Ipv4 => "must be an IPv4 address such as 192.0.2.1",
+            Format::Ipv6 => "must be an IPv6 address such as 2001:db8::1",
+            Format::Hostname => "must be a host name such as example.com",
+            Format::Byte => "must be base64 text such as aGVsbG8=",
+        }
+    }
+
+    pub(super) fn accepts(self, text: &str) -> bool {
+        match self {
+            Format::Date => is_date(text),
+            Format::DateTime => is_date_time(text),
+            Format::Time => is_time(text),
+            Format::Email => is_email(text),
+            Format::Uri => is_uri(text),
+            Format::Uuid => is_uuid(text),
+            Format::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
+            Format::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
+            Format::Hostname => is_hostname(text),
+            Format::Byte => is_base64(text),
+        }
+    }
+}
+
+/// A number of exactly `width` ASCII digits.
+fn digits(text: &str, width: usize) -> Option<u32> {
+    let plain = text.len() == width && text.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
+}
+
+fn is_date(text: &str) -> bool {
+    let mut parts = text.splitn(3, '-');
+    let (Some(year), Some(month), Some(day)) = (parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let (Some(year), Some(month), Some(day)) = (digits(year, 4), digits(month, 2), digits(day, 2)) else {
+        return false;
+    };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let last = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if leap => 29,
+        2 => 28,
+        1..=12 => 31,
+        _ => return false,
+    };
+    (1..=last).contains(&day)
+}
+
+fn is_date_time(text: &str) -> bool {
+    text.split_once(['T', 't']).is_some_and(|(date, time)| is_date(date) && is_time(time))
+}
+
+fn is_time(text: &str) -> bool {
+    let Some(zone) = text.find(['Z', 'z', '+', '-']) else { return false };
+    let (Some(clock), Some(zone)) = (text.get(..zone), text.get(zone..)) else { return false };
+    let zone_fits = match zone.strip_prefix(['+', '-']) {
+        None => zone.len() == 1,
+        Some(offset) => offset.split_once(':').is_some_and(|(hour, minute)| {
+            digits(hour, 2).is_some_and(|h| h < 24) && digits(minute, 2).is_some_and(|m| m < 60)
+        }),
+    };
+    let (whole, fraction) = clock.split_once('.').map_or((clock, None), |(whole, rest)| (whole, Some(rest)));
+    let fraction_fits = fraction.is_none_or(|f| !f.is_empty() && f.bytes().all(|byte| byte.is_ascii_digit()));
+    let mut parts = whole.splitn(3, ':').map(|part| digits(part, 2));
+    let (Some(Some(hour)), Some(Some(minute)), Some(Some(second))) =
+        (parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    zone_fits && fraction_fits && hour < 24 && minute < 60 && second <= 60
+}
+
+fn is_email(text: &str) -> bool {
+    text.rsplit_once('@').is_some_and(|(local, domain)| {
+        !local.is_empty()
+            && local.len() <= 64
+            && !local.chars().any(|c| c.is_whitespace() || c.is_control())
+            && (is_hostname(domain) || (domain.starts_with('[') && domain.ends_with(']')))
+    })
+}
+
+fn is_uri(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(scheme, rest)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
+            && !rest.is_empty()
+            && !rest.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"'))
+    })
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(index, byte)| match index {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+fn is_hostname(text: &str) -> bool {
+    let text = text.strip_suffix('.').unwrap_or(text);
+    !text.is_empty()
+        && text.len() <= 253
+        && text.split('.').all(|label| {
+            !label.is_empty()
+                && label.len() <= 63
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+                && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+        })
+}
+
+fn is_base64(text: &str) -> bool {
+    let body = text.trim_end_matches('=');
+    text.len().is_multiple_of(4)
+        && text.len() - body.len() <= 2
+        && body.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_tell_right_from_wrong() {
+        for (name, right, wrong) in [
+            (
+                "date",
+                &["2024-02-29", "1999-12-31"][..],
+                &["2023-02-29", "2024-13-01", "24-1-1", "", "2024-01-01T"][..],
+            ),
+            (
+                "date-time",
+                &["2025-01-31T09:30:00Z", "2025-01-31t09:30:00.123+02:00", "1990-12-31T23:59:60Z"],
+                &["2025-01-31", "2025-01-31T09:30:00", "2025-01-31 09:30:00Z", "2025-01-31T25:00:00Z", "TZ"],
+            ),
+            (
+                "time",
+                &["09:30:00Z", "23:59:59.5-01:30"],
+                &["9:30", "09:30:00", "09:30:00.Z", "09:60:00Z", "é:é:éZ"],
+            ),
+            (
+                "email",
+                &["a@b.c", "a+b@example.com", "a@localhost"],
+                &["a", "@b.c", "a@", "a b@c.d", "a@-b.c"],
+            ),
+            (
+                "uri",
+                &["https://x.y/z?q#f", "mailto:a@b.c", "urn:x"],
+                &["x", "/a/b", "://x", "http:", "http://a b"],
+            ),
+            (
+                "uuid",
+                &["123e4567-e89b-12d3-a456-426614174000"],
+                &["123e4567e89b12d3a456426614174000", "x", ""],
+            ),
+            ("ipv4", &["192.0.2.1"], &["192.0.2.256", "1.2.3", "::1"]),
+            ("ipv6", &["2001:db8::1", "::"], &["192.0.2.1", ":::", ""]),
+            (
+                "hostname",
+                &["example.com", "a", "xn--p1ai", "example.com."],
+                &["", "a..b", "-a", "a_b", "a b"],
+            ),
+            ("byte", &["", "aGVsbG8=", "QUJD"], &["aGVsbG8", "a===", "&&&&"]),
+        ] {
+            let format = Format::named(name).expect(name);
+            assert_eq!(format.name(), name);
+            for text in right {
+                assert!(format.accepts(text), "{name} should accept {text:?}");
+            }
+            for text in wrong {
+                assert!(!format.accepts(text), "{name} should refuse {text:?}");
+            }
+        }
+        assert_eq!(Format::named("int32"), None);
+    }
+}

@@ -1,0 +1,395 @@
+//! JSON Schema, the part that describes parameters, compiled once into an arena.
+//!
+//! What always holds: compiling never fails (what is wrong is reported, and is then not enforced), a check walks no JSON
+//! Schema and always ends (depth and steps are bounded, references that lead only to themselves are cut), and a
+//! violation tells what the schema wants, never the value that was given. Named types may refer to each other
+//! as `#/types/Name`, recursively.
+//!
+//! Two deliberate leniencies: `oneOf` is satisfied by *at least* one variant, because variants of real documents overlap
+//! and the target has the last word; and `nullable: true` admits `null` whatever else the schema says.
+
+mod check;
+mod compile;
+mod cycles;
+mod format;
+mod keywords;
+mod pattern;
+#[cfg(test)]
+pub(crate) mod strategies;
+#[cfg(test)]
+mod tests;
+
+use crate::diagnostic::Diagnostic;
+use format::Format;
+use indexmap::IndexMap;
+use pattern::Patterns;
+use regex::Regex;
+use serde_json::{Number, Value};
+use std::fmt::{self, Write};
+
+/// A problem of a schema itself, with a pointer such as `/types/Issue/properties/state`.
+pub type SchemaProblem = Diagnostic;
+
+/// A compiled schema of one [`Schemas`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SchemaId(u32);
+
+/// All compiled schemas of an adapter.
+#[derive(Debug, Clone, Default)]
+pub struct Schemas {
+    nodes: Vec<Node>,
+    names: IndexMap<String, SchemaId>,
+    patterns: Patterns,
+}
+
+impl Schemas {
+    /// Compiles the named types; each is reported against `/types/NAME`.
+    #[must_use]
+    pub fn compile(types: &IndexMap<String, Value>) -> (Schemas, Vec<SchemaProblem>) {
+        compile::types(types)
+    }
+
+    /// Compiles one more schema, which may refer to the named types; problems are reported below `pointer`.
+    pub fn add(&mut self, schema: &Value, pointer: &str) -> (SchemaId, Vec<SchemaProblem>) {
+        compile::schema(self, schema, pointer)
+    }
+
+    /// What is wrong with `value`: nothing if it is valid, at most ten violations otherwise.
+    #[must_use]
+    pub fn check(&self, id: SchemaId, value: &Value) -> Vec<Violation> {
+        check::check(self, id, value)
+    }
+
+    /// The named type.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<SchemaId> {
+        self.names.get(name).copied()
+    }
+
+    fn node(&self, id: SchemaId) -> Option<&Node> {
+        self.nodes.get(id.0 as usize)
+    }
+}
+
+/// One way in which a value breaks its schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Violation {
+    /// Where in the value; empty for the value itself.
+    pub path: Vec<PathPart>,
+    /// The schema calls this place a secret (`sensitive: true` or `format: password`).
+    pub sensitive: bool,
+    /// What is wrong there.
+    pub kind: ViolationKind,
+}
+
+/// A step into a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathPart {
+    /// A declared property.
+    Field(String),
+    /// A key that the caller chose.
+    Key(String),
+    /// A position in an array.
+    Index(usize),
+}
+
+/// What is wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ViolationKind {
+    /// Another JSON type.
+    Type {
+        /// `integer`, `string | null`.
+        expected: String,
+        /// The type that was given.
+        actual: &'static str,
+    },
+    /// A required property is absent.
+    Missing {
+        /// The property.
+        field: String,
+    },
+    /// A property that a closed object does not declare.
+    UnknownField {
+        /// The property.
+        field: String,
+        /// The declared ones.
+        valid: Vec<String>,
+        /// The one that was probably meant.
+        nearest: Option<String>,
+    },
+    /// The right type, but outside what is allowed.
+    Value {
+        /// `must be one of 'open', 'closed'`.
+        fragment: String,
+        /// The keywords that were broken, with their values: `{"enum": ["open", "closed"]}`.
+        allowed: Value,
+        /// The enum literal that was probably meant.
+        nearest: Option<String>,
+    },
+    /// None of several forms fits; the first violation of each.
+    NoVariant {
+        /// In the order of the schema.
+        forms: Vec<Violation>,
+    },
+    /// Nested deeper than any schema here describes.
+    TooDeep,
+    /// Checking it would take too long.
+    TooComplex,
+}
+
+impl fmt::Display for ViolationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ViolationKind::Type { expected, actual } => write!(f, "expected '{expected}', got '{actual}'"),
+            ViolationKind::Missing { field } => write!(f, "misses required field '{}'", shorten(field, 64)),
+            ViolationKind::UnknownField { field, nearest, .. } => {
+                write!(f, "has unknown field '{}'", shorten(field, 64))?;
+                nearest.iter().try_for_each(|name| write!(f, ", did you mean '{name}'?"))
+            }
+            ViolationKind::Value { fragment, .. } => f.write_str(fragment),
+            ViolationKind::NoVariant { forms } => {
+                f.write_str("matches none of its forms")?;
+                for (index, form) in forms.iter().enumerate() {
+                    f.write_str(if index == 0 { ": " } else { "; or " })?;
+                    f.write_str(&path_text("", &form.path))?;
+                    f.write_str(if form.path.is_empty() { "" } else { " " })?;
+                    write!(f, "{}", form.kind)?;
+                }
+                Ok(())
+            }
+            ViolationKind::TooDeep => f.write_str("is nested too deeply"),
+            ViolationKind::TooComplex => f.write_str("is too large to be checked against its schema"),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "'{}' ", path_text("", &self.path))?;
+        }
+        write!(f, "{}", self.kind)
+    }
+}
+
+/// `labels[2].name`: a path below the parameter `base`, as people write it.
+#[must_use]
+pub fn path_text(base: &str, path: &[PathPart]) -> String {
+    let mut out = base.to_owned();
+    for part in path {
+        match part {
+            PathPart::Index(index) => {
+                let _ = write!(out, "[{index}]");
+            }
+            PathPart::Field(key) | PathPart::Key(key) => {
+                if !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-')) {
+                    let dot = if out.is_empty() { "" } else { "." };
+                    let _ = write!(out, "{dot}{}", shorten(key, 64));
+                } else {
+                    let _ = write!(out, "[\"{}\"]", shorten(key, 64).escape_debug());
+                }
+            }
+        }
+    }
+    out
+}
+
+/// At most `max` characters of a text, with `…` where some are left out.
+pub(crate) fn shorten(text: &str, max: usize) -> std::borrow::Cow<'_, str> {
+    match text.char_indices().nth(max) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+    }
+}
+
+/// The `required` property names of an object schema: its list, and properties that say `required: true` themselves, as
+/// parameters do.
+pub(crate) fn required_fields(schema: &Value) -> Vec<&str> {
+    let listed =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let flagged = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter(|(_, property)| property.get("required") == Some(&Value::Bool(true)))
+        .map(|(name, _)| name.as_str());
+    let mut names: Vec<&str> = Vec::new();
+    for name in listed.chain(flagged) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// A set of JSON types. An integral number is `INTEGER`, any other is `FRACTION`; `number` is both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TypeSet(u8);
+
+impl TypeSet {
+    const NONE: TypeSet = TypeSet(0);
+    const NULL: TypeSet = TypeSet(1);
+    const BOOLEAN: TypeSet = TypeSet(2);
+    const INTEGER: TypeSet = TypeSet(4);
+    const FRACTION: TypeSet = TypeSet(8);
+    const NUMBER: TypeSet = TypeSet(4 | 8);
+    const STRING: TypeSet = TypeSet(16);
+    const ARRAY: TypeSet = TypeSet(32);
+    const OBJECT: TypeSet = TypeSet(64);
+    const ANY: TypeSet = TypeSet(127);
+
+    fn named(name: &str) -> Option<TypeSet> {
+        Some(match name {
+            "null" => TypeSet::NULL,
+            "boolean" => TypeSet::BOOLEAN,
+            "integer" => TypeSet::INTEGER,
+            "number" => TypeSet::NUMBER,
+            "string" => TypeSet::STRING,
+            "array" => TypeSet::ARRAY,
+            "object" => TypeSet::OBJECT,
+            _ => return None,
+        })
+    }
+
+    fn of(value: &Value) -> TypeSet {
+        match value {
+            Value::Null => TypeSet::NULL,
+            Value::Bool(_) => TypeSet::BOOLEAN,
+            Value::Number(number) if is_integral(number) => TypeSet::INTEGER,
+            Value::Number(_) => TypeSet::FRACTION,
+            Value::String(_) => TypeSet::STRING,
+            Value::Array(_) => TypeSet::ARRAY,
+            Value::Object(_) => TypeSet::OBJECT,
+        }
+    }
+
+    const fn contains(self, other: TypeSet) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    const fn intersects(self, other: TypeSet) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    const fn union(self, other: TypeSet) -> TypeSet {
+        TypeSet(self.0 | other.0)
+    }
+
+    const fn intersection(self, other: TypeSet) -> TypeSet {
+        TypeSet(self.0 & other.0)
+    }
+
+    fn label(self) -> String {
+        const NAMES: [(TypeSet, &str); 6] = [
+            (TypeSet::STRING, "string"),
+            (TypeSet::INTEGER, "integer"),
+            (TypeSet::BOOLEAN, "boolean"),
+            (TypeSet::ARRAY, "array"),
+            (TypeSet::OBJECT, "object"),
+            (TypeSet::NULL, "null"),
+        ];
+        let names: Vec<&str> = NAMES
+            .into_iter()
+            .filter(|(set, _)| {
+                self.contains(*set) || (*set == TypeSet::INTEGER && self.intersects(TypeSet::NUMBER))
+            })
+            .map(
+                |(_, name)| {
+                    if name == "integer" && self.contains(TypeSet::FRACTION) { "number" } else { name }
+                },
+            )
+            .collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(" | ") }
+    }
+}
+
+/// The JSON type of a value, as schemas call it.
+pub(crate) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if is_integral(number) => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn is_integral(number: &Number) -> bool {
+    !number.is_f64() || number.as_f64().is_some_and(|float| float.is_finite() && float.fract() == 0.0)
+}
+
+/// A compiled schema. Plain types, which are most, need nothing but the two words.
+#[derive(Debug, Clone)]
+struct Node {
+    types: TypeSet,
+    nullable: bool,
+    sensitive: bool,
+    rules: Option<Box<Rules>>,
+}
+
+impl Node {
+    const ANY: Node = Node { types: TypeSet::ANY, nullable: false, sensitive: false, rules: None };
+    const NEVER: Node = Node { types: TypeSet::NONE, nullable: false, sensitive: false, rules: None };
+}
+
+/// What a schema asks for beyond a type.
+#[derive(Debug, Clone, Default)]
+struct Rules {
+    literals: Option<Vec<Value>>,
+    number: Option<NumberRules>,
+    string: Option<StringRules>,
+    array: Option<ArrayRules>,
+    object: Option<ObjectRules>,
+    reference: Option<SchemaId>,
+    all_of: Vec<SchemaId>,
+    /// `anyOf` and `oneOf`, each with its variants.
+    choices: Vec<Vec<SchemaId>>,
+    not: Option<SchemaId>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct NumberRules {
+    /// Bound, and whether it is excluded itself.
+    minimum: Option<(Number, bool)>,
+    maximum: Option<(Number, bool)>,
+    multiple_of: Option<Number>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct StringRules {
+    min: Option<u64>,
+    max: Option<u64>,
+    pattern: Option<Regex>,
+    /// As the author wrote it, for messages.
+    pattern_text: String,
+    format: Option<Format>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct ArrayRules {
+    prefix: Vec<SchemaId>,
+    items: Option<SchemaId>,
+    min: Option<u64>,
+    max: Option<u64>,
+    unique: bool,
+}
+
+#[derive(Debug, Clone)]
+struct ObjectRules {
+    properties: IndexMap<String, SchemaId>,
+    required: Vec<String>,
+    patterns: Vec<(Regex, SchemaId)>,
+    additional: Additional,
+    min: Option<u64>,
+    max: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Additional {
+    Any,
+    None,
+    Schema(SchemaId),
+}
