@@ -5,6 +5,11 @@
 
 mod load;
 mod model;
+mod store_operations;
+mod store_samples;
 
 pub use load::{Loaded, load};
 pub use model::*;
+pub use store_operations::{
+    PAGE, PAGE_LIMIT, RECORD_KEYS, is_filter, is_flat, operations as store_operations, search_fields,
+};
