@@ -5,7 +5,8 @@
 
 mod load;
 mod model;
-mod store_operations;
+pub mod store_operations;
+mod store_samples;
 
 pub use load::{Loaded, load};
 pub(crate) use load::{introspect_params, title_of};

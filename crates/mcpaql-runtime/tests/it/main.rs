@@ -1,0 +1,5 @@
+//! Targets against the real thing: a file, a process, an upstream.
+
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
+
+mod store;
