@@ -1,6 +1,7 @@
 //! Many adapters, one server: every tool of every adapter, each name leading to exactly one of them.
 
 use crate::pipeline::Served;
+use mcpaql_core::catalog::Catalog;
 use mcpaql_core::response::Reply;
 use mcpaql_core::surface::Tool;
 use serde_json::{Map, Value};
@@ -17,7 +18,7 @@ pub struct Gateway {
 
 /// Two adapters that would answer to the same tool name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("adapters '{first}' and '{second}' both name a tool '{tool}'; give one of them a `tool_names.prefix` of its own")]
+#[error("adapters {first} and {second} both name a tool '{tool}'; give one of them a `tool_names.prefix` of its own")]
 pub struct Collision {
     /// The name both want.
     pub tool: String,
@@ -33,18 +34,7 @@ impl Gateway {
     /// # Errors
     /// Two adapters that share a tool name.
     pub fn new(adapters: Vec<Served>) -> Result<Gateway, Collision> {
-        let mut routes: HashMap<String, usize> = HashMap::new();
-        for (index, adapter) in adapters.iter().enumerate() {
-            let mut names: Vec<&str> = adapter.catalog().tool_names().collect();
-            names.sort_unstable();
-            for name in names {
-                if let Some(other) = routes.insert(name.to_owned(), index)
-                    && let Some(first) = adapters.get(other)
-                {
-                    return Err(Collision { tool: name.to_owned(), first: first.label(), second: adapter.label() });
-                }
-            }
-        }
+        let routes = check_names(adapters.iter().map(|adapter| (adapter.catalog(), adapter.source())))?;
         let tools = adapters.iter().flat_map(|adapter| adapter.catalog().tools.iter().cloned()).collect();
         Ok(Gateway { adapters, tools, routes })
     }
@@ -82,4 +72,26 @@ impl Gateway {
         let adapter = self.routes.get(tool).and_then(|index| self.adapters.get(*index))?;
         Some(adapter.call(tool, arguments).await)
     }
+}
+
+/// Which adapter, by position, answers to which tool name; aliases included.
+///
+/// # Errors
+/// Two adapters that share a name.
+pub fn check_names<'a>(
+    adapters: impl IntoIterator<Item = (&'a Catalog, &'a str)>,
+) -> Result<HashMap<String, usize>, Collision> {
+    let label = |(catalog, source): (&Catalog, &str)| format!("{} ({source})", catalog.adapter.name);
+    let adapters: Vec<(&Catalog, &str)> = adapters.into_iter().collect();
+    let mut routes: HashMap<String, usize> = HashMap::new();
+    for (index, second) in adapters.iter().enumerate() {
+        let mut names: Vec<&str> = second.0.tool_names().collect();
+        names.sort_unstable();
+        for name in names {
+            if let Some(first) = routes.insert(name.to_owned(), index).and_then(|other| adapters.get(other)) {
+                return Err(Collision { tool: name.to_owned(), first: label(*first), second: label(*second) });
+            }
+        }
+    }
+    Ok(routes)
 }

@@ -30,10 +30,10 @@ impl Served {
         &self.catalog
     }
 
-    /// The adapter and its document, for messages to the operator.
+    /// The document's name, for messages to the operator.
     #[must_use]
-    pub fn label(&self) -> String {
-        format!("{} ({})", self.catalog.adapter.name, self.source)
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     /// A call through one of the adapter's tools.
