@@ -9,7 +9,7 @@ mod finding;
 mod json;
 pub(crate) mod lines;
 mod scalar;
-pub(crate) mod tree;
+mod tree;
 mod yaml;
 
 #[cfg(test)]
@@ -153,9 +153,8 @@ impl Source {
             return Ok((value, findings.unwrap_or_default()));
         }
         // A comment of YAML and a heading of Markdown begin alike; what follows tells them apart.
-        let heading = layout.format == Format::Yaml
-            && text.starts_with('#')
-            && !self.has_extension(&["yaml", "yml", "json"]);
+        let heading =
+            layout.format == Format::Yaml && text.starts_with('#') && !self.has_extension(&["yaml", "yml"]);
         match yaml::read(text) {
             Err(_) if heading => Err(no_front_matter(text)),
             Err(finding) => Err(finding),
@@ -203,6 +202,7 @@ impl Source {
         }
         Ok(plain(match content.trim_start().bytes().next() {
             Some(b'{' | b'[') => Format::Json,
+            _ if self.has_extension(&["json"]) => Format::Json,
             _ => Format::Yaml,
         }))
     }
@@ -214,7 +214,7 @@ impl Source {
 }
 
 /// How many bytes to skip before the first character.
-pub(crate) fn byte_order_mark(text: &str) -> usize {
+fn byte_order_mark(text: &str) -> usize {
     if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 

@@ -65,6 +65,12 @@ mod formats {
     }
 
     #[test]
+    fn a_json_file_is_json_whatever_it_begins_with() {
+        assert!(refusal("a.json", "name: x\n").message.contains("not valid JSON"));
+        assert_eq!(Source::new("a.json", "\"text\"").parse().unwrap().value, json!("text"));
+    }
+
+    #[test]
     fn a_flow_mapping_in_a_yaml_file_is_yaml() {
         let parsed = Source::new("a.yml", "{a: 1, b: [x, y]}").parse().unwrap();
         assert_eq!((parsed.format, parsed.value), (Format::Yaml, json!({"a": 1, "b": ["x", "y"]})));

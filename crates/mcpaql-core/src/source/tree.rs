@@ -72,7 +72,7 @@ fn measure<'n>(children: impl Iterator<Item = (usize, &'n Rc<Node>)>) -> (usize,
 }
 
 /// The part of a range that stands on its first line.
-pub(crate) fn first_line(text: &str, range: &Range<usize>) -> Range<usize> {
+pub(super) fn first_line(text: &str, range: &Range<usize>) -> Range<usize> {
     let line = text.get(range.clone()).and_then(|part| part.lines().next()).unwrap_or_default();
     range.start..range.start + line.trim_end().len()
 }

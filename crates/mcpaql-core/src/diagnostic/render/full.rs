@@ -5,8 +5,9 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::Code;
 use crate::source::Source;
 use crate::source::lines::Lines;
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// The reports as rustc would print them, a blank line behind each diagnostic.
 #[must_use]
@@ -33,18 +34,17 @@ fn one(renderer: &Renderer, source: &Source, lines: &Lines<'_>, shown: &str, fou
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    // One line is enough to know the place, and cheap in a document of megabytes.
-    let start = lines.start(found.line);
-    let line = shown.get(start..lines.start(found.line + 1)).unwrap_or_default();
-    let line = line.trim_end_matches(['\n', '\r']);
-    let from = found.start.saturating_sub(start).min(line.len());
-    let to = found.end.saturating_sub(start).min(line.len()).max(from);
-    let snippet = Snippet::source(line)
-        .path(printable(&source.name))
-        .line_start(found.line)
-        .annotation(AnnotationKind::Primary.span(from..to));
-    let mut group =
-        level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.as_str()).element(snippet);
+    let (start, window, marked) = window(lines, shown, found);
+    let name = printable(&source.name);
+    let snippet =
+        Snippet::source(window).line_start(found.line).annotation(AnnotationKind::Primary.span(marked));
+    let title = level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.as_str());
+    let mut group = if start == lines.start(found.line) {
+        title.element(snippet.path(name))
+    } else {
+        // The library would count columns from where the window begins.
+        title.element(Origin::path(name).line(found.line).char_column(found.column)).element(snippet)
+    };
     if let Some(contrast) = contrast(diagnostic) {
         group = group.element(Level::NOTE.message(printable(&contrast)));
     }
@@ -52,6 +52,20 @@ fn one(renderer: &Renderer, source: &Source, lines: &Lines<'_>, shown: &str, fou
         group = group.element(Level::HELP.message(printable(suggestion)));
     }
     renderer.render(&[group])
+}
+
+/// How much of a line to show on either side of a place; more than fits on any screen.
+const REACH: usize = 1024;
+
+/// The offset where the window begins, the window, and the part of it to underline. One line is enough to know the
+/// place, and a document of one endless line costs no more than any other.
+fn window<'t>(lines: &Lines<'_>, shown: &'t str, found: &Located) -> (usize, &'t str, Range<usize>) {
+    let start = lines.start(found.line).max(shown.floor_char_boundary(found.start.saturating_sub(REACH)));
+    let end = lines.start(found.line + 1).min(shown.ceil_char_boundary(found.start.saturating_add(REACH)));
+    let window = shown.get(start..end).unwrap_or_default().trim_end_matches(['\n', '\r']);
+    let from = found.start.saturating_sub(start).min(window.len());
+    let to = found.end.saturating_sub(start).min(window.len()).max(from);
+    (start, window, from..to)
 }
 
 /// The text with stars in place of every credential that a diagnostic is about; all offsets stay as they are.
