@@ -1,3 +1,6 @@
 //! Serves MCP-AQL adapters over MCP: targets, pipeline, state, server. Also the library to embed.
 
+pub mod mcp;
+pub mod secret;
+pub mod serve;
 pub mod target;
