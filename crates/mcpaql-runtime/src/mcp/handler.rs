@@ -10,8 +10,8 @@ use rmcp::model::{
     CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult, ErrorCode,
     Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
     ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig,
-    SubscriptionFilter, ToolAnnotations,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, ServerCapabilities,
+    ServerConfig, SubscriptionFilter, ToolAnnotations,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use std::collections::HashMap;
@@ -22,9 +22,12 @@ use tokio_util::sync::CancellationToken;
 /// How long a client may keep a list of tools before it asks again.
 const LIST_TTL_MS: u64 = 60_000;
 
-/// Methods this server answers; their parameters are at fault when the library did not recognise such a request.
-const METHODS: [&str; 6] =
-    ["initialize", "ping", "server/discover", "subscriptions/listen", "tools/call", "tools/list"];
+/// Methods that every revision has.
+const METHODS: [&str; 2] = ["tools/call", "tools/list"];
+/// Methods that ended with the handshake.
+const STATEFUL_METHODS: [&str; 2] = ["initialize", "ping"];
+/// Methods that came instead.
+const STATELESS_METHODS: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
 /// The server's side of every connection; clones share everything.
 pub(crate) struct Server<S> {
@@ -181,10 +184,14 @@ impl<S: Service> ServerHandler for Server<S> {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        // Requests whose parameters the library did not recognise arrive here as well as unknown methods.
         let method = request.method;
-        if METHODS.contains(&method.as_str()) {
+        let stateless =
+            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE);
+        let of_revision = if stateless { STATELESS_METHODS } else { STATEFUL_METHODS };
+        if METHODS.iter().chain(&of_revision).any(|known| *known == method) {
             let message = format!("The params of {method} do not have the shape the protocol defines.");
             return Err(ErrorData::invalid_params(message, None));
         }
