@@ -1,6 +1,7 @@
 //! One handler for every revision: tools as the service has them, and nothing else.
 
 use super::call::{Progress, with_progress, without_panic};
+use super::conversation::Conversations;
 use super::{Limits, Service, Tool};
 use mcpaql_core::response::Reply;
 use rmcp::ErrorData;
@@ -45,6 +46,7 @@ struct Shared<S> {
     running: Semaphore,
     listing: Mutex<Option<Arc<Listing>>>,
     closing: CancellationToken,
+    conversations: Arc<Conversations>,
 }
 
 /// The tools in the library's types, built once for each list that the service hands out.
@@ -83,7 +85,20 @@ impl<S: Service> Server<S> {
     /// A server whose standing subscriptions end when `closing` is cancelled.
     pub(crate) fn new(service: Arc<S>, limits: Limits, closing: CancellationToken) -> Self {
         let running = Semaphore::new(limits.running_calls.clamp(1, Semaphore::MAX_PERMITS));
-        Server { shared: Arc::new(Shared { service, running, listing: Mutex::new(None), closing }) }
+        let (listing, conversations) = (Mutex::new(None), Arc::default());
+        Server { shared: Arc::new(Shared { service, running, listing, closing, conversations }) }
+    }
+
+    pub(super) fn conversations(&self) -> &Arc<Conversations> {
+        &self.shared.conversations
+    }
+
+    pub(super) fn changes(&self) -> Option<watch::Receiver<()>> {
+        self.shared.service.changes()
+    }
+
+    pub(super) fn closing(&self) -> CancellationToken {
+        self.shared.closing.clone()
     }
 
     fn listing(&self) -> Arc<Listing> {
@@ -165,12 +180,13 @@ impl<S: Service> ServerHandler for Server<S> {
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.clone();
         let progress = context.meta.get_progress_token();
+        let running = self.conversations().enter(&context.extensions, &context.id);
+        // Leaving the first branch drops the service's future, which is how upstream work stops.
+        let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));
         let reply = tokio::select! {
             reply = self.run(request, &context.peer, progress) => reply,
-            // Leaving the other branch drops the service's future, which is how upstream work stops.
-            () = context.ct.cancelled() => {
-                return Err(ErrorData::internal_error("The call was cancelled.", None));
-            }
+            () = context.ct.cancelled() => return cancelled(),
+            () = running.cancelled() => return cancelled(),
         };
         let Some(Reply { text, is_error }) = reply else {
             let message = format!("Unknown tool '{name}'. List the tools with tools/list.");
@@ -199,8 +215,7 @@ impl<S: Service> ServerHandler for Server<S> {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let mut changes = self.shared.service.changes();
-        let closing = self.shared.closing.clone();
+        let (mut changes, closing) = (self.changes(), self.closing());
         tokio::spawn(async move {
             loop {
                 tokio::select! {
@@ -220,7 +235,7 @@ impl<S: Service> ServerHandler for Server<S> {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.shared.service.changes();
+        let mut changes = self.changes();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),

@@ -3,9 +3,11 @@
 //! There are no sessions, so that any node answers any request. A request whose connection is dropped is cancelled: its
 //! answer could no longer reach anybody.
 
+use super::conversation::converse;
 use super::handler::Server;
 use super::{MAX_REQUEST_BYTES, Service};
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::sync::Arc;
@@ -29,10 +31,11 @@ pub(crate) fn route<S: Service>(server: Server<S>, admission: Admission, stop: C
         .with_allowed_hosts(admission.hosts)
         .with_allowed_origins(admission.origins)
         .enforce_origin_validation();
+    let conversation = from_fn_with_state(server.clone(), converse);
     let service = StreamableHttpService::new(
         move || Ok(server.clone()),
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    Router::new().route_service("/mcp", service)
+    Router::new().route_service("/mcp", service).layer(conversation)
 }

@@ -9,6 +9,7 @@
 //! The protocol library's types do not leave this module.
 
 mod call;
+mod conversation;
 mod drain;
 mod handler;
 mod http;

@@ -77,6 +77,54 @@ async fn a_dropped_connection_stops_the_work() {
 }
 
 #[tokio::test]
+async fn a_client_of_the_older_revision_cancels_its_own_calls_and_no_others() {
+    let service = Fixture::new();
+    let (addr, _serving) = http(&service, loopback()).await;
+    let begun = async || {
+        let response = post(addr, &initialize()).send().await.unwrap();
+        response.headers()["mcp-session-id"].to_str().unwrap().to_owned()
+    };
+    let (mine, theirs) = (begun().await, begun().await);
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    let [first, second] = [&mine, &theirs].map(|name| {
+        tokio::spawn(post(addr, &call(1, "wait", json!({}))).header("mcp-session-id", name).send())
+    });
+    service.begun(2).await;
+
+    let evil =
+        post(addr, &cancelled).header("mcp-session-id", &theirs).header("origin", "https://evil.example.com");
+    assert_eq!(evil.send().await.unwrap().status(), StatusCode::FORBIDDEN);
+    let response = post(addr, &cancelled).header("mcp-session-id", &mine).send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::ACCEPTED);
+    service.dropped().await;
+    assert!(body(first.await.unwrap().unwrap()).await["error"].is_object());
+
+    service.gate.add_permits(1);
+    assert_eq!(body(second.await.unwrap().unwrap()).await["result"]["isError"], false);
+}
+
+#[tokio::test]
+async fn a_client_of_the_older_revision_hears_changes_on_a_standing_stream() {
+    let service = Fixture::new();
+    let (addr, serving) = http(&service, loopback()).await;
+    let listen = || request(addr, Method::GET, "/mcp").header("accept", "text/event-stream");
+    let evil = listen().header("origin", "https://evil.example.com").send().await.unwrap();
+    assert_eq!(evil.status(), StatusCode::FORBIDDEN);
+    let modern = listen().header("mcp-protocol-version", "2026-07-28").send().await.unwrap();
+    assert_eq!(modern.status(), StatusCode::METHOD_NOT_ALLOWED);
+
+    let mut stream = listen().send().await.unwrap();
+    assert_eq!(stream.status(), StatusCode::OK);
+    service.swap([]);
+    let event = stream.chunk().await.unwrap().unwrap();
+    assert!(String::from_utf8_lossy(&event).contains("notifications/tools/list_changed"), "{event:?}");
+    serving.shutdown.cancel();
+    assert_eq!(stream.chunk().await.unwrap(), None);
+    serving.stopped().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_foreign_host_is_refused_and_a_configured_one_is_not() {
     let options = HttpOptions { allowed_hosts: vec!["api.example.com".to_owned()], ..loopback() };
     let (addr, _serving) = http(&Fixture::new(), options).await;
