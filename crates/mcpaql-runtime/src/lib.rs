@@ -3,5 +3,9 @@
 pub mod builtin;
 pub mod environment;
 pub mod gateway;
+pub mod mcp;
+pub mod open;
 pub mod pipeline;
+pub mod secret;
+pub mod serve;
 pub mod target;
