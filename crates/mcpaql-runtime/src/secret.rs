@@ -17,6 +17,9 @@ pub const REDACTED: &str = "[redacted]";
 /// Values shorter than this occur by chance inside other words, so they are masked only where they stand alone.
 const ALONE_BELOW: usize = 4;
 
+/// More values than this inside sensitive parameters cost more to look for than an echo of them is worth.
+const MOST_SCALARS: usize = 100;
+
 /// RFC 3986's unreserved characters stay, everything else is encoded.
 const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// What JavaScript's `encodeURIComponent` leaves besides.
@@ -56,6 +59,8 @@ impl fmt::Display for Secret {
 pub struct Mask {
     /// Longest first, so that a secret inside another spelling never leaves the rest of it behind.
     needles: Vec<String>,
+    /// More values than can be looked for: nothing passes.
+    opaque: bool,
 }
 
 impl fmt::Debug for Mask {
@@ -78,26 +83,46 @@ impl Mask {
         self.needles.dedup();
     }
 
-    /// Adds the text of every scalar inside a value, booleans excepted.
-    pub fn add_value(&mut self, value: &Value) {
-        match value {
-            Value::Null | Value::Bool(_) => {}
-            Value::Number(number) => self.add(&number.to_string()),
-            Value::String(text) => self.add(text),
-            Value::Array(items) => items.iter().for_each(|item| self.add_value(item)),
-            Value::Object(fields) => fields.values().for_each(|field| self.add_value(field)),
+    /// Adds the text of every scalar inside the values, booleans excepted. Where there are too many to look for, the mask
+    /// lets nothing through any more.
+    pub fn add_values<'a>(&mut self, values: impl IntoIterator<Item = &'a Value>) {
+        let mut left: Vec<&Value> = values.into_iter().collect();
+        let mut scalars = 0;
+        while let Some(value) = left.pop() {
+            let text = match value {
+                Value::Null | Value::Bool(_) => continue,
+                Value::Array(items) => {
+                    left.extend(items);
+                    continue;
+                }
+                Value::Object(fields) => {
+                    left.extend(fields.values());
+                    continue;
+                }
+                Value::Number(number) => number.to_string(),
+                Value::String(text) => text.clone(),
+            };
+            scalars += 1;
+            if scalars > MOST_SCALARS {
+                self.opaque = true;
+                return;
+            }
+            self.add(&text);
         }
     }
 
     /// Whether the text holds a secret.
     #[must_use]
     pub fn finds(&self, text: &str) -> bool {
-        self.needles.iter().any(|needle| next_hit(text, needle, 0).is_some())
+        self.opaque || self.needles.iter().any(|needle| next_hit(text, needle, 0).is_some())
     }
 
     /// The text without secrets.
     #[must_use]
     pub fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.opaque && !text.is_empty() {
+            return Cow::Borrowed(REDACTED);
+        }
         let mut masked = Cow::Borrowed(text);
         for needle in &self.needles {
             if let Some(replaced) = replace(&masked, needle) {
@@ -118,18 +143,15 @@ impl Mask {
                 }
             }
             Value::String(text) => {
-                if let Cow::Owned(masked) = self.apply(text) {
-                    *text = masked;
+                if self.finds(text) {
+                    *text = self.apply(text).into_owned();
                 }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.apply_value(item)),
             Value::Object(fields) => {
-                for (mut key, mut field) in std::mem::take(fields) {
-                    if let Cow::Owned(masked) = self.apply(&key) {
-                        key = masked;
-                    }
+                for (key, mut field) in std::mem::take(fields) {
                     self.apply_value(&mut field);
-                    fields.insert(key, field);
+                    fields.insert(self.apply(&key).into_owned(), field);
                 }
             }
         }
@@ -272,8 +294,17 @@ mod tests {
     fn values_are_masked_in_strings_keys_and_numbers() {
         let mut value = json!({"abcdef": ["x abcdef y", 987654, 1, true, null]});
         let mut mask = mask(&["abcdef"]);
-        mask.add_value(&json!({"pin": 987654, "on": true}));
+        mask.add_values([&json!({"pin": 987654, "on": true})]);
         mask.apply_value(&mut value);
         assert_eq!(value, json!({"[redacted]": ["x [redacted] y", "[redacted]", 1, true, null]}));
+    }
+    #[test]
+    fn more_values_than_can_be_looked_for_let_nothing_through() {
+        let mut mask = Mask::default();
+        mask.add_values([&json!((0..10_000).map(|n| format!("row {n}")).collect::<Vec<_>>())]);
+        assert_eq!(mask.apply("anything"), "[redacted]");
+        let mut value = json!({"a": "row 1", "b": 1});
+        mask.apply_value(&mut value);
+        assert!(!value.to_string().contains("row"), "{value}");
     }
 }

@@ -155,7 +155,7 @@ impl HttpClient {
             client: self,
             operation,
             binding,
-            error_mask: error_mask(&credentials.mask, operation, args),
+            args,
             credentials,
             status: AtomicU16::new(0),
             // A timeout past what the clock can hold is no timeout.
@@ -207,8 +207,7 @@ fn client(target: &HttpTarget, base: &Url) -> Result<reqwest::Client, SetupError
             .user_agent(concat!("mcpaql/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(Duration::from_millis(target.connect_timeout_ms))
-            .tcp_nodelay(true)
-            .retry(reqwest::retry::never());
+            .tcp_nodelay(true);
         if redirect::is_loopback(base) { builder.no_proxy() } else { builder }
     };
     match builder().build() {
@@ -219,25 +218,13 @@ fn client(target: &HttpTarget, base: &Url) -> Result<reqwest::Client, SetupError
     .map_err(|error| SetupError::Client(chain(&error)))
 }
 
-/// Credentials, and the values of parameters that must not be echoed.
-fn error_mask(credentials: &Mask, operation: &Operation, args: &Args) -> Mask {
-    let mut mask = credentials.clone();
-    operation
-        .params
-        .iter()
-        .filter(|param| param.sensitive)
-        .filter_map(|param| args.get(&param.name))
-        .for_each(|value| mask.add_value(value));
-    mask
-}
-
 /// One call on its way.
 struct Call<'a> {
     client: &'a HttpClient,
     operation: &'a Operation,
+    args: &'a Args,
     binding: &'a HttpBinding,
     credentials: Credentials,
-    error_mask: Mask,
     deadline: Instant,
     /// Of the last answer, for the log; 0 without one.
     status: AtomicU16,
@@ -251,6 +238,14 @@ enum Fault {
 }
 
 impl Call<'_> {
+    /// Credentials, and the values of parameters that must not be echoed.
+    fn error_mask(&self) -> Mask {
+        let mut mask = self.credentials.mask.clone();
+        let sensitive = self.operation.params.iter().filter(|param| param.sensitive);
+        mask.add_values(sensitive.filter_map(|param| self.args.get(&param.name)));
+        mask
+    }
+
     /// Attempts until an answer is final, then reads it.
     async fn run(&self, first: Hop) -> Result<Answer, OpError> {
         let attempts = if retry::may_repeat(self.operation) { self.client.retries } else { 0 };
@@ -359,7 +354,7 @@ impl Call<'_> {
         let end = timeout_at(self.deadline, response::read(&mut response, limit, &mut body)).await;
         let cut = !matches!(end, Ok(Ok(End::Whole)));
         let refusal = Refusal { status: response.status(), headers: response.headers(), body: &body, cut };
-        let mut error = refusal.into_error(&self.error_mask);
+        let mut error = refusal.into_error(&self.error_mask());
         if repeated && error.code == Code::NotFoundResource && self.operation.category == Category::Delete {
             error.message.push_str(" An earlier attempt of this very call may have removed it.");
         }
@@ -374,7 +369,7 @@ impl Call<'_> {
              whether it took effect."
         };
         let cause = chain(&error.without_url());
-        OpError::new(Code::TransportConnection, message).because(self.error_mask.apply(&cause))
+        OpError::new(Code::TransportConnection, message).because(self.error_mask().apply(&cause))
     }
 
     fn log(&self, started: Instant, outcome: &Result<Answer, OpError>) {

@@ -164,49 +164,74 @@ fn not_json(body: &[u8], mask: &Mask) -> Answer {
 
 /// The body as one valid JSON value, or the body back.
 fn raw_json(body: Vec<u8>, mask: &Mask) -> Result<Payload, Vec<u8>> {
-    let mut text = String::from_utf8(body).map_err(std::string::FromUtf8Error::into_bytes)?;
-    if text.starts_with('\u{feff}') {
-        text.drain(..'\u{feff}'.len_utf8());
+    let text = String::from_utf8(body).map_err(std::string::FromUtf8Error::into_bytes)?;
+    let found = mask.finds(&text);
+    let candidate = minified(text.trim_start_matches('\u{feff}'));
+    if found {
+        return masked_json(&candidate, mask).ok_or_else(|| text.into_bytes());
     }
-    if serde_json::from_str::<&RawValue>(&text).is_err() {
-        return Err(text.into_bytes());
+    RawValue::from_string(candidate).map(Payload::Raw).map_err(|_| text.into_bytes())
+}
+
+fn masked_json(text: &str, mask: &Mask) -> Option<Payload> {
+    serde_json::from_str::<&RawValue>(text).ok()?;
+    if let Ok(raw) = RawValue::from_string(mask.apply(text).into_owned()) {
+        return Some(Payload::Raw(raw));
     }
-    let text = minified(text);
-    if !mask.finds(&text) {
-        return RawValue::from_string(text).map(Payload::Raw).map_err(|error| error.to_string().into_bytes());
-    }
-    let masked = mask.apply(&text).into_owned();
-    match RawValue::from_string(masked) {
-        Ok(raw) => Ok(Payload::Raw(raw)),
-        // The secret is a bare number, so the text around it needs quotes.
-        Err(_) => {
-            let mut value = serde_json::from_str::<Value>(&text).map_err(|_| text.into_bytes())?;
-            mask.apply_value(&mut value);
-            Ok(Payload::Value(value))
+    // The secret is a bare number, so what replaces it needs quotes.
+    let mut value = serde_json::from_str::<Value>(text).ok()?;
+    mask.apply_value(&mut value);
+    Some(Payload::Value(value))
+}
+
+/// JSON without white space beside brackets, commas, colons and strings: an agent pays for every one. It never changes
+/// what the tokens are, so what was not valid before is not valid after.
+fn minified(json: &str) -> String {
+    let mut kept = String::with_capacity(json.len());
+    let mut rest = json;
+    loop {
+        let outside = rest.find('"').unwrap_or(rest.len());
+        let (before, from_quote) = rest.split_at(outside);
+        keep_outside(before, &mut kept);
+        let string = string_length(from_quote);
+        let (string, after) = from_quote.split_at(string);
+        kept.push_str(string);
+        if after.is_empty() {
+            return kept;
         }
+        rest = after;
     }
 }
 
-/// Valid JSON without white space between its tokens: an agent pays for every one.
-fn minified(json: String) -> String {
-    let mut in_string = false;
+/// Bytes of the string that the text begins with, quotes included; all of it where the string does not end.
+fn string_length(text: &str) -> usize {
     let mut escaped = false;
-    let mut significant = |byte: u8| {
-        if in_string {
-            in_string = escaped || byte != b'"';
-            escaped = !escaped && byte == b'\\';
-            return true;
+    let end = text.bytes().skip(1).position(|byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
+/// Appends what stands between two strings.
+fn keep_outside(text: &str, kept: &mut String) {
+    let mut space = false;
+    for c in text.chars() {
+        if matches!(c, ' ' | '\t' | '\n' | '\r') {
+            space = true;
+            continue;
         }
-        in_string = byte == b'"';
-        !byte.is_ascii_whitespace()
-    };
-    let bytes = json.as_bytes();
-    let Some(first) = bytes.iter().position(|&byte| !significant(byte)) else { return json };
-    let (clean, rest) = bytes.split_at(first);
-    let mut kept = Vec::with_capacity(bytes.len());
-    kept.extend_from_slice(clean);
-    kept.extend(rest.iter().copied().filter(|&byte| significant(byte)));
-    String::from_utf8(kept).unwrap_or(json)
+        // `1 2` is not `12`: between two words the space stays, and with it the error.
+        if std::mem::take(&mut space) && is_word(c) && kept.chars().next_back().is_some_and(is_word) {
+            kept.push(' ');
+        }
+        kept.push(c);
+    }
+}
+
+fn is_word(c: char) -> bool {
+    !matches!(c, '{' | '}' | '[' | ']' | ',' | ':' | '"')
 }
 
 fn json_lines(body: Vec<u8>, mask: &Mask) -> Answer {
@@ -305,6 +330,24 @@ mod tests {
             assert_eq!(answer.data.into_value(), body);
         }
         assert_eq!(data("application/json", b"\xff".to_vec()), "\u{fffd}");
+    }
+
+    #[test]
+    fn leaving_out_white_space_repairs_nothing() {
+        for body in ["1 2", "tr ue", "[1 2]", "- 1", "\"a\" \"b\"", "\"a", "[1]\u{c}", "\"\\", "[1] x"] {
+            let answer = decoded("application/json", body);
+            assert_eq!(answer.data.into_value(), body);
+            assert_eq!(answer.warnings[0].code, "UPSTREAM_NOT_JSON", "{body}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn white_space_changes_neither_validity_nor_value(text in "[]\\[{}:,\"\\\\ \n1e.truefals-]{0,24}") {
+            let before = serde_json::from_str::<Value>(&text).ok();
+            let after = serde_json::from_str::<Value>(&minified(&text)).ok();
+            proptest::prop_assert_eq!(before, after);
+        }
     }
 
     #[test]
