@@ -99,7 +99,7 @@ pub fn with_types(op: &Operation, types: &IndexMap<String, Value>) -> String {
     out
 }
 
-/// The names of the types that a schema refers to.
+/// The names of the types that a schema refers to, or that the schemas in a list or map of them do.
 fn references(value: &Value, names: &mut IndexSet<String>, depth: usize) {
     if depth > 64 {
         return;
@@ -111,18 +111,18 @@ fn references(value: &Value, names: &mut IndexSet<String>, depth: usize) {
                 names.insert(type_name(target));
             }
             for (key, value) in map {
-                if !DATA_KEYS.contains(&key.as_str()) || value.is_object() && depth > 0 && !is_schema(map) {
-                    references(value, names, depth + 1);
+                match (key.as_str(), value) {
+                    // Names of properties are not keywords.
+                    ("properties" | "patternProperties", Value::Object(fields)) => {
+                        fields.values().for_each(|field| references(field, names, depth + 1));
+                    }
+                    (key, _) if DATA_KEYS.contains(&key) => {}
+                    _ => references(value, names, depth + 1),
                 }
             }
         }
         _ => {}
     }
-}
-
-/// Whether this map is a schema rather than a `properties` map that happens to declare a property named `default`.
-fn is_schema(map: &Map<String, Value>) -> bool {
-    map.get("type").is_some_and(|t| t.is_string() || t.is_array()) || map.values().any(|value| !value.is_object())
 }
 
 fn type_name(target: &str) -> String {
@@ -218,8 +218,9 @@ impl Form {
     fn own(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
         match map.get("type") {
             Some(Value::String(name)) => self.typed(name, schema, map, depth),
-            Some(Value::Array(names)) => {
-                let parts = names.iter().filter_map(Value::as_str).map(|name| self.typed(name, schema, map, depth));
+            Some(Value::Array(names)) if names.iter().any(Value::is_string) => {
+                let parts =
+                    names.iter().filter_map(Value::as_str).map(|name| self.typed(name, schema, map, depth));
                 Text::joined(parts, " | ")
             }
             _ if map.contains_key("properties") => self.typed("object", schema, map, depth),
@@ -248,7 +249,9 @@ impl Form {
         };
         match (map.get("prefixItems"), map.get("items")) {
             (Some(Value::Array(items)), _) | (None, Some(Value::Array(items))) => tuple(items),
-            (_, Some(items)) => Text::plain(format!("{}[]", self.render(items, depth + 1).in_parentheses().text)),
+            (_, Some(items)) => {
+                Text::plain(format!("{}[]", self.render(items, depth + 1).in_parentheses().text))
+            }
             _ => Text::plain("any[]"),
         }
     }
@@ -288,7 +291,10 @@ impl Form {
 fn is_flat(schema: &Value) -> bool {
     let of = |schema: &Value| {
         ["$ref", "enum", "const"].iter().any(|key| schema.get(key).is_some())
-            || matches!(schema.get("type").and_then(Value::as_str), Some("string" | "integer" | "number" | "boolean"))
+            || matches!(
+                schema.get("type").and_then(Value::as_str),
+                Some("string" | "integer" | "number" | "boolean")
+            )
     };
     of(schema) || schema.get("type").is_some_and(|t| t == "array") && schema.get("items").is_some_and(of)
 }

@@ -1,5 +1,6 @@
 //! Many adapters, one server: every tool of every adapter, each name leading to exactly one of them.
 
+use crate::mcp::Service;
 use crate::pipeline::Served;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::response::Reply;
@@ -94,4 +95,18 @@ pub fn check_names<'a>(
         }
     }
     Ok(routes)
+}
+
+impl Service for Gateway {
+    fn tools(&self) -> Arc<[Tool]> {
+        Gateway::tools(self)
+    }
+
+    fn instructions(&self) -> String {
+        Gateway::instructions(self)
+    }
+
+    fn call(&self, tool: &str, arguments: Map<String, Value>) -> impl Future<Output = Option<Reply>> + Send {
+        Gateway::call(self, tool, arguments)
+    }
 }

@@ -4,7 +4,7 @@
 use crate::operation::Param;
 use crate::suggest::snake_case;
 use indexmap::IndexMap;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// Deeper schemas stay as they are.
 const MAX_DEPTH: usize = 64;
@@ -83,9 +83,13 @@ fn lift_inside(
             ("items", Value::Object(_)) => lift(value, name, types, depth + 1),
             ("items" | "prefixItems", Value::Array(items)) => {
                 let lifted = items.iter().enumerate();
-                lifted.map(|(n, item)| lift(item, &format!("{name}Item{}", n + 1), types, depth + 1)).collect()
+                lifted
+                    .map(|(n, item)| lift(item, &format!("{name}Item{}", n + 1), types, depth + 1))
+                    .collect()
             }
-            ("additionalProperties", Value::Object(_)) => lift(value, &format!("{name}Value"), types, depth + 1),
+            ("additionalProperties", Value::Object(_)) => {
+                lift(value, &format!("{name}Value"), types, depth + 1)
+            }
             ("anyOf" | "oneOf", Value::Array(variants)) => lift_variants(variants, name, types, depth),
             // The parts of one object are one type together; only what is inside them has a name.
             ("allOf", Value::Array(parts)) => parts
@@ -120,7 +124,10 @@ fn declares_fields(map: &Map<String, Value>) -> bool {
 fn unused(name: &str, types: &IndexMap<String, Value>) -> String {
     let name = if name.is_empty() { "Type" } else { name };
     let numbered = (2..).map(|n: usize| format!("{name}{n}"));
-    std::iter::once(name.to_owned()).chain(numbered).find(|name| !types.contains_key(name)).unwrap_or_default()
+    std::iter::once(name.to_owned())
+        .chain(numbered)
+        .find(|name| !types.contains_key(name))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -129,6 +136,7 @@ mod tests {
     use crate::operation::{Place, Style};
     use crate::schema::strategies::{any_json, schema};
     use proptest::prelude::*;
+    use serde_json::json;
 
     fn param(name: &str, schema: Value) -> Param {
         Param {
@@ -149,7 +157,8 @@ mod tests {
         match value {
             Value::Array(items) => items.iter().map(|item| expand(item, types)).collect(),
             Value::Object(map) => {
-                let target = map.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/types/"));
+                let target =
+                    map.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/types/"));
                 if let Some(body) = target.and_then(|name| types.get(name)) {
                     let mut body = expand(body, types);
                     let siblings = map.iter().filter(|(key, _)| *key != "$ref");
@@ -169,12 +178,18 @@ mod tests {
         let params = [
             param("title", json!({"type": "string"})),
             param("labels", json!({"type": "array", "items": label})),
-            param("target", json!({"oneOf": [{"type": "string"}, {"properties": {"id": {}}}, {"properties": {"n": {}}}]})),
+            param(
+                "target",
+                json!({"oneOf": [{"type": "string"}, {"properties": {"id": {}}}, {"properties": {"n": {}}}]}),
+            ),
         ];
         let mut types = IndexMap::from([("CreateIssueLabels".to_owned(), json!({"type": "string"}))]);
         let hoisted = hoist("create_issue", &params, &mut types);
         assert_eq!(hoisted[0], params[0]);
-        assert_eq!(hoisted[1].schema, json!({"type": "array", "items": {"$ref": "#/types/CreateIssueLabels2"}}));
+        assert_eq!(
+            hoisted[1].schema,
+            json!({"type": "array", "items": {"$ref": "#/types/CreateIssueLabels2"}})
+        );
         assert_eq!(
             hoisted[2].schema["oneOf"],
             json!([{"type": "string"}, {"$ref": "#/types/CreateIssueTargetOption2"}, {"$ref": "#/types/CreateIssueTargetOption3"}])
@@ -196,7 +211,9 @@ mod tests {
 
     #[test]
     fn names_are_pascal_case() {
-        for (text, expected) in [("create_issue labels", "CreateIssueLabels"), ("userID", "UserId"), ("??", "")] {
+        for (text, expected) in
+            [("create_issue labels", "CreateIssueLabels"), ("userID", "UserId"), ("??", "")]
+        {
             assert_eq!(pascal_case(text), expected);
         }
         let mut types = IndexMap::new();

@@ -19,14 +19,23 @@ fn types_read_like_typescript() {
         (json!({"type": "array"}), "any[]"),
         (json!({"type": "array", "items": {"type": "string", "nullable": true}}), "(string | null)[]"),
         (json!({"type": "array", "items": {"enum": ["a", "b"]}}), "(\"a\"|\"b\")[]"),
-        (json!({"prefixItems": [{"type": "string"}, {"type": "integer"}], "type": "array"}), "[string, integer]"),
+        (
+            json!({"prefixItems": [{"type": "string"}, {"type": "integer"}], "type": "array"}),
+            "[string, integer]",
+        ),
         (json!({"enum": ["open", 1, null]}), "\"open\"|1|null"),
         (json!({"enum": ["a", null], "nullable": true}), "\"a\"|null"),
         (json!({"const": "x"}), "\"x\""),
         (json!({"$ref": "#/types/Label"}), "Label"),
         (json!({"$ref": "#/types/Label", "nullable": true}), "Label | null"),
-        (json!({"oneOf": [{"type": "string"}, {"$ref": "#/types/Label"}, {"type": "string"}]}), "string | Label"),
-        (json!({"allOf": [{"$ref": "#/types/A"}, {"anyOf": [{"type": "string"}, {"type": "null"}]}]}), "A & (string | null)"),
+        (
+            json!({"oneOf": [{"type": "string"}, {"$ref": "#/types/Label"}, {"type": "string"}]}),
+            "string | Label",
+        ),
+        (
+            json!({"allOf": [{"$ref": "#/types/A"}, {"anyOf": [{"type": "string"}, {"type": "null"}]}]}),
+            "A & (string | null)",
+        ),
         (json!({"allOf": [{"$ref": "#/types/A"}, {"description": "only words"}]}), "A"),
         (json!({"type": "object"}), "object"),
         (json!({"type": "object", "additionalProperties": {"type": "integer"}}), "{[key]: integer}"),
@@ -59,7 +68,10 @@ fn a_line_has_required_parameters_first() {
     op.params = vec![
         param("labels", Place::Body, false, json!({"type": "array", "items": {"type": "string"}})),
         param("owner", Place::Path, true, json!({"type": "string"})),
-        Param { default: Some(json!("open")), ..param("state", Place::Body, false, json!({"enum": ["open", "closed"]})) },
+        Param {
+            default: Some(json!("open")),
+            ..param("state", Place::Body, false, json!({"enum": ["open", "closed"]}))
+        },
         param("title", Place::Body, true, json!({"type": "string"})),
     ];
     let call = "create_issue(owner: string, title: string, labels?: string[], state?: \"open\"|\"closed\" = \"open\")";
@@ -72,7 +84,10 @@ fn a_line_has_required_parameters_first() {
 
 #[test]
 fn a_default_that_is_not_filled_in_is_not_shown() {
-    let state = Param { default: Some(json!("open")), ..param("state", Place::Body, false, json!({"type": "string"})) };
+    let state = Param {
+        default: Some(json!("open")),
+        ..param("state", Place::Body, false, json!({"type": "string"}))
+    };
     let mut op = operation("update_issue", Category::Update);
     op.params = vec![state.clone()];
     assert_eq!(line(&op), "update_issue(state?: string)");
@@ -100,11 +115,19 @@ fn types_follow_the_line_transitively_and_once() {
                 "parent": {"$ref": "#/types/Label"}, "owner": {"properties": {"user": {"$ref": "#/types/User"}}}},
                 "required": ["name"], "example": {"$ref": "#/types/Unused"}}),
         ),
-        ("User".to_owned(), json!({"type": "object", "properties": {"labels": {"type": "array", "items": {"$ref": "#/types/Label"}}}})),
+        (
+            "User".to_owned(),
+            json!({"type": "object", "properties": {"labels": {"type": "array", "items": {"$ref": "#/types/Label"}}}}),
+        ),
         ("Flag".to_owned(), json!({"type": "boolean"})),
     ]);
     let mut op = operation("label", Category::Create);
-    op.params = vec![param("labels", Place::Body, true, json!({"type": "array", "items": {"$ref": "#/types/Label"}}))];
+    op.params = vec![param(
+        "labels",
+        Place::Body,
+        true,
+        json!({"type": "array", "items": {"$ref": "#/types/Label"}}),
+    )];
     assert_eq!(
         with_types(&op, &types),
         "label(labels: Label[])\n\

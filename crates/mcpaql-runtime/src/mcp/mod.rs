@@ -27,21 +27,6 @@ pub(crate) use http::{Admission, route as http_route};
 /// The standard streams; pipes without the blocking pool where the platform can.
 pub(crate) use rmcp::transport::io::stdio_pipes as stdio;
 
-/// A tool as `tools/list` shows it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tool {
-    /// The name clients call.
-    pub name: String,
-    /// The name people read.
-    pub title: String,
-    /// What it is for and how to use it.
-    pub description: String,
-    /// A JSON Schema whose root is an object.
-    pub input_schema: Value,
-    /// What it may do to the world.
-    pub hints: Hints,
-}
-
 /// What an MCP server serves.
 pub trait Service: Send + Sync + 'static {
     /// The tools, in a fixed order; may be swapped while running.

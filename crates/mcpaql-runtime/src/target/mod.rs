@@ -8,6 +8,7 @@ use mcpaql_core::operation::Operation;
 use mcpaql_core::response::Answer;
 use serde_json::{Map, Value};
 
+mod auth;
 pub mod command;
 pub mod http;
 pub mod store;
@@ -19,7 +20,7 @@ pub type Args = Map<String, Value>;
 #[derive(Debug)]
 pub enum Target {
     /// An HTTP API.
-    Http(http::HttpClient),
+    Http(Box<http::HttpClient>),
     /// The embedded store.
     Store(store::Store),
     /// Local programs.

@@ -10,6 +10,7 @@
 )]
 
 mod fixture;
+mod http;
 mod revisions;
 mod serve_http;
 mod stdio;

@@ -1,0 +1,204 @@
+//! Which redirects are followed, and what goes along.
+//!
+//! What always holds: credentials, and every header and body of the call, stay with the origin they were meant for; once
+//! a call left it, it never carries them again, not even back home. A redirect never goes from `https` to `http`, never
+//! from the outside to this machine, and never repeats a write elsewhere.
+
+use super::request::Outgoing;
+use crate::secret::Mask;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::{Method, StatusCode};
+use url::{Host, Url};
+
+/// How many redirects one call follows.
+pub(super) const MAX_HOPS: usize = 5;
+
+/// One request of a call: the first, or one that a redirect asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Hop {
+    pub(super) outgoing: Outgoing,
+    /// Whether credentials go along.
+    pub(super) trusted: bool,
+}
+
+/// What to do with an answer.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// It is no redirect.
+    Final,
+    /// Go on there.
+    Follow(Box<Hop>),
+    /// A redirect that is not followed, with the reason for the log.
+    Refuse(&'static str),
+}
+
+/// Decides about an answer.
+pub(super) fn step(
+    hop: &Hop,
+    status: StatusCode,
+    headers: &HeaderMap,
+    allow_http: bool,
+    mask: &Mask,
+) -> Step {
+    if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Step::Final;
+    }
+    let Some(location) = headers.get(LOCATION).and_then(|value| std::str::from_utf8(value.as_bytes()).ok())
+    else {
+        return Step::Refuse("no usable location");
+    };
+    let from = &hop.outgoing.url;
+    let Ok(mut to) = from.join(location) else { return Step::Refuse("the location is no URL") };
+    to.set_fragment(None);
+    if let Err(reason) = may_go(from, &to, allow_http) {
+        return Step::Refuse(reason);
+    }
+    let same_origin = to.origin() == from.origin();
+    if !same_origin && mask.finds(to.as_str()) {
+        return Step::Refuse("the location carries a credential to another origin");
+    }
+    let read = matches!(hop.outgoing.method, Method::GET | Method::HEAD);
+    let becomes_get = status == StatusCode::SEE_OTHER && hop.outgoing.method != Method::HEAD;
+    if !read && !becomes_get {
+        if !matches!(status.as_u16(), 307 | 308) {
+            return Step::Refuse("a write is not repeated as another request");
+        }
+        if !same_origin {
+            return Step::Refuse("a write is not sent to another origin");
+        }
+    }
+    let trusted = hop.trusted && same_origin;
+    Step::Follow(Box::new(Hop { outgoing: next(&hop.outgoing, to, becomes_get, trusted), trusted }))
+}
+
+fn next(from: &Outgoing, url: Url, becomes_get: bool, trusted: bool) -> Outgoing {
+    let mut next = Outgoing { url, ..from.clone() };
+    if becomes_get {
+        next.method = Method::GET;
+        next.body = None;
+        next.headers.remove(CONTENT_TYPE);
+    }
+    if !trusted {
+        next.body = None;
+        let accept = next.headers.remove(ACCEPT);
+        next.headers.clear();
+        next.headers.extend(accept.map(|value| (ACCEPT, value)));
+    }
+    next
+}
+
+fn may_go(from: &Url, to: &Url, allow_http: bool) -> Result<(), &'static str> {
+    if !to.username().is_empty() || to.password().is_some() {
+        return Err("the location holds user information");
+    }
+    match to.scheme() {
+        "https" => {}
+        "http" if from.scheme() == "https" => return Err("https to http"),
+        "http" if allow_http || is_loopback(to) => {}
+        "http" => return Err("plain http to another machine"),
+        _ => return Err("neither http nor https"),
+    }
+    if is_local(to) && !is_local(from) { Err("from the outside to this machine") } else { Ok(()) }
+}
+
+/// Whether the URL's host is this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
+        None => false,
+    }
+}
+
+/// Loopback, unspecified and link-local addresses: services that trust whoever reaches them.
+fn is_local(url: &Url) -> bool {
+    is_loopback(url)
+        || match url.host() {
+            Some(Host::Ipv4(ip)) => ip.is_unspecified() || ip.is_link_local(),
+            Some(Host::Ipv6(ip)) => ip.is_unspecified() || ip.is_unicast_link_local(),
+            _ => false,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderValue;
+
+    fn hop(method: Method, url: &str) -> Hop {
+        let headers =
+            [(ACCEPT, HeaderValue::from_static("*/*")), (CONTENT_TYPE, HeaderValue::from_static("x/y"))];
+        let headers = headers.into_iter().collect();
+        let outgoing = Outgoing { method, url: Url::parse(url).unwrap(), headers, body: Some("b".into()) };
+        Hop { outgoing, trusted: true }
+    }
+
+    fn go(hop: &Hop, status: u16, to: &str) -> Result<Hop, &'static str> {
+        let headers = [(LOCATION, HeaderValue::from_str(to).unwrap())].into_iter().collect();
+        let mut mask = Mask::default();
+        mask.add("s3cret!");
+        match step(hop, StatusCode::from_u16(status).unwrap(), &headers, false, &mask) {
+            Step::Follow(hop) => Ok(*hop),
+            Step::Refuse(reason) => Err(reason),
+            Step::Final => panic!("{status} is a redirect"),
+        }
+    }
+
+    #[test]
+    fn only_the_own_origin_keeps_headers_and_trust() {
+        let start = hop(Method::GET, "https://api.example/a/b?x=1");
+        let same = go(&start, 302, "../c?y=2#z").unwrap();
+        assert_eq!(same.outgoing.url.as_str(), "https://api.example/c?y=2");
+        assert!(same.trusted && same.outgoing.headers.contains_key(CONTENT_TYPE));
+        for other in ["https://cdn.example/f", "//cdn.example/f", "https://api.example:8443/f"] {
+            let other = go(&start, 302, other).unwrap();
+            assert!(!other.trusted && other.outgoing.body.is_none());
+            assert_eq!(other.outgoing.headers.keys().collect::<Vec<_>>(), [ACCEPT]);
+            let back = go(&other, 302, "https://api.example/admin").unwrap();
+            assert!(!back.trusted, "trust does not come back");
+        }
+    }
+
+    #[test]
+    fn hostile_locations_are_refused() {
+        let start = hop(Method::GET, "https://api.example/a");
+        for to in [
+            "http://api.example/a",
+            "ftp://api.example/a",
+            "file:///etc/passwd",
+            "https://user:word@api.example/",
+            "https://localhost/",
+            "https://127.0.0.1/",
+            "https://[::1]/",
+            "https://169.254.169.254/latest",
+            "https://evil.example/?k=s3cret%21",
+            "https://",
+        ] {
+            assert!(go(&start, 302, to).is_err(), "{to}");
+        }
+        assert!(go(&hop(Method::GET, "http://127.0.0.1/a"), 302, "http://api.example/").is_err());
+    }
+
+    #[test]
+    fn writes_are_repeated_only_with_307_and_308_on_the_own_origin() {
+        let post = hop(Method::POST, "https://api.example/a");
+        for status in [301, 302] {
+            assert!(go(&post, status, "/b").is_err());
+        }
+        for status in [307, 308] {
+            let repeated = go(&post, status, "/b").unwrap().outgoing;
+            assert_eq!((repeated.method, repeated.body.is_some()), (Method::POST, true));
+            assert!(go(&post, status, "https://other.example/b").is_err());
+        }
+        let see = go(&post, 303, "/b").unwrap().outgoing;
+        assert_eq!((see.method, see.body, see.headers.get(CONTENT_TYPE)), (Method::GET, None, None));
+        assert_eq!(
+            go(&hop(Method::HEAD, "https://api.example/a"), 303, "/b").unwrap().outgoing.method,
+            Method::HEAD
+        );
+    }
+}

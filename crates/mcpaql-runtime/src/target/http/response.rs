@@ -1,0 +1,387 @@
+//! A successful answer → data.
+//!
+//! What always holds: no more than the limit is ever held, whatever the upstream declares and however well it compresses;
+//! JSON is validated in one pass and passed on as text, without insignificant white space and without building a tree, so
+//! its depth cannot exhaust the stack.
+//!
+//! | the upstream says | the caller gets |
+//! |---|---|
+//! | JSON (`application/json`, `text/json`, `+json`) | the value; where it is not valid, the text and a warning |
+//! | lines of JSON (`application/x-ndjson`, `jsonl`) | an array; where a line is not valid, the text and a warning |
+//! | text (`text/*`, XML, YAML, JavaScript, form data) | a string; UTF-8 and ISO-8859-1 exactly, others with a warning |
+//! | nothing | JSON if it is, else a string if it is UTF-8, else base64 |
+//! | anything else | `{"media_type", "encoding": "base64", "data"}` |
+//! | 204, 205, 304 or an empty body | null |
+
+use crate::secret::Mask;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::response::{Answer, Payload, Warning};
+use reqwest::StatusCode;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+/// Headers that answer a `HEAD`.
+const HEAD_HEADERS: [&str; 7] =
+    ["accept-ranges", "allow", "content-length", "content-type", "etag", "last-modified", "x-total-count"];
+
+/// Where reading a body ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It was all of it.
+    Whole,
+    /// It goes on past the limit.
+    Cut,
+}
+
+/// Reads up to `limit` bytes, counted after decompression, into `body`, which keeps what came before an error.
+pub(super) async fn read(
+    response: &mut reqwest::Response,
+    limit: usize,
+    body: &mut Vec<u8>,
+) -> Result<End, reqwest::Error> {
+    // A declared length is a claim: reserve no more than is harmless to believe.
+    let declared = response.content_length().and_then(|length| usize::try_from(length).ok());
+    body.reserve(declared.unwrap_or(0).min(limit).min(256 * 1024));
+    while let Some(chunk) = response.chunk().await? {
+        let room = limit - body.len();
+        match chunk.get(..room) {
+            Some(fitting) if chunk.len() > room => {
+                body.extend_from_slice(fitting);
+                return Ok(End::Cut);
+            }
+            _ => body.extend_from_slice(&chunk),
+        }
+    }
+    Ok(End::Whole)
+}
+
+/// The error for an answer past the limit.
+pub(super) fn too_large(limit: usize) -> OpError {
+    OpError::new(
+        Code::PayloadTooLarge,
+        format!("The answer is larger than the limit of {limit} bytes; ask for less with a page, a filter or fewer fields."),
+    )
+    .with("limit", "max_response_bytes")
+    .with("max_bytes", limit)
+}
+
+/// The answer to a `HEAD`.
+pub(super) fn head(status: StatusCode, headers: &HeaderMap, mask: &Mask) -> Answer {
+    let shown: Map<_, _> = HEAD_HEADERS
+        .into_iter()
+        .filter_map(|name| {
+            let value = headers.get(name)?.to_str().ok()?;
+            Some((name.to_owned(), Value::from(mask.apply(value))))
+        })
+        .collect();
+    Answer::new(json!({ "status": status.as_u16(), "headers": shown }))
+}
+
+/// The data of a successful answer.
+pub(super) fn decode(headers: &HeaderMap, body: Vec<u8>, mask: &Mask) -> Answer {
+    if body.is_empty() {
+        return Answer::new(Value::Null);
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let (media_type, parameters) = kind.split_once(';').unwrap_or((kind, ""));
+    let media_type = media_type.trim().to_ascii_lowercase();
+    match Kind::of(&media_type) {
+        Kind::Json => json_data(body, mask),
+        Kind::JsonLines => json_lines(body, mask),
+        Kind::Text => text(body, &charset(parameters), mask),
+        Kind::Unlabelled => unlabelled(body, mask),
+        Kind::Binary => binary(&media_type, &body),
+    }
+}
+
+enum Kind {
+    Json,
+    JsonLines,
+    Text,
+    Unlabelled,
+    Binary,
+}
+
+impl Kind {
+    fn of(media_type: &str) -> Kind {
+        match media_type {
+            "" => Kind::Unlabelled,
+            "application/json" | "text/json" => Kind::Json,
+            "application/x-ndjson"
+            | "application/ndjson"
+            | "application/jsonl"
+            | "application/json-lines"
+            | "application/x-jsonlines" => Kind::JsonLines,
+            "application/xml"
+            | "application/javascript"
+            | "application/yaml"
+            | "application/x-yaml"
+            | "application/toml"
+            | "application/graphql"
+            | "application/x-www-form-urlencoded"
+            | "application/sql"
+            | "application/x-sh"
+            | "application/xhtml+xml" => Kind::Text,
+            other if other.ends_with("+json") => Kind::Json,
+            other if other.starts_with("text/") || other.ends_with("+xml") || other.ends_with("+yaml") => {
+                Kind::Text
+            }
+            _ => Kind::Binary,
+        }
+    }
+}
+
+fn charset(parameters: &str) -> String {
+    let value = parameters.split(';').find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("charset").then_some(value)
+    });
+    value.unwrap_or("utf-8").trim().trim_matches('"').to_ascii_lowercase()
+}
+
+fn warned(data: Value, code: &'static str, message: &str) -> Answer {
+    Answer { data: data.into(), warnings: vec![Warning { code, message: message.to_owned() }] }
+}
+
+fn json_data(body: Vec<u8>, mask: &Mask) -> Answer {
+    match raw_json(body, mask) {
+        Ok(payload) => Answer { data: payload, warnings: Vec::new() },
+        Err(body) => not_json(&body, mask),
+    }
+}
+
+fn not_json(body: &[u8], mask: &Mask) -> Answer {
+    let text = mask.apply(&String::from_utf8_lossy(body)).into_owned();
+    warned(
+        text.into(),
+        "UPSTREAM_NOT_JSON",
+        "The API labelled its answer as JSON, but it is not; data is its text.",
+    )
+}
+
+/// The body as one valid JSON value, or the body back.
+fn raw_json(body: Vec<u8>, mask: &Mask) -> Result<Payload, Vec<u8>> {
+    let text = String::from_utf8(body).map_err(std::string::FromUtf8Error::into_bytes)?;
+    let found = mask.finds(&text);
+    let candidate = minified(text.trim_start_matches('\u{feff}'));
+    if found {
+        return masked_json(&candidate, mask).ok_or_else(|| text.into_bytes());
+    }
+    RawValue::from_string(candidate).map(Payload::Raw).map_err(|_| text.into_bytes())
+}
+
+fn masked_json(text: &str, mask: &Mask) -> Option<Payload> {
+    serde_json::from_str::<&RawValue>(text).ok()?;
+    if let Ok(raw) = RawValue::from_string(mask.apply(text).into_owned()) {
+        return Some(Payload::Raw(raw));
+    }
+    // The secret is a bare number, so what replaces it needs quotes.
+    let mut value = serde_json::from_str::<Value>(text).ok()?;
+    mask.apply_value(&mut value);
+    Some(Payload::Value(value))
+}
+
+/// JSON without white space beside brackets, commas, colons and strings: an agent pays for every one. It never changes
+/// what the tokens are, so what was not valid before is not valid after.
+fn minified(json: &str) -> String {
+    let mut kept = String::with_capacity(json.len());
+    let mut rest = json;
+    loop {
+        let outside = rest.find('"').unwrap_or(rest.len());
+        let (before, from_quote) = rest.split_at(outside);
+        keep_outside(before, &mut kept);
+        let string = string_length(from_quote);
+        let (string, after) = from_quote.split_at(string);
+        kept.push_str(string);
+        if after.is_empty() {
+            return kept;
+        }
+        rest = after;
+    }
+}
+
+/// Bytes of the string that the text begins with, quotes included; all of it where the string does not end.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.bytes().skip(1).position(|byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
+/// Appends what stands between two strings.
+fn keep_outside(text: &str, kept: &mut String) {
+    let mut space = false;
+    for c in text.chars() {
+        if matches!(c, ' ' | '\t' | '\n' | '\r') {
+            space = true;
+            continue;
+        }
+        // `1 2` is not `12`: between two words the space stays, and with it the error.
+        if std::mem::take(&mut space) && is_word(c) && kept.chars().next_back().is_some_and(is_word) {
+            kept.push(' ');
+        }
+        kept.push(c);
+    }
+}
+
+fn is_word(c: char) -> bool {
+    !matches!(c, '{' | '}' | '[' | ']' | ',' | ':' | '"')
+}
+
+fn json_lines(body: Vec<u8>, mask: &Mask) -> Answer {
+    let Ok(text) = std::str::from_utf8(&body) else { return not_json(&body, mask) };
+    let mut array = String::with_capacity(text.len() + 2);
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if serde_json::from_str::<&RawValue>(line).is_err() {
+            return not_json(&body, mask);
+        }
+        array.push(if array.is_empty() { '[' } else { ',' });
+        array.push_str(line);
+    }
+    array.push_str(if array.is_empty() { "[]" } else { "]" });
+    json_data(array.into_bytes(), mask)
+}
+
+fn text(body: Vec<u8>, charset: &str, mask: &Mask) -> Answer {
+    let exact = match charset {
+        "iso-8859-1" | "latin1" | "latin-1" => Ok(body.iter().map(|&byte| char::from(byte)).collect()),
+        _ => String::from_utf8(body),
+    };
+    match exact {
+        Ok(text) => Answer::new(Value::from(mask.apply(text.trim_start_matches('\u{feff}')))),
+        Err(invalid) => {
+            let lossy = String::from_utf8_lossy(invalid.as_bytes());
+            warned(
+                Value::from(mask.apply(&lossy)),
+                "TEXT_LOSSY",
+                "The answer is not UTF-8; characters that could not be read stand as U+FFFD.",
+            )
+        }
+    }
+}
+
+fn unlabelled(body: Vec<u8>, mask: &Mask) -> Answer {
+    match raw_json(body, mask) {
+        Ok(payload) => Answer { data: payload, warnings: Vec::new() },
+        Err(body) if std::str::from_utf8(&body).is_ok() => text(body, "utf-8", mask),
+        Err(body) => binary("application/octet-stream", &body),
+    }
+}
+
+fn binary(media_type: &str, body: &[u8]) -> Answer {
+    Answer::new(json!({ "media_type": media_type, "encoding": "base64", "data": STANDARD.encode(body) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderValue;
+
+    fn decoded(kind: &str, body: impl Into<Vec<u8>>) -> Answer {
+        let mut mask = Mask::default();
+        mask.add("s3cret-token");
+        mask.add("31337007");
+        let mut headers = HeaderMap::new();
+        if !kind.is_empty() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_str(kind).unwrap());
+        }
+        decode(&headers, body.into(), &mask)
+    }
+
+    fn data(kind: &str, body: impl Into<Vec<u8>>) -> Value {
+        decoded(kind, body).data.into_value()
+    }
+
+    #[test]
+    fn json_is_passed_on_as_text_without_white_space() {
+        for kind in ["application/json", "application/vnd.github+json; charset=utf-8", "text/json", ""] {
+            let answer = decoded(
+                kind,
+                "\u{feff} {\n \"a b\" : [1.0, 1e400,\t\"x \\\" y\\\\\" , 12345678901234567890123]}\n",
+            );
+            let Payload::Raw(raw) = answer.data else { panic!("{kind}: parsed") };
+            assert_eq!(raw.get(), r#"{"a b":[1.0,1e400,"x \" y\\",12345678901234567890123]}"#);
+        }
+    }
+
+    #[test]
+    fn a_million_brackets_do_not_exhaust_the_stack() {
+        let deep = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
+        let Payload::Raw(raw) = decoded("application/json", deep.clone()).data else { panic!("parsed") };
+        assert_eq!(raw.get(), deep);
+        let open = decoded("application/json", "[".repeat(1_000_000));
+        assert_eq!(open.warnings[0].code, "UPSTREAM_NOT_JSON");
+        let echoing = "[".repeat(100_000) + "\"s3cret-token\"" + &"]".repeat(100_000);
+        let Payload::Raw(raw) = decoded("application/json", echoing).data else { panic!("parsed") };
+        assert!(!raw.get().contains("s3cret"));
+    }
+
+    #[test]
+    fn what_is_labelled_json_but_is_not_comes_back_as_text_with_a_warning() {
+        for body in ["<html>", "{\"a\":1}x", "{", "\"\u{1}\""] {
+            let answer = decoded("application/json", body);
+            assert_eq!(answer.warnings[0].code, "UPSTREAM_NOT_JSON");
+            assert_eq!(answer.data.into_value(), body);
+        }
+        assert_eq!(data("application/json", b"\xff".to_vec()), "\u{fffd}");
+    }
+
+    #[test]
+    fn leaving_out_white_space_repairs_nothing() {
+        for body in ["1 2", "tr ue", "[1 2]", "- 1", "\"a\" \"b\"", "\"a", "[1]\u{c}", "\"\\", "[1] x"] {
+            let answer = decoded("application/json", body);
+            assert_eq!(answer.data.into_value(), body);
+            assert_eq!(answer.warnings[0].code, "UPSTREAM_NOT_JSON", "{body}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn white_space_changes_neither_validity_nor_value(text in "[]\\[{}:,\"\\\\ \n1e.truefals-]{0,24}") {
+            let before = serde_json::from_str::<Value>(&text).ok();
+            let after = serde_json::from_str::<Value>(&minified(&text)).ok();
+            proptest::prop_assert_eq!(before, after);
+        }
+    }
+
+    #[test]
+    fn lines_of_json_become_an_array() {
+        assert_eq!(data("application/x-ndjson", "{\"a\":1}\r\n\n[2]\n"), json!([{"a": 1}, [2]]));
+        assert_eq!(decoded("application/jsonl", "1\nx").warnings[0].code, "UPSTREAM_NOT_JSON");
+    }
+
+    #[test]
+    fn text_keeps_its_characters_or_says_that_it_could_not() {
+        assert_eq!(data("text/plain", "grün"), "grün");
+        assert_eq!(data("text/csv; charset=\"UTF-8\"", "a,b"), "a,b");
+        assert_eq!(data("text/plain; charset=ISO-8859-1", b"gr\xfcn".to_vec()), "grün");
+        let lossy = decoded("text/plain; charset=shift_jis", b"\x93\xfa".to_vec());
+        assert_eq!(lossy.warnings[0].code, "TEXT_LOSSY");
+        assert_eq!(data("application/xml", "<a/>"), "<a/>");
+        assert_eq!(data("", "plain words"), "plain words");
+    }
+
+    #[test]
+    fn binary_is_base64_with_its_media_type() {
+        let expected = json!({"media_type": "image/png", "encoding": "base64", "data": "iVBORw=="});
+        assert_eq!(data("image/png", b"\x89PNG".to_vec()), expected);
+        assert_eq!(data("", b"\x89PNG".to_vec())["media_type"], "application/octet-stream");
+        assert_eq!(data("application/json", ""), Value::Null);
+    }
+
+    #[test]
+    fn an_echoed_secret_is_masked_even_as_a_bare_number() {
+        assert_eq!(
+            data("application/json", r#"{"t":"Bearer s3cret-token"}"#),
+            json!({"t": "Bearer [redacted]"})
+        );
+        assert_eq!(data("application/json", r#"{"n":31337007}"#), json!({"n": "[redacted]"}));
+        assert_eq!(data("text/plain", "s3cret-token"), "[redacted]");
+    }
+}

@@ -1,0 +1,143 @@
+//! Whether a failed attempt is repeated, and after how long.
+//!
+//! What always holds: only operations whose repetition does no harm are repeated; a wait never reaches past the deadline
+//! of the call; a wait the upstream asked for is not shortened.
+
+use mcpaql_core::facts::Repeat;
+use mcpaql_core::operation::{Category, Operation};
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::{Duration, SystemTime};
+
+/// How long to wait between attempts where the upstream does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff {
+    /// Before the first repetition; doubled for every further one.
+    pub base: Duration,
+    /// Never longer than this.
+    pub max: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Backoff { base: Duration::from_millis(200), max: Duration::from_secs(5) }
+    }
+}
+
+impl Backoff {
+    /// The wait before repetition `n` (from 0): between half of the exponential delay and all of it, so that clients
+    /// that failed together do not return together.
+    #[must_use]
+    pub fn delay(self, n: u32) -> Duration {
+        let full = self.base.saturating_mul(2_u32.saturating_pow(n)).min(self.max);
+        let half = full / 2;
+        let spread = u64::try_from(half.as_nanos()).unwrap_or(u64::MAX);
+        half + Duration::from_nanos(if spread == 0 { 0 } else { random() % (spread + 1) })
+    }
+}
+
+/// Jitter needs no more than the seed of the standard library's hash maps.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Whether repeating the operation does no harm, by its facts.
+pub(super) fn may_repeat(operation: &Operation) -> bool {
+    match operation.facts.repeat {
+        Repeat::NoEffect => true,
+        Repeat::FailsWithoutEffect => matches!(operation.category, Category::Delete | Category::Read),
+        Repeat::Unknown => operation.category == Category::Read,
+        Repeat::Accumulates => false,
+    }
+}
+
+/// The wait before the next attempt after this answer, or `None` where it is final.
+pub(super) fn wait_after(
+    status: StatusCode,
+    headers: &HeaderMap,
+    backoff: Duration,
+    left: Duration,
+    now: SystemTime,
+) -> Option<Duration> {
+    let asked = retry_after(headers, now);
+    let wait = match status {
+        StatusCode::TOO_MANY_REQUESTS => asked?,
+        StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => {
+            asked.unwrap_or(backoff)
+        }
+        _ => return None,
+    };
+    (wait < left).then_some(wait)
+}
+
+/// `Retry-After` in seconds or as a date.
+pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    Some(date.duration_since(now).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderValue;
+
+    fn headers(value: &str) -> HeaderMap {
+        [(RETRY_AFTER, HeaderValue::from_str(value).unwrap())].into_iter().collect()
+    }
+
+    fn now() -> SystemTime {
+        httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap()
+    }
+
+    #[test]
+    fn retry_after_is_read_as_seconds_or_as_a_date() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            (" 120 ", Some(120)),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", Some(30)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("-1", None),
+            ("soon", None),
+            ("99999999999999999999999", None),
+        ] {
+            assert_eq!(retry_after(&headers(text), now()), expected.map(Duration::from_secs), "{text}");
+        }
+        assert_eq!(retry_after(&HeaderMap::new(), now()), None);
+    }
+
+    #[test]
+    fn a_wait_is_taken_only_where_it_fits_the_call() {
+        let (backoff, left) = (Duration::from_secs(1), Duration::from_secs(10));
+        let wait = |status, header: Option<&str>| {
+            let headers = header.map(headers).unwrap_or_default();
+            let status = StatusCode::from_u16(status).unwrap();
+            wait_after(status, &headers, backoff, left, now()).map(|wait| wait.as_secs())
+        };
+        assert_eq!(wait(503, None), Some(1));
+        assert_eq!(wait(502, None), Some(1));
+        assert_eq!(wait(504, Some("7")), Some(7));
+        assert_eq!(wait(503, Some("10")), None);
+        assert_eq!(wait(429, Some("3")), Some(3));
+        assert_eq!(wait(429, Some("3600")), None);
+        assert_eq!(wait(429, None), None);
+        assert_eq!(wait(500, Some("1")), None);
+        assert_eq!(wait(404, None), None);
+    }
+
+    #[test]
+    fn delays_double_up_to_the_maximum_and_vary_within_a_half() {
+        let backoff = Backoff { base: Duration::from_millis(100), max: Duration::from_millis(300) };
+        for (n, full) in [(0, 100), (1, 200), (2, 300), (31, 300), (u32::MAX, 300)] {
+            for _ in 0..50 {
+                let delay = backoff.delay(n).as_millis();
+                assert!((full / 2..=full).contains(&delay), "{n}: {delay}");
+            }
+        }
+        assert_eq!(Backoff { base: Duration::ZERO, max: Duration::ZERO }.delay(3), Duration::ZERO);
+    }
+}

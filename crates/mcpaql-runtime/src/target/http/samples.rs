@@ -1,0 +1,88 @@
+//! Operations for tests, here and in the integration tests.
+
+use mcpaql_core::facts::{Declared, Guard, Reach, infer};
+use mcpaql_core::operation::{
+    Binding, BodyForm, Category, Danger, HttpBinding, Operation, Param, Place, Segment, Style,
+};
+use mcpaql_core::policy::HintOverrides;
+use serde_json::Value;
+
+/// A parameter with the place's default style; required where it is part of a path.
+pub(crate) fn param(name: &str, place: Place) -> Param {
+    Param {
+        name: name.into(),
+        wire: name.into(),
+        place,
+        required: place == Place::Path,
+        sensitive: false,
+        description: String::new(),
+        schema: Value::Object(Default::default()),
+        default: None,
+        style: Style::default_for(place),
+    }
+}
+
+/// An operation whose category and facts follow from its method.
+pub(crate) fn operation(method: &str, template: &str, params: Vec<Param>) -> Operation {
+    let category = match method {
+        "GET" | "HEAD" => Category::Read,
+        "PUT" | "PATCH" => Category::Update,
+        "DELETE" => Category::Delete,
+        _ => Category::Create,
+    };
+    let http = HttpBinding {
+        method: method.into(),
+        path: segments(template),
+        body: BodyForm::Json,
+        body_param: None,
+    };
+    let binding = Binding::Http(http);
+    let facts = infer(&Declared {
+        category,
+        effect: None,
+        idempotent: None,
+        danger: Danger::Reversible,
+        guard: Guard::None,
+        reach: Reach::Open,
+        binding: &binding,
+    });
+    Operation {
+        name: "sample".into(),
+        aliases: Vec::new(),
+        category,
+        endpoint: category.endpoint().into(),
+        title: "Sample".into(),
+        description: String::new(),
+        params,
+        returns: None,
+        examples: Vec::new(),
+        tags: Vec::new(),
+        danger: Danger::Reversible,
+        facts,
+        hints: HintOverrides::default(),
+        deprecated: None,
+        binding,
+    }
+}
+
+/// The HTTP part of an operation.
+pub(crate) fn http(operation: &mut Operation) -> &mut HttpBinding {
+    match &mut operation.binding {
+        Binding::Http(binding) => binding,
+        _ => panic!("samples are HTTP operations"),
+    }
+}
+
+fn segments(template: &str) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, behind) = after.split_once('}').expect("a closed placeholder");
+        segments.push(Segment::Literal(before.into()));
+        segments.push(Segment::Param(name.into()));
+        rest = behind;
+    }
+    segments.push(Segment::Literal(rest.into()));
+    segments.retain(|segment| *segment != Segment::Literal(String::new()));
+    segments
+}
