@@ -62,7 +62,7 @@ pub(super) async fn without_panic(call: impl Future<Output = Option<Reply>>) -> 
     AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
         let error = OpError::new(
             Code::Internal,
-            "The server failed while it handled this call; repeat it once, then tell the user.",
+            "The server failed during this call; tell the user, and for a write first read whether it took effect.",
         );
         Some(envelope(&Err(error), ErrorPolicy::Unrecoverable))
     })

@@ -16,6 +16,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
@@ -101,13 +102,14 @@ impl<S: Service> Server<S> {
         self.shared.closing.clone()
     }
 
-    fn listing(&self) -> Arc<Listing> {
-        let source = self.shared.service.tools();
+    /// The tools as they are now; `None` when the service panicked.
+    fn listing(&self) -> Option<Arc<Listing>> {
+        let source = caught(|| self.shared.service.tools())?;
         let mut known = self.shared.listing.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*known {
+        Some(match &*known {
             Some(listing) if Arc::ptr_eq(&listing.source, &source) => listing.clone(),
             _ => known.insert(Arc::new(Listing::new(source))).clone(),
-        }
+        })
     }
 
     async fn run(
@@ -137,6 +139,11 @@ fn undeclared<M: ConstString, T>() -> Result<T, ErrorData> {
     Err(ErrorData::method_not_found::<M>())
 }
 
+/// What the service says, unless it panics; the panic itself is in the log through the panic hook.
+fn caught<T>(ask: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(ask)).ok()
+}
+
 async fn next_change(changes: &mut Option<watch::Receiver<()>>) {
     if let Some(receiver) = changes
         && receiver.changed().await.is_ok()
@@ -153,7 +160,7 @@ impl<S: Service> ServerHandler for Server<S> {
         let mut info = Implementation::new("mcpaql", env!("CARGO_PKG_VERSION"));
         info.title = Some("MCP-AQL".to_owned());
         let config = ServerConfig::new(capabilities).with_server_info(info);
-        match self.shared.service.instructions() {
+        match caught(|| self.shared.service.instructions()).unwrap_or_default() {
             text if text.is_empty() => config,
             text => config.with_instructions(text),
         }
@@ -164,13 +171,16 @@ impl<S: Service> ServerHandler for Server<S> {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.listing().tools.clone())
+        let Some(listing) = self.listing() else {
+            return Err(ErrorData::internal_error("The server failed while it listed its tools.", None));
+        };
+        Ok(ListToolsResult::with_all_items(listing.tools.clone())
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.listing().tool(name).cloned()
+        self.listing()?.tool(name).cloned()
     }
 
     async fn call_tool(

@@ -59,5 +59,9 @@ impl Default for Limits {
     }
 }
 
+/// Log directives that keep requests and answers out of the log: the protocol library writes whole payloads below `warn`,
+/// and every JSON-RPC error as a warning.
+pub const LOG_DIRECTIVES: &str = "rmcp=warn,rmcp::service=error";
+
 /// The largest HTTP request body, as the protocol publishes it.
 pub(crate) const MAX_REQUEST_BYTES: usize = 1024 * 1024;

@@ -11,7 +11,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::serve::ListenerExt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -58,8 +58,11 @@ impl HttpOptions {
         let hosts = if self.allowed_hosts.iter().any(|host| host == "*") {
             Vec::new()
         } else {
-            let own = self.addr.ip();
-            let own = (!own.is_unspecified()).then(|| own.to_string());
+            let own = match self.addr.ip() {
+                ip if ip.is_unspecified() => None,
+                IpAddr::V4(ip) => Some(ip.to_string()),
+                IpAddr::V6(ip) => Some(format!("[{ip}]")),
+            };
             let loopback = LOOPBACK.iter().map(|&host| host.to_owned());
             loopback.chain(own).chain(self.allowed_hosts.iter().cloned()).collect()
         };

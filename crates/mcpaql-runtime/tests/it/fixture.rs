@@ -10,8 +10,9 @@ use rmcp::service::{ClientLifecycleMode, ClientServiceExt, NotificationContext, 
 use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once};
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -41,11 +42,18 @@ const WRITES: Hints = Hints { read_only: false, destructive: true, idempotent: f
 pub(crate) struct Fixture {
     tools: Mutex<Arc<[Tool]>>,
     changes: watch::Sender<()>,
+    /// Makes everything but calls panic.
+    pub(crate) broken: AtomicBool,
     pub(crate) started: Semaphore,
     pub(crate) gate: Semaphore,
     pub(crate) abandoned: Semaphore,
     running: AtomicUsize,
     pub(crate) peak: AtomicUsize,
+}
+
+/// Turns something that never happens into a failure instead of a hang.
+pub(crate) async fn in_time<T>(event: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), event).await.unwrap()
 }
 
 impl Fixture {
@@ -60,6 +68,7 @@ impl Fixture {
         Arc::new(Fixture {
             tools: Mutex::new(tools.into()),
             changes: watch::Sender::new(()),
+            broken: AtomicBool::new(false),
             started: Semaphore::new(0),
             gate: Semaphore::new(0),
             abandoned: Semaphore::new(0),
@@ -75,12 +84,12 @@ impl Fixture {
 
     /// Waits until that many calls have begun since the last time.
     pub(crate) async fn begun(&self, calls: u32) {
-        self.started.acquire_many(calls).await.unwrap().forget();
+        in_time(self.started.acquire_many(calls)).await.unwrap().forget();
     }
 
     /// Waits until a call has been dropped unfinished.
     pub(crate) async fn dropped(&self) {
-        self.abandoned.acquire().await.unwrap().forget();
+        in_time(self.abandoned.acquire()).await.unwrap().forget();
     }
 
     async fn wait(&self) -> Reply {
@@ -105,10 +114,12 @@ impl Fixture {
 
 impl Service for Fixture {
     fn tools(&self) -> Arc<[Tool]> {
+        assert!(!self.broken.load(Ordering::SeqCst), "the fixture is broken");
         self.tools.lock().unwrap().clone()
     }
 
     fn instructions(&self) -> String {
+        assert!(!self.broken.load(Ordering::SeqCst), "the fixture is broken");
         "Fixture instructions".to_owned()
     }
 
@@ -135,7 +146,7 @@ pub(crate) struct Serving {
 
 impl Serving {
     pub(crate) async fn stopped(self) -> Result<(), ServeError> {
-        self.task.await.unwrap()
+        in_time(self.task).await.unwrap()
     }
 }
 
@@ -267,7 +278,7 @@ impl Raw {
 
     /// The next message, or `None` once the server has closed.
     pub(crate) async fn receive(&mut self) -> Option<Value> {
-        let line = self.lines.next_line().await.unwrap()?;
+        let line = in_time(self.lines.next_line()).await.unwrap()?;
         Some(serde_json::from_str(&line).unwrap())
     }
 

@@ -1,6 +1,6 @@
 //! What holds in both revisions over both transports.
 
-use crate::fixture::{Client, EVERYWHERE, Fixture, Revision, Wire, connect, tool};
+use crate::fixture::{Client, EVERYWHERE, Fixture, Revision, Wire, connect, in_time, tool};
 use mcpaql_core::policy::Hints;
 use mcpaql_runtime::mcp::Limits;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, SubscriptionFilter};
@@ -126,13 +126,23 @@ async fn a_panic_is_answered_and_the_server_goes_on() {
 }
 
 #[tokio::test]
+async fn a_service_that_cannot_even_list_its_tools_still_has_a_server_that_answers() {
+    everywhere(async |service, client| {
+        service.broken.store(true, Ordering::SeqCst);
+        let error = client.peer.list_tools(None).await.unwrap_err();
+        assert_eq!(json_rpc(error).0, ErrorCode::INTERNAL_ERROR);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_long_call_is_accompanied_by_rising_progress() {
     everywhere(async |service, mut client| {
         let peer = client.peer.peer().clone();
         let running = tokio::spawn(async move { peer.call_tool(params("wait", json!({}))).await });
         let mut last = 10.0;
         for _ in 0..2 {
-            let news = client.progress.recv().await.unwrap();
+            let news = in_time(client.progress.recv()).await.unwrap();
             assert!(last < news.progress && news.progress < 90.0, "{news:?}");
             assert_eq!(news.total, Some(100.0));
             assert!(news.message.is_some());
@@ -174,7 +184,12 @@ async fn no_more_calls_run_together_than_allowed() {
             })
             .collect();
         service.begun(2).await;
-        service.gate.add_permits(6);
+        // Each permit lets one call end, and only that lets another begin.
+        for _ in 0..4 {
+            service.gate.add_permits(1);
+            service.begun(1).await;
+        }
+        service.gate.add_permits(2);
         for call in calls {
             call.await.unwrap().unwrap();
         }
@@ -188,7 +203,7 @@ async fn a_swapped_list_is_announced_to_a_stream_of_the_older_revision() {
     let mut client = connect(&service, Wire::Stream, Revision::V2025, Limits::default()).await;
     client.peer.call_tool(params("echo", json!({}))).await.unwrap();
     service.swap([]);
-    client.changes.recv().await.unwrap();
+    in_time(client.changes.recv()).await.unwrap();
     assert!(client.peer.list_tools(None).await.unwrap().tools.is_empty());
 }
 
@@ -202,9 +217,9 @@ async fn a_swapped_list_is_announced_to_subscribers_of_the_newer_revision() {
         assert_eq!(subscription.acknowledged().tools_list_changed, Some(true));
         assert_eq!(subscription.acknowledged().prompts_list_changed, None);
         service.swap([]);
-        assert!(subscription.next().await.unwrap().is_some());
+        assert!(in_time(subscription.next()).await.unwrap().is_some());
         client.serving.shutdown.cancel();
-        assert!(subscription.next().await.unwrap().is_none());
+        assert!(in_time(subscription.next()).await.unwrap().is_none());
         client.serving.stopped().await.unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! HTTP looked at request by request.
 
-use crate::fixture::{Fixture, call, crypto, http, initialize, loopback, modern};
+use crate::fixture::{Fixture, call, crypto, http, in_time, initialize, loopback, modern};
 use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::secret::Secret;
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http};
@@ -117,10 +117,10 @@ async fn a_client_of_the_older_revision_hears_changes_on_a_standing_stream() {
     let mut stream = listen().send().await.unwrap();
     assert_eq!(stream.status(), StatusCode::OK);
     service.swap([]);
-    let event = stream.chunk().await.unwrap().unwrap();
+    let event = in_time(stream.chunk()).await.unwrap().unwrap();
     assert!(String::from_utf8_lossy(&event).contains("notifications/tools/list_changed"), "{event:?}");
     serving.shutdown.cancel();
-    assert_eq!(stream.chunk().await.unwrap(), None);
+    assert_eq!(in_time(stream.chunk()).await.unwrap(), None);
     serving.stopped().await.unwrap();
 }
 
