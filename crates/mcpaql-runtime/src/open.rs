@@ -60,7 +60,7 @@ pub async fn open(
     };
     let target = match &catalog.adapter.target {
         adapter::Target::Http(target) => http::HttpClient::new(target, &catalog.adapter.auth, lookup)
-            .map(Target::Http)
+            .map(|client| Target::Http(Box::new(client)))
             .map_err(|source| OpenError::Http { adapter, source })?,
         adapter::Target::Command(target) => command::Runner::new(target, lookup)
             .map(Target::Command)

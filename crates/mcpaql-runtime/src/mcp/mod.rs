@@ -14,8 +14,9 @@ mod drain;
 mod handler;
 mod http;
 
-use mcpaql_core::policy::Hints;
+
 use mcpaql_core::response::Reply;
+pub use mcpaql_core::surface::Tool;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
