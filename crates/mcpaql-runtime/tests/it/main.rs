@@ -2,4 +2,6 @@
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
+#[cfg(unix)]
+mod command;
 mod store;
