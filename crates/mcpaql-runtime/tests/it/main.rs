@@ -9,6 +9,8 @@
     reason = "tests"
 )]
 
+#[cfg(unix)]
+mod command;
 mod fixture;
 mod http;
 mod revisions;

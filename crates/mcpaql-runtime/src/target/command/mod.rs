@@ -1,0 +1,325 @@
+//! Local programs: one process per call, from an argv template, never through a shell.
+//!
+//! What always holds: the environment is cleared but for named variables; the working directory is the adapter's; time and output are
+//! bounded; a call that ends early, for whatever reason, takes its process and that process's children with it.
+
+mod argv;
+mod output;
+mod process;
+
+use super::Args;
+use mcpaql_core::adapter::CommandTarget;
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::operation::{Binding, CommandBinding, ExitMeaning, Operation, Stdin};
+use mcpaql_core::response::{Answer, Warning};
+use process::{Ending, Finished, Job, TAIL};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// Passed on to every program; adapters add to them.
+const PASSED_ON: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
+/// A shorter value is a setting, not a secret, and would mask ordinary words.
+const SECRET_LENGTH: usize = 6;
+
+/// Runs the programs of one adapter.
+pub struct Runner {
+    cwd: Option<PathBuf>,
+    env: Vec<(String, String)>,
+    /// What errors must not show, and what they show instead.
+    hidden: Vec<(String, &'static str)>,
+    timeout: Duration,
+    max_output: usize,
+}
+
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Values of variables may be secrets.
+        let names: Vec<&str> = self.env.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Runner").field("cwd", &self.cwd).field("env", &names).finish_non_exhaustive()
+    }
+}
+
+/// Why an adapter's programs cannot be run. For the operator: it may name paths.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SetupError {
+    /// The working directory names a variable that is not set.
+    #[error("the working directory needs the environment variable {name}; set it")]
+    MissingVariable {
+        /// The variable.
+        name: String,
+    },
+    /// The working directory has a `${` that is not `${env:NAME}`.
+    #[error("the working directory '{text}' has a '${{' that is not '${{env:NAME}}'")]
+    BadReference {
+        /// As written.
+        text: String,
+    },
+    /// The working directory is not there.
+    #[error("the working directory {} does not exist or is not a directory", path.display())]
+    MissingDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A fixed variable cannot be set.
+    #[error(
+        "the environment variable '{name}' cannot be set: '=' and NUL are not allowed in names, NUL not in values"
+    )]
+    BadVariable {
+        /// The variable.
+        name: String,
+    },
+}
+
+impl Runner {
+    /// Prepares to run the programs of that target; `env` answers what the server's own environment holds.
+    ///
+    /// # Errors
+    /// When the working directory is not there or names a variable that is not set, or when a fixed variable cannot be set.
+    pub fn new(target: &CommandTarget, env: impl Fn(&str) -> Option<String>) -> Result<Runner, SetupError> {
+        let cwd = target.cwd.as_deref().map(|text| expand(text, &env)).transpose()?.map(PathBuf::from);
+        if let Some(path) = cwd.as_ref().filter(|path| !path.is_dir()) {
+            return Err(SetupError::MissingDirectory { path: path.clone() });
+        }
+        let mut hidden = Vec::new();
+        let mut variables: Vec<(String, String)> = Vec::new();
+        let declared = target.env.iter().map(String::as_str);
+        for name in PASSED_ON.into_iter().chain(declared.clone()) {
+            let is_new =
+                variables.iter().all(|(known, _)| known != name) && !target.set_env.contains_key(name);
+            let Some(value) = env(name).filter(|_| is_new) else { continue };
+            if !PASSED_ON.contains(&name) && value.len() >= SECRET_LENGTH {
+                hidden.push((value.clone(), "***"));
+            }
+            variables.push((name.to_owned(), value));
+        }
+        for (name, value) in &target.set_env {
+            if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+                return Err(SetupError::BadVariable { name: name.clone() });
+            }
+            variables.push((name.clone(), value.clone()));
+        }
+        let places =
+            [(cwd.as_ref().and_then(|path| path.to_str()).map(str::to_owned), "."), (env("HOME"), "~")];
+        hidden.extend(
+            places.into_iter().filter_map(|(path, mask)| Some((path.filter(|p| p.len() > 1)?, mask))),
+        );
+        Ok(Runner {
+            cwd,
+            env: variables,
+            hidden,
+            timeout: Duration::from_millis(target.timeout_ms),
+            max_output: usize::try_from(target.max_output_bytes).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Runs one call.
+    ///
+    /// # Errors
+    /// A value the program must not see, a program that is missing, fails, writes too much or takes too long.
+    pub async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
+        let Binding::Command(binding) = &operation.binding else {
+            return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
+                .because("the operation is not bound to a command"));
+        };
+        let (program, arguments) = argv::argv(&binding.argv, args)?;
+        let timeout = binding.timeout_ms.map_or(self.timeout, Duration::from_millis);
+        let job = Job {
+            program: &program,
+            args: &arguments,
+            env: &self.env,
+            cwd: self.cwd.as_deref(),
+            stdin: stdin(&binding.stdin, operation, args),
+            max_output: self.max_output,
+            timeout,
+        };
+        let finished = process::run(job).await.map_err(|error| self.cannot_run(&program, &error))?;
+        self.judge(&program, operation, binding, args, finished, timeout)
+    }
+
+    fn judge(
+        &self,
+        program: &str,
+        operation: &Operation,
+        binding: &CommandBinding,
+        args: &Args,
+        finished: Finished,
+        timeout: Duration,
+    ) -> Result<Answer, OpError> {
+        let name = short(program);
+        let (status, held) = match finished.ending {
+            Ending::Exited(status) => (status, false),
+            Ending::Held(status) => (status, true),
+            Ending::TooLarge => {
+                let max = self.max_output;
+                let message = format!("{name} wrote more than {max} bytes and was stopped; ask for less.");
+                return Err(OpError::new(Code::PayloadTooLarge, message)
+                    .with("limit", "max_output_bytes")
+                    .with("max", max));
+            }
+            Ending::TimedOut => {
+                let limit = timeout.as_millis();
+                let message = format!(
+                    "{name} did not finish within {limit} ms and was stopped; ask for less or try later."
+                );
+                return Err(OpError::new(Code::TransportTimeout, message));
+            }
+        };
+        let code = match status.code().map(|code| (code, binding.exit.get(&code))) {
+            Some((0, None) | (_, Some(ExitMeaning::Success))) => None,
+            Some((_, Some(ExitMeaning::Error(code)))) => Some(*code),
+            Some((_, None)) | None => Some(Code::Internal),
+        };
+        if let Some(code) = code {
+            let stderr = output::clean(&finished.stderr, TAIL, &self.hidden_in(operation, args));
+            return Err(failed(code, name, status, &stderr));
+        }
+        let mut answer = output::answer(binding.output, finished.stdout)?;
+        if held {
+            let message = format!("{name} left a process behind that kept its output open; it was stopped.");
+            answer.warnings.push(Warning { code: "OUTPUT_HELD_OPEN", message });
+        }
+        Ok(answer)
+    }
+
+    /// What no error of this call may show: sensitive arguments and the operator's own values and places.
+    fn hidden_in(&self, operation: &Operation, args: &Args) -> Vec<(String, &str)> {
+        let mut hidden = Vec::new();
+        for param in operation.params.iter().filter(|param| param.sensitive) {
+            if let Some(value) = args.get(&param.name) {
+                collect_values(value, &mut hidden);
+            }
+        }
+        hidden.extend(self.hidden.iter().cloned());
+        // The longest first: a value inside another must not break its mask.
+        hidden.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        hidden
+    }
+
+    fn cannot_run(&self, program: &str, error: &io::Error) -> OpError {
+        let name = short(program);
+        let message = match error.kind() {
+            _ if self.cwd.as_ref().is_some_and(|path| !path.is_dir()) => {
+                "The adapter's working directory is gone; tell the user.".to_owned()
+            }
+            io::ErrorKind::NotFound => {
+                format!("The program '{name}' is not installed on the server; tell the user to install it.")
+            }
+            io::ErrorKind::PermissionDenied => {
+                format!("The program '{name}' may not be run by the server; tell the user.")
+            }
+            io::ErrorKind::ArgumentListTooLong => {
+                let message =
+                    format!("The parameters are too long for the arguments of '{name}'; send less.");
+                return OpError::new(Code::PayloadTooLarge, message)
+                    .with("limit", "argument list")
+                    .because(error);
+            }
+            _ => format!("The program '{name}' could not be run; tell the user."),
+        };
+        OpError::new(Code::Internal, message).because(error)
+    }
+}
+
+fn failed(code: Code, name: &str, status: ExitStatus, stderr: &str) -> OpError {
+    let how = match status.code() {
+        Some(number) => format!("failed with exit status {number}"),
+        None => "was ended by a signal".to_owned(),
+    };
+    let message = match output::last_line(stderr) {
+        Some(line) => format!("{name} {how}: {line}"),
+        None if stderr.is_empty() => format!("{name} {how} and said nothing; tell the user."),
+        None => format!("{name} {how}; details.stderr says why."),
+    };
+    let mut error = OpError::new(code, message);
+    if let Some(number) = status.code() {
+        error = error.with("exit_status", number);
+    }
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        error = error.with("signal", signal);
+    }
+    if stderr.is_empty() { error } else { error.with("stderr", stderr) }
+}
+
+/// The program without its folder.
+fn short(program: &str) -> &str {
+    program.rsplit(['/', '\\']).next().unwrap_or(program)
+}
+
+fn stdin(form: &Stdin, operation: &Operation, args: &Args) -> Option<Vec<u8>> {
+    match form {
+        Stdin::Closed => None,
+        Stdin::Params => {
+            let wire = |name: &String| operation.param(name).map_or(name, |param| &param.wire).clone();
+            let params: Map<String, Value> =
+                args.iter().map(|(name, value)| (wire(name), value.clone())).collect();
+            Some(Value::Object(params).to_string().into_bytes())
+        }
+        Stdin::Param(name) => match args.get(name)? {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone().into_bytes()),
+            value => Some(value.to_string().into_bytes()),
+        },
+    }
+}
+
+fn collect_values(value: &Value, out: &mut Vec<(String, &str)>) {
+    match value {
+        Value::String(text) if !text.is_empty() => {
+            // Programs often repeat a value line by line.
+            out.extend(text.lines().filter(|line| !line.is_empty()).map(|line| (line.to_owned(), "***")));
+            out.push((text.clone(), "***"));
+        }
+        Value::Number(number) => out.push((number.to_string(), "***")),
+        Value::Array(items) => items.iter().for_each(|item| collect_values(item, out)),
+        Value::Object(map) => map.values().for_each(|item| collect_values(item, out)),
+        Value::String(_) | Value::Bool(_) | Value::Null => {}
+    }
+}
+
+/// Replaces each `${env:NAME}`.
+fn expand(text: &str, env: &impl Fn(&str) -> Option<String>) -> Result<String, SetupError> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, reference)) = rest.split_once("${") {
+        let name = reference.strip_prefix("env:").and_then(|name| name.split_once('}'));
+        let (name, after) = name
+            .filter(|(name, _)| !name.is_empty())
+            .ok_or_else(|| SetupError::BadReference { text: text.to_owned() })?;
+        let value = env(name).ok_or_else(|| SetupError::MissingVariable { name: name.to_owned() })?;
+        out.push_str(before);
+        out.push_str(&value);
+        rest = after;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(name: &str) -> Option<String> {
+        (name == "A").then(|| "x".to_owned())
+    }
+
+    #[test]
+    fn variables_are_expanded_once_and_must_be_set() {
+        assert_eq!(expand("/a/${env:A}/${env:A}b", &env), Ok("/a/x/xb".into()));
+        assert_eq!(expand("plain $A {A}", &env), Ok("plain $A {A}".into()));
+        assert_eq!(expand("${env:B}", &env), Err(SetupError::MissingVariable { name: "B".into() }));
+        for text in ["${A}", "${env:A", "${env:}"] {
+            assert_eq!(expand(text, &env), Err(SetupError::BadReference { text: text.into() }));
+        }
+    }
+
+    #[test]
+    fn a_program_is_named_without_its_folder() {
+        assert_eq!(short("/usr/bin/git"), "git");
+        assert_eq!(short("git"), "git");
+    }
+}

@@ -1,0 +1,242 @@
+//! One process with its children: started in a group of its own, fed, read within bounds, and never left behind.
+//!
+//! Whoever drops a running `Process` (a cancelled call, a timeout, too much output) ends the whole group: a polite signal first,
+//! so that programs can remove their lock files, the final one as soon as the leader is gone or the grace is over.
+
+use std::io;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::time::timeout;
+
+/// How long a program may take to end after the polite signal, and its descendants to let go of the output after its end.
+const GRACE: Duration = Duration::from_millis(500);
+/// How much of standard error is kept: its end.
+pub(super) const TAIL: usize = 2048;
+
+/// What to run.
+#[derive(Debug)]
+pub(super) struct Job<'a> {
+    pub(super) program: &'a str,
+    pub(super) args: &'a [String],
+    pub(super) env: &'a [(String, String)],
+    pub(super) cwd: Option<&'a Path>,
+    /// Nothing means closed.
+    pub(super) stdin: Option<Vec<u8>>,
+    pub(super) max_output: usize,
+    pub(super) timeout: Duration,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub(super) ending: Ending,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+}
+
+/// How a process ended.
+#[derive(Debug)]
+pub(super) enum Ending {
+    /// By itself.
+    Exited(ExitStatus),
+    /// By itself, but a descendant kept the output open and was stopped.
+    Held(ExitStatus),
+    /// It wrote too much and was stopped.
+    TooLarge,
+    /// It took too long and was stopped.
+    TimedOut,
+}
+
+/// Runs the job to its end.
+pub(super) async fn run(job: Job<'_>) -> io::Result<Finished> {
+    let mut command = Command::new(job.program);
+    command
+        .args(job.args)
+        .env_clear()
+        .envs(job.env.iter().map(|(name, value)| (name, value)))
+        .stdin(if job.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    if let Some(cwd) = job.cwd {
+        command.current_dir(cwd);
+    }
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut process = Process::new(command.spawn()?);
+    let (mut stdout, mut stderr) = (Vec::with_capacity(4096), Vec::with_capacity(TAIL));
+    let follow = process.follow(job.stdin, job.max_output, &mut stdout, &mut stderr);
+    let ending = match timeout(job.timeout, follow).await {
+        Ok(ending) => ending?,
+        Err(_) => Ending::TimedOut,
+    };
+    Ok(Finished { ending, stdout, stderr })
+}
+
+/// A running process and its group.
+struct Process {
+    child: Option<Child>,
+    group: Group,
+}
+
+impl Process {
+    fn new(child: Child) -> Process {
+        let group = Group::of(&child);
+        Process { child: Some(child), group }
+    }
+
+    /// Feeds and reads until the process has ended and its output is closed, whichever way that comes about.
+    async fn follow(
+        &mut self,
+        input: Option<Vec<u8>>,
+        max_output: usize,
+        stdout: &mut Vec<u8>,
+        stderr: &mut Vec<u8>,
+    ) -> io::Result<Ending> {
+        let Some(child) = self.child.as_mut() else { return Err(io::ErrorKind::NotFound.into()) };
+        let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let feed = feed(stdin, input);
+        let read = async { tokio::try_join!(read_capped(out, max_output, stdout), read_tail(err, stderr)) };
+        tokio::pin!(feed, read);
+        let (mut fed, mut done) = (false, false);
+        let status = loop {
+            tokio::select! {
+                biased;
+                outcome = &mut read, if !done => match outcome {
+                    Ok(_) => done = true,
+                    Err(Stop::TooLarge) => return Ok(Ending::TooLarge),
+                    Err(Stop::Failed(error)) => return Err(error),
+                },
+                () = &mut feed, if !fed => fed = true,
+                status = child.wait() => break status?,
+            }
+        };
+        // The leader is gone and reaped: from here on nothing is to be killed unless somebody holds the output.
+        self.child = None;
+        if done {
+            return Ok(Ending::Exited(status));
+        }
+        match timeout(GRACE, &mut read).await {
+            Ok(Ok(_)) => Ok(Ending::Exited(status)),
+            Ok(Err(Stop::TooLarge)) => {
+                self.group.kill();
+                Ok(Ending::TooLarge)
+            }
+            Ok(Err(Stop::Failed(error))) => Err(error),
+            Err(_) => {
+                // The group's number is still its own: a member that holds the output is alive, or has left the group.
+                self.group.kill();
+                Ok(Ending::Held(status))
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let Some(child) = self.child.take() else { return };
+        self.group.ask_to_end();
+        let mut doomed = Doomed { child, group: self.group };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let _ = timeout(GRACE, doomed.child.wait()).await;
+                drop(doomed);
+            });
+        }
+    }
+}
+
+/// A process that has been asked to end. Its drop is final, even when the runtime stops in the middle.
+struct Doomed {
+    child: Child,
+    group: Group,
+}
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        self.group.kill();
+        let _ = self.child.start_kill();
+    }
+}
+
+/// The process group of a child; on systems without groups, nothing.
+#[derive(Clone, Copy)]
+struct Group {
+    #[cfg(unix)]
+    id: Option<rustix::process::Pid>,
+}
+
+#[cfg(unix)]
+impl Group {
+    fn of(child: &Child) -> Group {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Group { id: id.and_then(rustix::process::Pid::from_raw) }
+    }
+
+    fn ask_to_end(self) {
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    fn kill(self) {
+        self.signal(rustix::process::Signal::KILL);
+    }
+
+    fn signal(self, signal: rustix::process::Signal) {
+        if let Some(id) = self.id {
+            // A group that is already gone is what we want.
+            let _ = rustix::process::kill_process_group(id, signal);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Group {
+    fn of(_child: &Child) -> Group {
+        Group {}
+    }
+
+    fn ask_to_end(self) {}
+
+    fn kill(self) {}
+}
+
+/// Writes and closes. A program that does not read what it is given is within its rights.
+async fn feed(stdin: Option<ChildStdin>, input: Option<Vec<u8>>) {
+    if let (Some(mut stdin), Some(input)) = (stdin, input) {
+        let _ = stdin.write_all(&input).await;
+        let _ = stdin.shutdown().await;
+    }
+}
+
+enum Stop {
+    TooLarge,
+    Failed(io::Error),
+}
+
+async fn read_capped(
+    pipe: Option<impl AsyncRead + Unpin>,
+    max: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Stop> {
+    let Some(mut pipe) = pipe else { return Ok(()) };
+    while pipe.read_buf(out).await.map_err(Stop::Failed)? > 0 {
+        if out.len() > max {
+            return Err(Stop::TooLarge);
+        }
+    }
+    Ok(())
+}
+
+async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, out: &mut Vec<u8>) -> Result<(), Stop> {
+    let Some(mut pipe) = pipe else { return Ok(()) };
+    while pipe.read_buf(out).await.map_err(Stop::Failed)? > 0 {
+        // Cut now and then, not with every read.
+        if out.len() > 8 * TAIL {
+            out.drain(..out.len() - TAIL);
+        }
+    }
+    Ok(())
+}
