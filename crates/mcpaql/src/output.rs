@@ -2,13 +2,14 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the output module")]
 
 use crate::args::Log;
+use mcpaql_runtime::mcp::LOG_DIRECTIVES;
 use std::io::{IsTerminal, Write};
 use tracing_subscriber::EnvFilter;
 
-/// Starts the log on standard error. rmcp logs whole payloads, so it is left out unless asked for by name.
+/// Starts the log on standard error. The protocol library logs whole payloads, so it is held back unless asked for by name.
 pub(crate) fn start_log(shape: Log) {
     let filter = EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| EnvFilter::new("warn,mcpaql=info,mcpaql_runtime=info,rmcp=off"));
+        .unwrap_or_else(|_| EnvFilter::new(format!("warn,mcpaql=info,mcpaql_runtime=info,{LOG_DIRECTIVES}")));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match shape {
         Log::Text => builder.with_ansi(stderr_is_terminal()).init(),

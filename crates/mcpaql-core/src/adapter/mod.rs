@@ -14,3 +14,6 @@ pub use model::*;
 pub use store_operations::{
     PAGE, PAGE_LIMIT, RECORD_KEYS, is_filter, is_flat, operations as store_operations, search_fields,
 };
+
+/// The JSON Schema of documents, for editors.
+pub const DOCUMENT_SCHEMA: &str = include_str!("document.schema.json");
