@@ -11,5 +11,7 @@ pub mod operation;
 pub mod policy;
 pub mod response;
 pub mod schema;
+pub mod signature;
 pub mod source;
 pub mod suggest;
+pub mod validate;

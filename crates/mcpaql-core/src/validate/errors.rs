@@ -1,0 +1,387 @@
+//! What to tell the model: one sentence with the repair in it, the rest in `details`, the signature always.
+
+use super::measure::Excess;
+use super::{CompiledParam, CompiledParams, Found, INPUT};
+use crate::error::{Code, OpError};
+use crate::operation::Param;
+use crate::schema::{PathPart, Violation, ViolationKind, path_text, shorten, type_name};
+use crate::signature::type_of;
+use crate::suggest::nearest;
+use serde_json::{Map, Value};
+
+/// Characters of a value that `details` repeats.
+const ECHO: usize = 200;
+/// Characters of a value that a message repeats.
+const ECHO_IN_MESSAGE: usize = 40;
+/// Names that a message lists.
+const LISTED: usize = 10;
+/// Further problems that `details.also` lists.
+const ALSO: usize = 4;
+
+/// `string (repository owner)`: the type, and what it is for where that is short and reads well inside a sentence.
+pub(super) fn expected(param: &Param) -> String {
+    let kind = type_of(&param.schema);
+    let first = param.description.lines().next().unwrap_or_default();
+    let first = first.split(". ").next().unwrap_or_default().trim().trim_end_matches('.');
+    // Leak checks read "at" and a word as a stack frame.
+    let reads_well = !first.split_whitespace().any(|word| word.eq_ignore_ascii_case("at"));
+    if first.is_empty() || !reads_well { kind } else { format!("{kind} ({})", shorten(first, 80)) }
+}
+
+/// Names as a message lists them.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<_> = names.iter().take(LISTED).map(|name| shorten(name, 64)).collect();
+    let rest = names.len() - shown.len();
+    if rest == 0 { shown.join(", ") } else { format!("{} and {rest} more", shown.join(", ")) }
+}
+
+/// Unknown name → the declared one that was probably meant.
+fn meant(unknown: &[String], valid: &[String]) -> Map<String, Value> {
+    let pairs = unknown.iter().take(LISTED).filter_map(|name| {
+        let meant = nearest(name, valid.iter().map(String::as_str))?;
+        Some((shorten(name, 64).into_owned(), Value::from(meant)))
+    });
+    pairs.collect()
+}
+
+/// `. Did you mean 'force'?`
+fn question(meant: &Map<String, Value>, unknown: usize) -> String {
+    let quoted = |name: &Value| format!("'{}'", name.as_str().unwrap_or_default());
+    let words: Vec<String> = match unknown {
+        1 => meant.values().map(quoted).collect(),
+        _ => meant.iter().map(|(name, meant)| format!("{} for '{name}'", quoted(meant))).collect(),
+    };
+    if words.is_empty() { String::new() } else { format!(". Did you mean {}?", words.join(", ")) }
+}
+
+fn texts(names: &[String]) -> Value {
+    names.iter().take(LISTED).map(|name| shorten(name, 64)).collect::<Vec<_>>().into()
+}
+
+impl CompiledParams {
+    fn error(&self, code: Code, message: String) -> OpError {
+        OpError::new(code, message).with("operation", self.operation.as_str())
+    }
+
+    fn signed(&self, error: OpError) -> OpError {
+        error.with("signature", self.signature.as_str())
+    }
+
+    fn names(&self, keep: impl Fn(&CompiledParam) -> bool) -> Vec<String> {
+        self.params.iter().filter(|param| keep(param)).map(|param| param.name.clone()).collect()
+    }
+
+    pub(super) fn unknown_params(&self, unknown: &[String]) -> OpError {
+        let valid = self.names(|_| true);
+        let meant = meant(unknown, &valid);
+        let hint = if valid.is_empty() {
+            ". It takes no parameters".to_owned()
+        } else {
+            question(&meant, unknown.len())
+        };
+        let message =
+            format!("Unknown parameter(s) for operation '{}': {}{hint}", self.operation, listed(unknown));
+        let mut error = self
+            .error(Code::UnknownParam, message)
+            .with("unknown_params", texts(unknown))
+            .with("valid_params", valid);
+        if !meant.is_empty() {
+            error = error.with("did_you_mean", meant);
+        }
+        self.signed(error)
+    }
+
+    pub(super) fn unknown_input_fields(&self, unknown: &[String]) -> OpError {
+        let valid = self.names(|param| !param.identifier);
+        let meant = meant(unknown, &valid);
+        let message = format!(
+            "Unknown field(s) in 'input' of operation '{}': {}{}",
+            self.operation,
+            listed(unknown),
+            question(&meant, unknown.len())
+        );
+        let mut error = self
+            .error(Code::UnknownField, message)
+            .with("param_name", INPUT)
+            .with("unknown_fields", texts(unknown))
+            .with("valid_fields", valid);
+        if !meant.is_empty() {
+            error = error.with("did_you_mean", meant);
+        }
+        self.signed(error)
+    }
+
+    pub(super) fn identifier_in_input(&self, param: &CompiledParam) -> OpError {
+        let name = &param.name;
+        let message = format!("'{name}' says what is updated and belongs beside 'input', not inside it");
+        let error = self
+            .error(Code::UnknownField, message)
+            .with("param_name", format!("{INPUT}.{name}"))
+            .with("unknown_fields", vec![name.clone()])
+            .with("valid_fields", self.names(|param| !param.identifier));
+        self.signed(error)
+    }
+
+    pub(super) fn given_twice(&self, param: &CompiledParam) -> OpError {
+        let name = &param.name;
+        let message =
+            format!("Parameter '{name}' has two different values, one of them inside 'input'. Send it once");
+        self.signed(self.error(Code::InvalidValue, message).with("param_name", name.as_str()))
+    }
+
+    pub(super) fn input_not_an_object(&self, given: &Value) -> OpError {
+        let actual = type_name(given);
+        let message = format!(
+            "Parameter 'input' expected 'object', got '{actual}'. Send the fields to change as an object or as flat parameters"
+        );
+        let error = self
+            .error(Code::InvalidType, message)
+            .with("param_name", INPUT)
+            .with("expected_type", "object")
+            .with("actual_type", actual);
+        self.signed(error)
+    }
+
+    pub(super) fn missing_params(&self, missing: &[&CompiledParam]) -> OpError {
+        let Some((first, rest)) = missing.split_first() else {
+            return self.signed(self.error(Code::MissingParam, "A required parameter is missing".to_owned()));
+        };
+        let rest: Vec<String> = rest.iter().map(|param| format!("'{}'", param.name)).collect();
+        let others = if rest.is_empty() {
+            String::new()
+        } else {
+            format!(" (and {} more: {})", rest.len(), listed(&rest))
+        };
+        let message =
+            format!("Missing required parameter '{}'{others}. Expected: {}", first.name, first.expected);
+        let names: Vec<&str> = missing.iter().map(|param| param.name.as_str()).collect();
+        let error = self
+            .error(Code::MissingParam, message)
+            .with("param_name", first.name.as_str())
+            .with("missing_params", names);
+        self.signed(error)
+    }
+
+    pub(super) fn excess(
+        &self,
+        param: &CompiledParam,
+        params: &Map<String, Value>,
+        excess: Excess,
+    ) -> OpError {
+        let name = &param.name;
+        let (limit, actual, maximum, message) = match excess {
+            Excess::Request { maximum } => {
+                let actual = serde_json::to_vec(params).map_or(maximum, |json| json.len());
+                let message = format!(
+                    "The parameters have {actual} bytes, the limit is {maximum}. Send less in one call"
+                );
+                ("request_bytes", Some(actual), maximum, message)
+            }
+            Excess::String { actual, maximum } => {
+                let message = format!(
+                    "Parameter '{name}' has a text of {actual} bytes, the limit is {maximum}. Send a shorter one"
+                );
+                ("string_bytes", Some(actual), maximum, message)
+            }
+            Excess::Items { actual, maximum } => {
+                let message =
+                    format!("Parameter '{name}' has {actual} items, the limit is {maximum}. Split the call");
+                ("array_items", Some(actual), maximum, message)
+            }
+            Excess::Depth { maximum } => {
+                let message = format!(
+                    "Parameter '{name}' is nested deeper than {maximum} levels. Send a flatter value"
+                );
+                ("depth", None, maximum, message)
+            }
+            Excess::Nul => {
+                let message = format!("Parameter '{name}' holds the character U+0000. Send it without");
+                return self
+                    .signed(self.error(Code::InvalidEncoding, message).with("param_name", name.as_str()));
+            }
+            Excess::Control => {
+                let message = format!(
+                    "Parameter '{name}' holds a control character such as a line break. Send one plain line"
+                );
+                return self
+                    .signed(self.error(Code::InvalidEncoding, message).with("param_name", name.as_str()));
+            }
+        };
+        let mut error =
+            self.error(Code::PayloadTooLarge, message).with("param_name", name.as_str()).with("limit", limit);
+        // A value that is too deep is not walked to its end; one level more is what is known.
+        error = error.with("actual", actual.unwrap_or(maximum + 1)).with("maximum", maximum);
+        self.signed(error)
+    }
+
+    /// The gravest violation as the error, the others as `details.also`.
+    pub(super) fn violated(&self, mut found: Vec<Found<'_>>) -> OpError {
+        found.sort_by_key(|(_, _, violation)| rank(&violation.kind));
+        let mut reports = found.iter().filter_map(|(position, value, violation)| {
+            Some(Report::new(self.param(*position)?, value, violation))
+        });
+        let Some(first) = reports.next() else {
+            return self.signed(self.error(Code::InvalidValue, "A parameter is not valid".to_owned()));
+        };
+        let also: Vec<String> = reports.take(ALSO).map(|report| report.message()).collect();
+        let mut error = self.error(first.code(), first.message());
+        error.details.extend(first.details());
+        if !also.is_empty() {
+            error = error.with("also", also);
+        }
+        self.signed(error)
+    }
+}
+
+/// The protocol's order: unknown → required → types → constraints.
+fn rank(kind: &ViolationKind) -> u8 {
+    match kind {
+        ViolationKind::UnknownField { .. } => 0,
+        ViolationKind::Missing { .. } => 1,
+        ViolationKind::Type { .. } => 2,
+        _ => 3,
+    }
+}
+
+/// One violation of one parameter, on its way to a sentence. A secret one tells nothing that the caller gave: no value,
+/// no key, no suggestion that depends on them.
+struct Report<'v> {
+    violation: &'v Violation,
+    /// `labels[2].name`.
+    place: String,
+    secret: bool,
+    given: Option<&'v Value>,
+}
+
+impl<'v> Report<'v> {
+    fn new(param: &CompiledParam, value: &'v Value, violation: &'v Violation) -> Self {
+        let secret = param.sensitive || violation.sensitive;
+        let shown = match violation.path.iter().position(|part| matches!(part, PathPart::Key(_))) {
+            Some(end) if secret => violation.path.get(..end).unwrap_or_default(),
+            _ => violation.path.as_slice(),
+        };
+        let given = violation.path.iter().try_fold(value, |value, part| match part {
+            PathPart::Field(key) | PathPart::Key(key) => value.get(key),
+            PathPart::Index(index) => value.get(index),
+        });
+        Report { violation, place: path_text(&param.name, shown), secret, given: given.filter(|_| !secret) }
+    }
+
+    fn code(&self) -> Code {
+        match self.violation.kind {
+            ViolationKind::Type { .. } => Code::InvalidType,
+            ViolationKind::Missing { .. } => Code::MissingParam,
+            ViolationKind::UnknownField { .. } => Code::UnknownField,
+            ViolationKind::TooDeep | ViolationKind::TooComplex => Code::PayloadTooLarge,
+            ViolationKind::Value { .. } | ViolationKind::NoVariant { .. } => Code::InvalidValue,
+        }
+    }
+
+    fn message(&self) -> String {
+        let place = &self.place;
+        match &self.violation.kind {
+            ViolationKind::Type { expected, .. } => {
+                let advice = self.given.and_then(|given| advice(expected, given));
+                let advice = advice.map(|advice| format!(". {advice}")).unwrap_or_default();
+                format!("Parameter '{place}' {}{advice}", self.violation.kind)
+            }
+            ViolationKind::Missing { field } => format!("Missing required field '{field}' in '{place}'"),
+            ViolationKind::UnknownField { valid, .. } if self.secret => {
+                format!("Unknown field in '{place}'. Its fields are: {}", listed(valid))
+            }
+            ViolationKind::UnknownField { field, valid, nearest } => {
+                let hint = match nearest {
+                    Some(nearest) => format!(". Did you mean '{nearest}'?"),
+                    None if valid.is_empty() => ". It has no fields".to_owned(),
+                    None => format!(". Its fields are: {}", listed(valid)),
+                };
+                format!("Unknown field in '{place}': {}{hint}", shorten(field, 64))
+            }
+            ViolationKind::Value { fragment, nearest, .. } => {
+                let nearest = nearest.as_ref().filter(|_| !self.secret);
+                let hint = nearest.map(|nearest| format!(". Did you mean '{nearest}'?")).unwrap_or_default();
+                format!("Parameter '{place}' {fragment}{hint}")
+            }
+            ViolationKind::NoVariant { .. } if self.secret => {
+                format!("Parameter '{place}' matches none of its forms")
+            }
+            kind => format!("Parameter '{place}' {kind}"),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        let mut add = |key: &str, value: Value| details.insert(key.to_owned(), value);
+        let name = match &self.violation.kind {
+            ViolationKind::Missing { field } => path_text(&self.place, &[PathPart::Field(field.clone())]),
+            _ => self.place.clone(),
+        };
+        add("param_name", name.as_str().into());
+        match &self.violation.kind {
+            ViolationKind::Type { expected, actual } => {
+                add("expected_type", expected.as_str().into());
+                add("actual_type", (*actual).into());
+            }
+            ViolationKind::Missing { .. } => {
+                add("missing_params", vec![name].into());
+            }
+            ViolationKind::UnknownField { field, valid, nearest } => {
+                if !self.secret {
+                    add("unknown_fields", vec![shorten(field, 64)].into());
+                }
+                add("valid_fields", valid.clone().into());
+                if let Some(nearest) = nearest.as_ref().filter(|_| !self.secret) {
+                    let pair = (shorten(field, 64).into_owned(), Value::from(nearest.as_str()));
+                    add("did_you_mean", Map::from_iter([pair]).into());
+                }
+            }
+            ViolationKind::Value { allowed, .. } => {
+                add("allowed", allowed.clone());
+            }
+            _ => {}
+        }
+        let echoed = matches!(self.violation.kind, ViolationKind::Type { .. } | ViolationKind::Value { .. });
+        if let Some(value) = self.given.filter(|_| echoed).and_then(echo) {
+            add("value", value);
+        }
+        details
+    }
+}
+
+/// A scalar as it was given, shortened. Larger values are known to whoever sent them, and may hold a secret.
+fn echo(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) => Some(shorten(text, ECHO).into()),
+        Value::Number(_) | Value::Bool(_) => Some(value.clone()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// What to send instead of a value of the wrong type.
+fn advice(expected: &str, given: &Value) -> Option<String> {
+    let wants = |kind: &str| {
+        expected.split(" | ").any(|name| name == kind || (name == "number" && kind == "integer"))
+    };
+    match given {
+        Value::Null => Some("Leave it out instead of sending null".to_owned()),
+        Value::String(text) => {
+            let trimmed = text.trim();
+            let parsed: Option<Value> = serde_json::from_str(trimmed)
+                .ok()
+                .or_else(|| trimmed.eq_ignore_ascii_case("true").then_some(Value::Bool(true)))
+                .or_else(|| trimmed.eq_ignore_ascii_case("false").then_some(Value::Bool(false)));
+            match parsed.filter(|value| wants(type_name(value))).map(|value| value.to_string()) {
+                Some(json) if json.len() <= ECHO_IN_MESSAGE => Some(format!("Send it unquoted: {json}")),
+                Some(_) => Some("Send it as JSON, unquoted".to_owned()),
+                None if wants("array") && text.len() <= ECHO_IN_MESSAGE => {
+                    let items: Vec<&str> = text.split(',').map(str::trim).collect();
+                    Some(format!("Send a list: {}", Value::from(items)))
+                }
+                None => None,
+            }
+        }
+        Value::Number(_) | Value::Bool(_) if wants("string") => Some(format!("Send it quoted: \"{given}\"")),
+        Value::Number(_) if wants("array") => Some(format!("Send a list: [{given}]")),
+        _ => None,
+    }
+}
