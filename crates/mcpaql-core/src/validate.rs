@@ -74,12 +74,12 @@ struct CompiledParam {
     default: Option<Value>,
 }
 
-/// Another value of the same parameter, or the parameter's own.
+/// A parameter's position, its value, and what is wrong with it.
 type Found<'v> = (usize, &'v Value, Violation);
 
 impl CompiledParams {
-    /// Compiles the parameters of an operation; problems of their schemas are reported below
-    /// `{pointer}/params/{name}`.
+    /// Compiles the parameters of an operation; `pointer` is where they stand, and problems of a schema are reported
+    /// below `{pointer}/{name}`.
     pub fn compile(
         op: &Operation,
         schemas: &mut Schemas,
@@ -88,7 +88,7 @@ impl CompiledParams {
         let mut problems = Vec::new();
         let mut params = Vec::with_capacity(op.params.len());
         for param in &op.params {
-            let (schema, found) = schemas.add(&param.schema, &format!("{pointer}/params/{}", param.name));
+            let (schema, found) = schemas.add(&param.schema, &format!("{pointer}/{}", param.name));
             problems.extend(found);
             params.push(CompiledParam::new(op, param, schema));
         }

@@ -11,8 +11,6 @@ use serde_json::{Map, Value};
 
 /// Characters of a value that `details` repeats.
 const ECHO: usize = 200;
-/// Characters of a value that a message repeats.
-const ECHO_IN_MESSAGE: usize = 40;
 /// Names that a message lists.
 const LISTED: usize = 10;
 /// Further problems that `details.also` lists.
@@ -340,7 +338,12 @@ impl<'v> Report<'v> {
             }
             _ => {}
         }
-        let echoed = matches!(self.violation.kind, ViolationKind::Type { .. } | ViolationKind::Value { .. });
+        let echoed = match &self.violation.kind {
+            // A list or an object that was sent as a text may have secrets among its parts.
+            ViolationKind::Type { expected, .. } => !wants(expected, "array") && !wants(expected, "object"),
+            ViolationKind::Value { .. } => true,
+            _ => false,
+        };
         if let Some(value) = self.given.filter(|_| echoed).and_then(echo) {
             add("value", value);
         }
@@ -348,40 +351,44 @@ impl<'v> Report<'v> {
     }
 }
 
-/// A scalar as it was given, shortened. Larger values are known to whoever sent them, and may hold a secret.
+/// A scalar as it was given, shortened. Larger values are known to whoever sent them, and may hold a secret; so may a
+/// text that spells one of them.
 fn echo(value: &Value) -> Option<Value> {
     match value {
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => None,
         Value::String(text) => Some(shorten(text, ECHO).into()),
         Value::Number(_) | Value::Bool(_) => Some(value.clone()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }
 
+/// Whether a value of one of these types is expected.
+fn wants(expected: &str, kind: &str) -> bool {
+    expected.split(" | ").any(|name| name == kind || (name == "number" && kind == "integer"))
+}
+
 /// What to send instead of a value of the wrong type.
 fn advice(expected: &str, given: &Value) -> Option<String> {
-    let wants = |kind: &str| {
-        expected.split(" | ").any(|name| name == kind || (name == "number" && kind == "integer"))
-    };
     match given {
         Value::Null => Some("Leave it out instead of sending null".to_owned()),
-        Value::String(text) => {
-            let trimmed = text.trim();
-            let parsed: Option<Value> = serde_json::from_str(trimmed)
-                .ok()
-                .or_else(|| trimmed.eq_ignore_ascii_case("true").then_some(Value::Bool(true)))
-                .or_else(|| trimmed.eq_ignore_ascii_case("false").then_some(Value::Bool(false)));
-            match parsed.filter(|value| wants(type_name(value))).map(|value| value.to_string()) {
-                Some(json) if json.len() <= ECHO_IN_MESSAGE => Some(format!("Send it unquoted: {json}")),
-                Some(_) => Some("Send it as JSON, unquoted".to_owned()),
-                None if wants("array") && text.len() <= ECHO_IN_MESSAGE => {
-                    let items: Vec<&str> = text.split(',').map(str::trim).collect();
-                    Some(format!("Send a list: {}", Value::from(items)))
-                }
-                None => None,
-            }
+        Value::String(text) => match meant_by(text).filter(|value| wants(expected, type_name(value))) {
+            Some(Value::Array(_) | Value::Object(_)) => Some("Send it as JSON, unquoted".to_owned()),
+            Some(scalar) => Some(format!("Send it unquoted: {scalar}")),
+            None if wants(expected, "array") => Some("Send a list such as [\"a\", \"b\"]".to_owned()),
+            None => None,
+        },
+        Value::Number(_) | Value::Bool(_) if wants(expected, "string") => {
+            Some(format!("Send it quoted: \"{given}\""))
         }
-        Value::Number(_) | Value::Bool(_) if wants("string") => Some(format!("Send it quoted: \"{given}\"")),
-        Value::Number(_) if wants("array") => Some(format!("Send a list: [{given}]")),
         _ => None,
     }
+}
+
+/// The value that a text spells.
+fn meant_by(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let flag = [true, false]
+        .into_iter()
+        .find(|flag| text.eq_ignore_ascii_case(if *flag { "true" } else { "false" }));
+    flag.map(Value::Bool).or_else(|| serde_json::from_str(text).ok())
 }
