@@ -199,18 +199,27 @@ pub struct OpError {
     pub details: Map<String, Value>,
     /// For the operator's log; never serialised.
     pub cause: Option<String>,
+    /// The arguments were no envelope at all, so nothing was dispatched: MCP's `isError`, whatever the code.
+    pub undispatched: bool,
 }
 
 impl OpError {
     /// A failure without details.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        OpError { code, message: message.into(), details: Map::new(), cause: None }
+        OpError { code, message: message.into(), details: Map::new(), cause: None, undispatched: false }
     }
 
     /// Adds a detail.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.details.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Marks arguments that are no envelope.
+    #[must_use]
+    pub fn before_dispatch(mut self) -> Self {
+        self.undispatched = true;
         self
     }
 

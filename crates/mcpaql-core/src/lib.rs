@@ -4,14 +4,23 @@
 //! everything a client sees is a view of that catalog: `surface`, `introspect`, `request`, `response`.
 
 pub mod adapter;
+pub mod catalog;
+pub mod check;
+pub mod config;
 pub mod diagnostic;
 pub mod error;
 pub mod facts;
+pub mod introspect;
+pub mod naming;
 pub mod operation;
 pub mod policy;
+mod reader;
+pub mod request;
 pub mod response;
 pub mod schema;
 pub mod signature;
 pub mod source;
 pub mod suggest;
+pub mod surface;
+pub mod tokens;
 pub mod validate;

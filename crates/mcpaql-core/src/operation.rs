@@ -10,6 +10,9 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use std::fmt;
 
+/// The one operation every adapter has.
+pub const INTROSPECT: &str = "introspect";
+
 /// What an operation does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {

@@ -64,9 +64,13 @@ impl HintOverrides {
         HintOverrides { read_only: self.read_only.filter(|value| !value), ..self }
     }
 
-    /// Applies the layer.
+    /// Applies the layer. What says it only reads does not destroy and may be repeated, unless it says otherwise.
     #[must_use]
     pub fn apply(self, hints: Hints) -> Hints {
+        let hints = match self.read_only {
+            Some(true) => Hints { destructive: false, idempotent: true, ..hints },
+            _ => hints,
+        };
         Hints {
             read_only: self.read_only.unwrap_or(hints.read_only),
             destructive: self.destructive.unwrap_or(hints.destructive),

@@ -123,7 +123,7 @@ pub fn envelope(outcome: &Result<Answer, OpError>, policy: ErrorPolicy) -> Reply
         Ok(answer) => Reply { text: json(&Success(answer)), is_error: false },
         Err(error) => Reply {
             text: json(&Failure(error)),
-            is_error: policy == ErrorPolicy::All || error.code.remedy() != Remedy::Agent,
+            is_error: policy == ErrorPolicy::All || error.undispatched || error.code.remedy() != Remedy::Agent,
         },
     }
 }

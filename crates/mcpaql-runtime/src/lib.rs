@@ -1,3 +1,11 @@
 //! Serves MCP-AQL adapters over MCP: targets, pipeline, state, server. Also the library to embed.
 
+pub mod builtin;
+pub mod environment;
+pub mod gateway;
+pub mod mcp;
+pub mod open;
+pub mod pipeline;
+pub mod secret;
+pub mod serve;
 pub mod target;

@@ -1,6 +1,6 @@
 //! The document model: one shape for the element form, the generator form and their three spellings.
 
-use crate::operation::Operation;
+use crate::operation::{Category, Operation};
 use crate::policy::HintOverrides;
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -93,8 +93,18 @@ impl Mode {
 pub struct Profile {
     /// The name introspection shows; `custom` unless the document names it.
     pub name: String,
-    /// Family → purpose; the operations know their family themselves.
+    /// In the order of the document.
     pub families: IndexMap<String, Family>,
+}
+
+impl Profile {
+    /// The family an operation belongs to: named there, else by its category.
+    #[must_use]
+    pub fn family_of(&self, operation: &str, category: Category) -> Option<&str> {
+        let named = self.families.iter().find(|(_, family)| family.operations.iter().any(|name| name == operation));
+        let found = named.or_else(|| self.families.iter().find(|(_, family)| family.categories.contains(&category)));
+        found.map(|(name, _)| name.as_str())
+    }
 }
 
 /// One endpoint family of a custom profile.
@@ -104,6 +114,12 @@ pub struct Family {
     pub purpose: String,
     /// For people.
     pub title: Option<String>,
+    /// Operations that belong here by name.
+    pub operations: Vec<String>,
+    /// Categories whose other operations belong here.
+    pub categories: Vec<Category>,
+    /// Hints of the family's tool.
+    pub hints: HintOverrides,
 }
 
 /// Where calls go.

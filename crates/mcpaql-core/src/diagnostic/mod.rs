@@ -109,3 +109,22 @@ pub struct Span {
     /// From 1, in characters.
     pub column: usize,
 }
+
+/// A pointer as authors read it: `/endpoints/read/0/params/2/name` is `endpoints.read[0].params[2].name`.
+#[must_use]
+pub fn field_path(pointer: &str) -> String {
+    let mut path = String::new();
+    for part in pointer.split('/').skip(1) {
+        if !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) {
+            path.push('[');
+            path.push_str(part);
+            path.push(']');
+        } else {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(&part.replace("~1", "/").replace("~0", "~"));
+        }
+    }
+    path
+}

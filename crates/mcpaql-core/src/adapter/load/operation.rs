@@ -1,0 +1,277 @@
+//! Operations: what the document says about each, bound to the target.
+
+use super::binding::{self, Bound};
+use super::params;
+use crate::reader::{Object, Reader, child};
+use super::dialect;
+use crate::adapter::Target;
+use crate::diagnostic::Diagnostic;
+use crate::error::Code;
+use crate::facts::{self, Declared, Effect, Guard, Reach};
+use crate::operation::{Binding, Category, Danger, Example, Operation, Param, Returns};
+use crate::policy::HintOverrides;
+use crate::suggest;
+use serde_json::{Map, Value};
+
+/// Keys of an operation.
+pub(super) const OPERATION_KEYS: &[&str] = &[
+    "name", "maps_to", "http", "command", "stdin", "output", "exit", "timeout", "body", "body_param", "title", "description",
+    "params", "returns", "response", "examples", "tags", "danger", "danger_level", "effect", "idempotent",
+    "non_idempotent", "deprecated", "aliases", "annotations", "pagination", "supports_fields",
+    "requires_confirmation",
+];
+
+/// Names the protocol keeps for itself.
+pub(super) const RESERVED: &[&str] = &[
+    "introspect",
+    "execute_agent",
+    "record_execution_step",
+    "complete_execution",
+    "abort_execution",
+    "confirm_operation",
+    "verify_challenge",
+];
+
+const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+
+/// What stays the same for all operations of a document.
+pub(super) struct Setting<'a> {
+    pub(super) types: &'a [String],
+    pub(super) target: &'a Target,
+}
+
+/// One operation; `None` where it is too broken to serve.
+pub(super) fn read(
+    reader: &mut Reader,
+    value: &Value,
+    pointer: &str,
+    category: Category,
+    setting: &Setting<'_>,
+) -> Option<Operation> {
+    let object = reader.object(value, pointer)?;
+    reader.known(&object, OPERATION_KEYS);
+    reader.not_yet(
+        &object,
+        &[
+            ("pagination", "pages are passed to the target as ordinary parameters"),
+            ("supports_fields", "answers come back whole"),
+            ("requires_confirmation", "nobody is asked before the operation runs; rely on the client's approval"),
+        ],
+    );
+    let name = name(reader, &object);
+    let drafts = params::read(reader, &object, setting.types);
+    let bound = binding::read(reader, &object, drafts, setting);
+    let name = name?;
+    let Bound { binding, params } = bound?;
+
+    let effect = reader.choice(&object, "effect", &Effect::ALL.map(Effect::as_str), Effect::parse);
+    contradictions(reader, &object, category, effect, &binding);
+    let danger = danger(reader, &object, &name, category);
+    let idempotent = idempotent(reader, &object);
+    let facts = facts::infer(&Declared {
+        category,
+        effect,
+        idempotent,
+        danger,
+        guard: guard_of(&params),
+        reach: if setting.target.is_remote() { Reach::Open } else { Reach::Process },
+        binding: &binding,
+    });
+    Some(Operation {
+        title: reader.string(&object, "title").unwrap_or_else(|| title_of(&name)),
+        description: reader.string(&object, "description").unwrap_or_default(),
+        returns: returns(reader, &object, setting.types),
+        examples: examples(reader, &object),
+        tags: reader.strings(&object, "tags"),
+        aliases: aliases(reader, &object),
+        deprecated: deprecated(reader, &object),
+        hints: hints(reader, &object, "annotations", &[]),
+        endpoint: category.endpoint().to_owned(),
+        name,
+        category,
+        params,
+        danger,
+        facts,
+        binding,
+    })
+}
+
+fn name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+    let name = reader.required_string(object, "name")?;
+    let pointer = object.at("name");
+    if !params::is_snake_case(&name) {
+        let better = suggest::snake_case(&name);
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidName,
+                pointer,
+                format!("Operation name '{name}' must be snake_case (try '{better}')"),
+            )
+            .expected("lower case letters, digits and underscores, beginning with a letter")
+            .found(name)
+            .suggest(format!("rename it to `{better}`")),
+        );
+        return None;
+    }
+    if RESERVED.contains(&name.as_str()) {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidName,
+                pointer,
+                format!("Operation name '{name}' is reserved by the protocol"),
+            )
+            .found(name)
+            .suggest("choose a name that says what your API does"),
+        );
+        return None;
+    }
+    Some(name)
+}
+
+fn danger(reader: &mut Reader, object: &Object<'_>, name: &str, category: Category) -> Danger {
+    let words = Danger::ALL.map(Danger::as_str);
+    reader
+        .choice(object, "danger", &words, Danger::parse)
+        .or_else(|| reader.choice(object, "danger_level", &words, Danger::parse))
+        .unwrap_or_else(|| facts::danger_of(name, category))
+}
+
+fn idempotent(reader: &mut Reader, object: &Object<'_>) -> Option<bool> {
+    let declared = reader.boolean(object, "idempotent");
+    declared.or_else(|| reader.boolean(object, "non_idempotent").map(|value| !value))
+}
+
+/// A write that the document files under `read` would be published as harmless: the one mistake that must not happen.
+fn contradictions(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    category: Category,
+    effect: Option<Effect>,
+    binding: &Binding,
+) {
+    if category != Category::Read {
+        return;
+    }
+    if let Some(effect) = effect.filter(|effect| effect.category() != Category::Read) {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                object.at("effect"),
+                format!("An operation with the effect '{}' cannot be a read", effect.as_str()),
+            )
+            .expected("read or compute")
+            .found(effect.as_str())
+            .suggest(format!("move the operation to `{}`", effect.category().endpoint())),
+        );
+    }
+    if let Binding::Http(http) = binding
+        && matches!(http.method.as_str(), "PUT" | "PATCH" | "DELETE")
+    {
+        let key = if object.get("maps_to").is_some() { "maps_to" } else { "http" };
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                object.at(key),
+                format!("A {} request cannot be a read: clients would run it without asking", http.method),
+            )
+            .expected("GET, HEAD, OPTIONS, or POST that only searches")
+            .found(http.method.clone())
+            .suggest(format!("move the operation to `{}`", if http.method == "DELETE" { "delete" } else { "update" })),
+        );
+    }
+}
+
+/// A required etag or version argument makes an update safe against lost changes.
+fn guard_of(params: &[Param]) -> Guard {
+    let guarded = params.iter().any(|param| {
+        param.required && matches!(param.name.as_str(), "etag" | "if_match" | "_etag" | "version" | "lock_version")
+    });
+    if guarded { Guard::Etag } else { Guard::None }
+}
+
+fn returns(reader: &mut Reader, object: &Object<'_>, types: &[String]) -> Option<Returns> {
+    let (key, value) =
+        ["returns", "response"].iter().find_map(|key| object.get(key).map(|value| (*key, value)))?;
+    let description =
+        value.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let schema = dialect::schema(reader, value, &object.at(key), types);
+    Some(Returns { schema, description })
+}
+
+/// `{params: {…}}`, `{request: {operation, params}}`, each with an optional description.
+fn examples(reader: &mut Reader, object: &Object<'_>) -> Vec<Example> {
+    let Some(items) = reader.array(object, "examples") else { return Vec::new() };
+    let pointer = object.at("examples");
+    let mut examples = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let Some(example) = reader.object(item, &child(&pointer, index)) else { continue };
+        reader.known(&example, &["description", "params", "request"]);
+        let description = reader.string(&example, "description").unwrap_or_default();
+        let params = match reader.member(&example, "request") {
+            Some(request) => reader.member(&request, "params"),
+            None => reader.member(&example, "params"),
+        };
+        let params = params.map_or_else(Map::new, |params| params.map.clone());
+        examples.push(Example { description, params });
+    }
+    examples
+}
+
+fn aliases(reader: &mut Reader, object: &Object<'_>) -> Vec<String> {
+    let pointer = object.at("aliases");
+    let mut aliases = reader.strings(object, "aliases");
+    aliases.retain(|alias| {
+        let legal = params::is_snake_case(alias) && !RESERVED.contains(&alias.as_str());
+        if !legal {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidName,
+                    &pointer,
+                    format!("Alias '{alias}' must be snake_case and not reserved"),
+                )
+                .found(alias.as_str()),
+            );
+        }
+        legal
+    });
+    aliases
+}
+
+fn deprecated(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+    match object.get("deprecated")? {
+        Value::Bool(false) => None,
+        Value::Bool(true) => Some(String::new()),
+        Value::String(text) => Some(text.clone()),
+        other => {
+            reader.wrong_type(&object.at("deprecated"), "boolean", other);
+            None
+        }
+    }
+}
+
+/// Hint overrides behind `key`; `also` are keys the object may have besides the hints.
+pub(super) fn hints(reader: &mut Reader, object: &Object<'_>, key: &str, also: &[&str]) -> HintOverrides {
+    let Some(hints) = reader.member(object, key) else { return HintOverrides::default() };
+    let keys: Vec<&str> = HINTS.iter().chain(also).copied().collect();
+    reader.known(&hints, &keys);
+    HintOverrides {
+        read_only: reader.boolean(&hints, "readOnlyHint"),
+        destructive: reader.boolean(&hints, "destructiveHint"),
+        idempotent: reader.boolean(&hints, "idempotentHint"),
+        open_world: reader.boolean(&hints, "openWorldHint"),
+    }
+}
+
+/// `create_pull_request` → `Create Pull Request`.
+pub(crate) fn title_of(name: &str) -> String {
+    let mut title = String::with_capacity(name.len());
+    for word in name.split(['_', '-']).filter(|word| !word.is_empty()) {
+        if !title.is_empty() {
+            title.push(' ');
+        }
+        let mut letters = word.chars();
+        title.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        title.push_str(letters.as_str());
+    }
+    title
+}

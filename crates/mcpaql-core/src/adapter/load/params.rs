@@ -1,0 +1,181 @@
+//! Parameters of an operation, from a map (`params: {owner: {…}}`) or a list (`params: [{name: owner, …}]`).
+
+use super::dialect::{self, SCHEMA_KEYS};
+use crate::reader::{Object, Reader, child};
+use crate::diagnostic::Diagnostic;
+use crate::error::Code;
+use crate::operation::{Param, Place, Style, StyleForm};
+use crate::suggest;
+use serde_json::{Map, Value};
+
+/// Keys of a parameter besides the vocabulary of its schema.
+pub(super) const PARAM_KEYS: &[&str] = &["name", "in", "as", "sensitive", "style", "explode"];
+
+/// A parameter as written: its place may still follow from the path.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) param: Param,
+    pub(super) place: Option<Place>,
+    pub(super) pointer: String,
+    form: Option<StyleForm>,
+    explode: Option<bool>,
+}
+
+impl Draft {
+    /// The parameter, now that its place is known.
+    pub(super) fn finish(mut self, place: Place) -> Param {
+        let fallback = Style::default_for(place);
+        let form = self.form.unwrap_or(fallback.form);
+        let explode = self.explode.unwrap_or(matches!(form, StyleForm::Form | StyleForm::DeepObject));
+        self.param.place = place;
+        self.param.style = Style { form, explode };
+        self.param
+    }
+}
+
+/// All parameters of an operation.
+pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, types: &[String]) -> Vec<Draft> {
+    let pointer = operation.at("params");
+    let mut drafts: Vec<Draft> = Vec::new();
+    match operation.get("params") {
+        None => {}
+        Some(Value::Object(map)) => {
+            for (name, value) in map {
+                drafts.extend(param(reader, name, value, child(&pointer, name), types));
+            }
+        }
+        Some(Value::Array(items)) => {
+            for (index, item) in items.iter().enumerate() {
+                let pointer = child(&pointer, index);
+                let Some(object) = reader.object(item, &pointer) else { continue };
+                let Some(name) = reader.required_string(&object, "name") else { continue };
+                if let Some(draft) = param(reader, &name, item, pointer.clone(), types) {
+                    if drafts.iter().any(|other| other.param.name == name) {
+                        reader.push(Diagnostic::error(
+                            Code::SchemaDuplicateName,
+                            object.at("name"),
+                            format!("Parameter '{name}' is declared twice"),
+                        ));
+                    } else {
+                        drafts.push(draft);
+                    }
+                }
+            }
+        }
+        Some(other) => reader.wrong_type(&pointer, "object", other),
+    }
+    drafts
+}
+
+fn param(reader: &mut Reader, name: &str, value: &Value, pointer: String, types: &[String]) -> Option<Draft> {
+    if !is_snake_case(name) {
+        let better = suggest::snake_case(name);
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidName,
+                &pointer,
+                format!("Parameter name '{name}' must be snake_case (try '{better}')"),
+            )
+            .at_key()
+            .expected("lower case letters, digits and underscores")
+            .found(name)
+            .suggest(format!("rename it to `{better}` and add `as: {name}` to keep the name on the wire")),
+        );
+    }
+    if value.is_string() {
+        // `owner: string`, the shortest way to write it.
+        let schema = dialect::schema(reader, value, &pointer, types);
+        return Some(Draft { param: plain(name, schema), place: None, pointer, form: None, explode: None });
+    }
+    let object = reader.object(value, &pointer)?;
+    let keys: Vec<&str> = SCHEMA_KEYS.iter().chain(PARAM_KEYS).copied().collect();
+    reader.known(&object, &keys);
+    let has_type = ["type", "$ref", "ref", "enum", "const", "oneOf", "anyOf", "allOf", "properties", "items"];
+    if !has_type.iter().any(|key| object.get(key).is_some()) {
+        reader.missing(&object, "type", "a JSON type or a declared type");
+    }
+    let mut schema = Value::Object(dialect::keywords(reader, &schema_part(&object).as_object(), types));
+    let required = matches!(object.get("required"), Some(Value::Bool(true)));
+    let place = reader.choice(&object, "in", &["path", "query", "header", "body"], parse_place);
+    let mut param = plain(name, Value::Null);
+    param.wire = reader.string(&object, "as").unwrap_or_else(|| name.to_owned());
+    param.required = required;
+    param.sensitive = reader.boolean(&object, "sensitive").unwrap_or(false);
+    param.description = reader.string(&object, "description").unwrap_or_default();
+    // An explicit `default: null` says no more than no default.
+    param.default = object.get("default").cloned();
+    if let Some(map) = schema.as_object_mut() {
+        map.shift_remove("description");
+        map.shift_remove("default");
+    }
+    param.schema = schema;
+    let form = reader.choice(&object, "style", STYLES, parse_style);
+    let explode = reader.boolean(&object, "explode");
+    Some(Draft { param, place, pointer, form, explode })
+}
+
+struct SchemaPart {
+    map: Map<String, Value>,
+    pointer: String,
+}
+
+impl SchemaPart {
+    fn as_object(&self) -> Object<'_> {
+        Object { map: &self.map, pointer: self.pointer.clone() }
+    }
+}
+
+/// The parameter without the keys that are not its schema's.
+fn schema_part(object: &Object<'_>) -> SchemaPart {
+    let map = object
+        .map
+        .iter()
+        .filter(|(key, _)| !PARAM_KEYS.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    SchemaPart { map, pointer: object.pointer.clone() }
+}
+
+/// A parameter with nothing but a name and a schema.
+pub(super) fn plain(name: &str, schema: Value) -> Param {
+    Param {
+        name: name.to_owned(),
+        wire: name.to_owned(),
+        place: Place::Query,
+        required: false,
+        sensitive: false,
+        description: String::new(),
+        schema,
+        default: None,
+        style: Style::default_for(Place::Query),
+    }
+}
+
+pub(super) fn is_snake_case(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_lowercase())
+        && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+fn parse_place(word: &str) -> Option<Place> {
+    match word {
+        "path" => Some(Place::Path),
+        "query" => Some(Place::Query),
+        "header" => Some(Place::Header),
+        "body" => Some(Place::Body),
+        _ => None,
+    }
+}
+
+const STYLES: &[&str] = &["form", "simple", "spaceDelimited", "pipeDelimited", "deepObject"];
+
+fn parse_style(word: &str) -> Option<StyleForm> {
+    match word {
+        "form" => Some(StyleForm::Form),
+        "simple" => Some(StyleForm::Simple),
+        "spaceDelimited" => Some(StyleForm::SpaceDelimited),
+        "pipeDelimited" => Some(StyleForm::PipeDelimited),
+        "deepObject" => Some(StyleForm::DeepObject),
+        _ => None,
+    }
+}

@@ -1,0 +1,77 @@
+//! Finds credentials that stand in a document itself. What is found is never shown.
+
+use crate::reader::{Reader, child};
+use crate::diagnostic::{Diagnostic, field_path};
+use crate::error::Code;
+use regex::Regex;
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// Shapes of well-known tokens, and of a password inside a URL.
+static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|",
+        r"sk-[A-Za-z0-9_-]{20,}|sk_live_[A-Za-z0-9]{16,}|rk_live_[A-Za-z0-9]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|",
+        r"AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+)",
+        r"|(?i:bearer|basic)\s+[A-Za-z0-9+/_.=-]{16,}",
+        r"|://[^/\s:@]+:[^/\s@]+@",
+        r"|-----BEGIN [A-Z ]*PRIVATE KEY-----",
+    ))
+    .ok()
+});
+
+/// Keys under `auth` that would hold a credential; their `_env` twins name a variable.
+const CREDENTIAL_KEYS: &[(&str, &str)] = &[
+    ("token", "token_env"),
+    ("access_token", "token_env"),
+    ("key", "key_env"),
+    ("api_key", "key_env"),
+    ("password", "password_env"),
+    ("username", "username_env"),
+    ("secret", "key_env"),
+    ("client_secret", "key_env"),
+];
+
+/// The `_env` key that replaces a credential key of `auth`.
+pub(super) fn env_twin(key: &str) -> Option<&'static str> {
+    CREDENTIAL_KEYS.iter().find(|(name, _)| *name == key).map(|(_, twin)| *twin)
+}
+
+/// Reports one credential.
+pub(super) fn report(reader: &mut Reader, pointer: &str, suggestion: &str) {
+    reader.push(
+        Diagnostic::error(
+            Code::SchemaEmbeddedCredential,
+            pointer,
+            format!("Field '{}' holds a credential", field_path(pointer)),
+        )
+        .expected("the name of an environment variable")
+        .suggest(suggestion),
+    );
+}
+
+/// Looks for token shapes in every string of the document.
+pub(super) fn scan(reader: &mut Reader, value: &Value, pointer: &str) {
+    match value {
+        Value::String(text) => {
+            if looks_like_token(text) {
+                report(reader, pointer, "move it to an environment variable and write `${env:NAME}` here; then revoke it");
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                scan(reader, item, &child(pointer, index));
+            }
+        }
+        Value::Object(map) => {
+            for (key, item) in map {
+                scan(reader, item, &child(pointer, key));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn looks_like_token(text: &str) -> bool {
+    !text.contains("${env:") && TOKEN.as_ref().is_some_and(|token| token.is_match(text))
+}

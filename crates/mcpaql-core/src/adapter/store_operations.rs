@@ -1,0 +1,554 @@
+//! Resource → its six operations: create, get, list, search, update, delete.
+//!
+//! What always holds: a parameter that steers the call (`id`, `input`, `if_match`, `first`, `after`, `query`) is never shadowed
+//! by a field of the same name, defaults of fields apply to new records only, and every example fits its parameters.
+
+use super::Resource;
+use super::store_samples::sample;
+use crate::facts::{self, Declared, Guard, Reach};
+use crate::operation::{
+    Binding, Category, Example, Operation, Param, Place, Returns, StoreAction, StoreBinding, Style,
+};
+use crate::policy::HintOverrides;
+use serde_json::{Map, Value, json};
+
+/// What the store itself writes into every record; no field may have such a name.
+pub const RECORD_KEYS: [&str; 4] = ["id", "created_at", "updated_at", "_etag"];
+
+/// An id as the store makes them.
+const SAMPLE_ID: &str = "n66tq8v3m0kxe";
+
+/// Records of a page unless the caller says otherwise.
+pub const PAGE: u64 = 25;
+/// The largest page.
+pub const PAGE_LIMIT: u64 = 100;
+
+/// The operations of the resource `name`.
+#[must_use]
+pub fn operations(name: &str, resource: &Resource) -> Vec<Operation> {
+    let words =
+        Words { name, plural: &resource.plural, singular: &spaced(name), many: &spaced(&resource.plural) };
+    vec![
+        create(&words, resource),
+        get(&words, resource),
+        list(&words, resource),
+        search(&words, resource),
+        update(&words, resource),
+        delete(&words),
+    ]
+}
+
+/// The names of the fields that search reads: the declared ones, else every string field.
+#[must_use]
+pub fn search_fields(resource: &Resource) -> Vec<&str> {
+    if !resource.search.is_empty() {
+        return resource.search.iter().map(String::as_str).collect();
+    }
+    let is_text = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "string");
+    resource.fields.iter().filter(|(_, schema)| is_text(schema)).map(|(name, _)| name.as_str()).collect()
+}
+
+/// Whether `list` can compare the field for equality: one string, number or boolean.
+fn is_scalar(schema: &Value) -> bool {
+    let scalar = |kind: &Value| {
+        kind.as_str().is_some_and(|kind| matches!(kind, "string" | "integer" | "number" | "boolean" | "null"))
+    };
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().all(scalar),
+        Some(kind) => scalar(kind),
+        None => match schema.get("enum") {
+            Some(Value::Array(values)) => values.iter().all(|value| !value.is_object() && !value.is_array()),
+            _ => false,
+        },
+    }
+}
+
+/// Whether the field is a parameter of its own in `list`.
+#[must_use]
+pub fn is_filter(name: &str, schema: &Value) -> bool {
+    is_scalar(schema) && !matches!(name, "first" | "after")
+}
+
+/// Whether the field is a parameter of its own in `update`, next to `input`.
+#[must_use]
+pub fn is_flat(name: &str) -> bool {
+    !matches!(name, "id" | "input" | "if_match")
+}
+
+struct Words<'a> {
+    name: &'a str,
+    plural: &'a str,
+    singular: &'a str,
+    many: &'a str,
+}
+
+impl Words<'_> {
+    /// `a note`, `an entry`.
+    fn one(&self) -> String {
+        let article = if self.singular.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} {}", self.singular)
+    }
+}
+
+fn create(words: &Words<'_>, resource: &Resource) -> Operation {
+    let params = resource
+        .fields
+        .iter()
+        .map(|(name, schema)| {
+            let required = resource.required.contains(name);
+            let default = schema.get("default").filter(|_| !required).cloned();
+            Param { default, ..field_param(name, schema, required) }
+        })
+        .collect();
+    let about = match resource.description.trim() {
+        "" => format!("Create {}.", words.one()),
+        text => format!("Create {}: {}.", words.one(), text.trim_end_matches('.')),
+    };
+    let example = required_sample(resource);
+    operation(words, StoreAction::Create, about, params, Some(record(resource)), example)
+}
+
+fn get(words: &Words<'_>, resource: &Resource) -> Operation {
+    let about = format!("Get one {} by its id.", words.singular);
+    operation(words, StoreAction::Get, about, vec![id(words)], Some(record(resource)), Some(sample_id()))
+}
+
+fn list(words: &Words<'_>, resource: &Resource) -> Operation {
+    let filters: Vec<(&String, &Value)> =
+        resource.fields.iter().filter(|(name, schema)| is_filter(name, schema)).collect();
+    let names: Vec<&str> = filters.iter().map(|(name, _)| name.as_str()).collect();
+    let about = match names.as_slice() {
+        [] => format!("List {}, newest first.", words.many),
+        names => format!("List {}, newest first, all or those with an exact {}.", words.many, any_of(names)),
+    };
+    let mut params: Vec<Param> =
+        filters.iter().map(|(name, schema)| field_param(name, schema, false)).collect();
+    params.extend(page_params());
+    let example = Map::from_iter([("first".to_owned(), json!(10))]);
+    operation(words, StoreAction::List, about, params, Some(page(resource)), Some(example))
+}
+
+fn search(words: &Words<'_>, resource: &Resource) -> Operation {
+    let fields = search_fields(resource);
+    let about = match fields.as_slice() {
+        [] => format!("Find {} by text.", words.many),
+        fields => {
+            format!("Find {} that hold every word of the query in their {}.", words.many, any_of(fields))
+        }
+    };
+    let schema = json!({"type": "string", "minLength": 1});
+    let query = param("query", schema, true, "Words to look for, in any case and order.");
+    let mut params = vec![query];
+    params.extend(page_params());
+    let example = Map::from_iter([("query".to_owned(), json!(words.singular))]);
+    operation(words, StoreAction::Search, about, params, Some(page(resource)), Some(example))
+}
+
+fn update(words: &Words<'_>, resource: &Resource) -> Operation {
+    let mut properties = Map::new();
+    for (name, schema) in &resource.fields {
+        let mut schema = without(schema, &["default", "sensitive", "required"]);
+        if !resource.required.contains(name) {
+            schema = nullable(schema);
+        }
+        properties.insert(name.clone(), schema);
+    }
+    let flat = properties.iter().filter(|(name, _)| is_flat(name));
+    let flat: Vec<Param> = flat.map(|(name, schema)| field_param(name, schema, false)).collect();
+    let input = json!({"type": "object", "properties": properties.clone(), "additionalProperties": false});
+    let mut params = vec![
+        id(words),
+        param("input", input, false, "The fields to change. Objects merge, arrays replace, null removes."),
+        param(
+            "if_match",
+            json!({"type": "string"}),
+            false,
+            "The _etag you read. The update is refused if the record has changed since.",
+        ),
+    ];
+    params.extend(flat);
+    let about = format!("Change fields of {} and keep the rest.", words.one());
+    let change =
+        resource.fields.iter().find_map(|(name, schema)| Some((name.clone(), sample(name, schema)?)));
+    let example = change.map(|change| {
+        let mut example = sample_id();
+        example.insert("input".into(), Value::Object(Map::from_iter([change])));
+        example
+    });
+    operation(words, StoreAction::Update, about, params, Some(record(resource)), example)
+}
+
+fn delete(words: &Words<'_>) -> Operation {
+    let params = vec![
+        id(words),
+        param(
+            "if_match",
+            json!({"type": "string"}),
+            false,
+            "The _etag you read. The delete is refused if the record has changed since.",
+        ),
+    ];
+    let about = format!("Delete one {} for good.", words.singular);
+    let returns = json!({
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "deleted": {"type": "boolean"}},
+        "required": ["id", "deleted"],
+    });
+    operation(words, StoreAction::Delete, about, params, Some(returns), Some(sample_id()))
+}
+
+fn operation(
+    words: &Words<'_>,
+    action: StoreAction,
+    description: String,
+    params: Vec<Param>,
+    returns: Option<Value>,
+    example: Option<Map<String, Value>>,
+) -> Operation {
+    let (verb, category, noun) = match action {
+        StoreAction::Create => ("create", Category::Create, words.name),
+        StoreAction::Get => ("get", Category::Read, words.name),
+        StoreAction::List => ("list", Category::Read, words.plural),
+        StoreAction::Search => ("search", Category::Read, words.plural),
+        StoreAction::Update => ("update", Category::Update, words.name),
+        StoreAction::Delete => ("delete", Category::Delete, words.name),
+    };
+    let name = format!("{verb}_{noun}");
+    let danger = facts::danger_of(&name, category);
+    let binding = Binding::Store(StoreBinding { resource: words.name.to_owned(), action });
+    let facts = facts::infer(&Declared {
+        category,
+        effect: None,
+        idempotent: None,
+        danger,
+        guard: Guard::None,
+        reach: Reach::Process,
+        binding: &binding,
+    });
+    Operation {
+        title: title(&name),
+        name,
+        aliases: Vec::new(),
+        category,
+        endpoint: category.endpoint().to_owned(),
+        description,
+        params,
+        returns: returns.map(|schema| Returns { schema, description: String::new() }),
+        examples: example.map(|params| Example { description: String::new(), params }).into_iter().collect(),
+        tags: vec![words.name.to_owned()],
+        danger,
+        facts,
+        hints: HintOverrides::default(),
+        deprecated: None,
+        binding,
+    }
+}
+
+fn id(words: &Words<'_>) -> Param {
+    param("id", json!({"type": "string", "minLength": 1}), true, &format!("Id of the {}.", words.singular))
+}
+
+fn page_params() -> [Param; 2] {
+    let first = json!({"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT});
+    [
+        Param { default: Some(json!(PAGE)), ..param("first", first, false, "How many to return.") },
+        param("after", json!({"type": "string"}), false, "The endCursor of the page before."),
+    ]
+}
+
+fn field_param(name: &str, schema: &Value, required: bool) -> Param {
+    let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let sensitive = schema.get("sensitive").and_then(Value::as_bool).unwrap_or_default();
+    let schema = without(schema, &["description", "default", "sensitive", "required"]);
+    Param { sensitive, ..param(name, schema, required, description) }
+}
+
+fn param(name: &str, schema: Value, required: bool, description: &str) -> Param {
+    Param {
+        name: name.to_owned(),
+        wire: name.to_owned(),
+        place: Place::Body,
+        required,
+        sensitive: false,
+        description: description.to_owned(),
+        schema,
+        default: None,
+        style: Style::default_for(Place::Body),
+    }
+}
+
+/// The schema without those keys; a `required` list of object properties stays, a `required: true` flag goes.
+fn without(schema: &Value, keys: &[&str]) -> Value {
+    let Value::Object(map) = schema else { return schema.clone() };
+    let goes = |key: &String, value: &Value| {
+        keys.contains(&key.as_str()) && !(key == "required" && value.is_array())
+    };
+    Value::Object(map.iter().filter(|(k, v)| !goes(k, v)).map(|(k, v)| (k.clone(), v.clone())).collect())
+}
+
+/// The schema or null.
+fn nullable(schema: Value) -> Value {
+    let described = schema.get("description").cloned();
+    let mut wrapped = match schema {
+        Value::Object(mut map)
+            if map.get("type").is_some_and(Value::is_string) && !map.contains_key("enum") =>
+        {
+            let kind = map.get("type").cloned().unwrap_or_default();
+            map.insert("type".into(), json!([kind, "null"]));
+            return Value::Object(map);
+        }
+        schema => json!({"anyOf": [without(&schema, &["description"]), {"type": "null"}]}),
+    };
+    if let (Some(text), Value::Object(map)) = (described, &mut wrapped) {
+        map.insert("description".into(), text);
+    }
+    wrapped
+}
+
+fn record(resource: &Resource) -> Value {
+    let text = json!({"type": "string"});
+    let mut properties = Map::from_iter([("id".to_owned(), text.clone())]);
+    for (name, schema) in &resource.fields {
+        properties.insert(name.clone(), without(schema, &["default", "sensitive", "required"]));
+    }
+    for name in ["created_at", "updated_at", "_etag"] {
+        properties.insert(name.to_owned(), text.clone());
+    }
+    json!({"type": "object", "properties": properties})
+}
+
+fn page(resource: &Resource) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "items": {"type": "array", "items": record(resource)},
+            "pageInfo": {
+                "type": "object",
+                "properties": {
+                    "hasNextPage": {"type": "boolean"},
+                    "endCursor": {"type": ["string", "null"]},
+                },
+            },
+        },
+    })
+}
+
+fn sample_id() -> Map<String, Value> {
+    Map::from_iter([("id".to_owned(), json!(SAMPLE_ID))])
+}
+
+/// The required fields filled in, unless one of them is beyond what can be made up.
+fn required_sample(resource: &Resource) -> Option<Map<String, Value>> {
+    let mut example = Map::new();
+    for (name, schema) in &resource.fields {
+        if resource.required.contains(name) {
+            example.insert(name.clone(), sample(name, schema)?);
+        }
+    }
+    if example.is_empty()
+        && let Some((name, value)) =
+            resource.fields.iter().find_map(|(name, schema)| Some((name, sample(name, schema)?)))
+    {
+        example.insert(name.clone(), value);
+    }
+    Some(example)
+}
+
+fn spaced(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+/// `create_note` → `Create Note`.
+fn title(name: &str) -> String {
+    let capital = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().map(|first| first.to_uppercase().chain(chars).collect::<String>()).unwrap_or_default()
+    };
+    name.split('_').filter(|word| !word.is_empty()).map(capital).collect::<Vec<_>>().join(" ")
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn any_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [before @ .., last] => format!("{} or {last}", before.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{Effect, Repeat};
+    use crate::operation::Danger;
+    use indexmap::IndexMap;
+
+    fn resource(fields: Value, required: &[&str]) -> Resource {
+        let Value::Object(fields) = fields else { panic!("fields are an object") };
+        Resource {
+            description: "A thing worth keeping.".into(),
+            plural: "notes".into(),
+            fields: fields.into_iter().collect::<IndexMap<_, _>>(),
+            required: required.iter().map(|&name| name.to_owned()).collect(),
+            search: Vec::new(),
+        }
+    }
+
+    fn note() -> Vec<Operation> {
+        let fields = json!({
+            "title": {"type": "string", "maxLength": 200, "description": "Headline."},
+            "body": {"type": "string"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "status": {"type": "string", "enum": ["open", "done"], "default": "open"},
+        });
+        operations("note", &resource(fields, &["title"]))
+    }
+
+    fn named<'a>(operations: &'a [Operation], name: &str) -> &'a Operation {
+        operations.iter().find(|operation| operation.name == name).expect(name)
+    }
+
+    fn param_names(operation: &Operation) -> Vec<&str> {
+        operation.params.iter().map(|param| param.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_resource_has_six_operations_with_titles_categories_and_danger() {
+        let shown: Vec<_> = note()
+            .iter()
+            .map(|op| (op.name.clone(), op.title.clone(), op.category, op.endpoint.clone(), op.danger))
+            .collect();
+        let row = |name: &str, title: &str, category: Category, danger| {
+            (name.to_owned(), title.to_owned(), category, category.endpoint().to_owned(), danger)
+        };
+        assert_eq!(
+            shown,
+            [
+                row("create_note", "Create Note", Category::Create, Danger::Reversible),
+                row("get_note", "Get Note", Category::Read, Danger::Safe),
+                row("list_notes", "List Notes", Category::Read, Danger::Safe),
+                row("search_notes", "Search Notes", Category::Read, Danger::Safe),
+                row("update_note", "Update Note", Category::Update, Danger::Reversible),
+                row("delete_note", "Delete Note", Category::Delete, Danger::Destructive),
+            ]
+        );
+    }
+
+    #[test]
+    fn each_operation_has_the_parameters_of_its_action() {
+        let ops = note();
+        assert_eq!(param_names(named(&ops, "create_note")), ["title", "body", "tags", "status"]);
+        assert_eq!(param_names(named(&ops, "get_note")), ["id"]);
+        assert_eq!(
+            param_names(named(&ops, "list_notes")),
+            ["title", "body", "status", "first", "after"],
+            "an array cannot be compared"
+        );
+        assert_eq!(param_names(named(&ops, "search_notes")), ["query", "first", "after"]);
+        assert_eq!(
+            param_names(named(&ops, "update_note")),
+            ["id", "input", "if_match", "title", "body", "tags", "status"]
+        );
+        assert_eq!(param_names(named(&ops, "delete_note")), ["id", "if_match"]);
+    }
+
+    #[test]
+    fn a_default_fills_new_records_and_never_a_filter_or_a_change() {
+        let ops = note();
+        let status = |name| named(&ops, name).param("status").expect("status").clone();
+        assert_eq!(status("create_note").default, Some(json!("open")));
+        for name in ["list_notes", "update_note"] {
+            assert_eq!(status(name).default, None, "{name}");
+            assert_eq!(status(name).schema.get("default"), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_update_may_null_optional_fields_only() {
+        let ops = note();
+        let update = named(&ops, "update_note");
+        let schema = |name| update.param(name).expect("declared").schema.clone();
+        assert_eq!(schema("title"), json!({"type": "string", "maxLength": 200}));
+        assert_eq!(schema("body"), json!({"type": ["string", "null"]}));
+        assert_eq!(
+            schema("status"),
+            json!({"anyOf": [{"type": "string", "enum": ["open", "done"]}, {"type": "null"}]})
+        );
+        let input = schema("input");
+        assert_eq!(input["additionalProperties"], json!(false));
+        assert_eq!(input["properties"]["title"]["description"], json!("Headline."));
+    }
+
+    #[test]
+    fn descriptions_of_fields_stand_beside_the_schema() {
+        let ops = note();
+        let title = named(&ops, "create_note").param("title").expect("title");
+        assert_eq!((title.description.as_str(), title.required), ("Headline.", true));
+        assert_eq!(title.schema, json!({"type": "string", "maxLength": 200}));
+    }
+
+    #[test]
+    fn a_field_never_shadows_a_steering_parameter() {
+        let fields = json!({
+            "first": {"type": "integer"}, "after": {"type": "string"}, "input": {"type": "string"},
+            "if_match": {"type": "string"}, "query": {"type": "string"},
+        });
+        let ops = operations("odd", &resource(fields, &[]));
+        for op in &ops {
+            let mut names = param_names(op);
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), op.params.len(), "{}", op.name);
+        }
+        assert_eq!(named(&ops, "update_odd").param("input").expect("input").schema["type"], json!("object"));
+    }
+
+    #[test]
+    fn facts_say_what_a_repeat_does() {
+        let ops = note();
+        let facts = |name| named(&ops, name).facts;
+        assert_eq!(facts("create_note").repeat, Repeat::Accumulates);
+        assert_eq!(facts("update_note").repeat, Repeat::NoEffect);
+        assert_eq!(facts("delete_note").repeat, Repeat::FailsWithoutEffect);
+        assert_eq!(facts("list_notes").effect, Effect::Read);
+        assert!(ops.iter().all(|op| op.facts.reach == Reach::Process));
+    }
+
+    #[test]
+    fn every_operation_shows_one_example_of_declared_parameters() {
+        for op in note() {
+            assert_eq!(op.examples.len(), 1, "{}", op.name);
+            for name in op.examples[0].params.keys() {
+                assert!(op.param(name).is_some(), "{}: {name}", op.name);
+            }
+            for param in op.params.iter().filter(|param| param.required) {
+                assert!(op.examples[0].params.contains_key(&param.name), "{}: {}", op.name, param.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_required_field_that_cannot_be_made_up_leaves_the_example_out() {
+        let fields = json!({"code": {"type": "string", "pattern": "^[A-Z]{3}$"}});
+        let ops = operations("note", &resource(fields, &["code"]));
+        assert!(named(&ops, "create_note").examples.is_empty());
+    }
+
+    #[test]
+    fn descriptions_hold_nothing_that_gateways_drop() {
+        for op in note() {
+            let texts = op.params.iter().map(|param| &param.description).chain([&op.description]);
+            for text in texts {
+                assert!(!text.contains(';') && !text.contains("&&"), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn search_reads_the_declared_fields_or_every_text() {
+        let mut resource = resource(json!({"a": {"type": "string"}, "n": {"type": "integer"}}), &[]);
+        assert_eq!(search_fields(&resource), ["a"]);
+        resource.search = vec!["n".into()];
+        assert_eq!(search_fields(&resource), ["n"]);
+    }
+}

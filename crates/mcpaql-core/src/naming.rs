@@ -1,0 +1,208 @@
+//! Tool names: pattern, prefix, legality.
+//!
+//! `{adapter}_mcpaql_{endpoint}` parses from the right because an adapter's name never holds `mcpaql`. A prefix takes the place of
+//! `{adapter}_`, and stands in front where the pattern has none.
+
+use crate::suggest::snake_case;
+
+/// The default pattern of endpoint tools.
+pub const ENDPOINT_PATTERN: &str = "{adapter}_mcpaql_{endpoint}";
+/// The default pattern of operation tools.
+pub const OPERATION_PATTERN: &str = "{adapter}_{operation}";
+/// Longest name that MCP's checks and every known client accept.
+pub const MAX_NAME: usize = 64;
+/// Longest name that survives `mcp__<server>__` in front of it, for a server called `mcpaql`.
+pub const SAFE_NAME: usize = 51;
+/// Prefixes this long or longer are discouraged.
+pub const LONG_PREFIX: usize = 20;
+
+/// What a tool stands for, which decides how its name is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject<'a> {
+    /// An endpoint family.
+    Endpoint(&'a str),
+    /// The whole adapter.
+    Whole,
+    /// One operation.
+    Operation(&'a str),
+}
+
+/// How an adapter's tools are named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    adapter: String,
+    endpoint_pattern: String,
+    operation_pattern: String,
+}
+
+/// Why a pattern, a prefix or a name cannot be used. The text says what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameProblem(pub String);
+
+impl Names {
+    /// Checks pattern and prefix.
+    ///
+    /// # Errors
+    /// A sentence about the pattern or prefix that does not work.
+    pub fn new(adapter: &str, pattern: Option<&str>, prefix: Option<&str>) -> Result<Names, NameProblem> {
+        if let Some(prefix) = prefix {
+            check_prefix(prefix)?;
+        }
+        let pattern = pattern.unwrap_or(ENDPOINT_PATTERN);
+        check_pattern(pattern)?;
+        let (endpoint, operation) = if pattern.contains("{operation}") {
+            (ENDPOINT_PATTERN, pattern)
+        } else {
+            (pattern, OPERATION_PATTERN)
+        };
+        Ok(Names {
+            adapter: snake_case(adapter),
+            endpoint_pattern: prefixed(endpoint, prefix),
+            operation_pattern: prefixed(operation, prefix),
+        })
+    }
+
+    /// The name of a tool.
+    ///
+    /// # Errors
+    /// A sentence about a name that MCP or its clients would not take.
+    pub fn name(&self, subject: Subject<'_>) -> Result<String, NameProblem> {
+        let name = match subject {
+            Subject::Endpoint(endpoint) => {
+                if !self.endpoint_pattern.contains("{endpoint}") {
+                    return Err(NameProblem(format!(
+                        "the pattern '{}' names every endpoint alike; add {{endpoint}} or use mode single",
+                        self.endpoint_pattern
+                    )));
+                }
+                self.endpoint_pattern.replace("{endpoint}", endpoint)
+            }
+            Subject::Whole => without_endpoint(&self.endpoint_pattern),
+            Subject::Operation(operation) => self.operation_pattern.replace("{operation}", operation),
+        };
+        let name = name.replace("{adapter}", &self.adapter);
+        check_name(&name)?;
+        Ok(name)
+    }
+}
+
+/// A prefix takes the place of `{adapter}_`; where the pattern has none it stands in front.
+fn prefixed(pattern: &str, prefix: Option<&str>) -> String {
+    match prefix {
+        None => pattern.to_owned(),
+        Some(prefix) if pattern.contains("{adapter}_") => pattern.replace("{adapter}_", prefix),
+        Some(prefix) => format!("{prefix}{pattern}"),
+    }
+}
+
+fn without_endpoint(pattern: &str) -> String {
+    ["_{endpoint}", "-{endpoint}", "{endpoint}_", "{endpoint}-", "{endpoint}"]
+        .iter()
+        .find(|part| pattern.contains(**part))
+        .map_or_else(|| pattern.to_owned(), |part| pattern.replacen(part, "", 1))
+}
+
+fn check_pattern(pattern: &str) -> Result<(), NameProblem> {
+    let rest = pattern.replace("{adapter}", "").replace("{endpoint}", "").replace("{operation}", "");
+    if let Some(bad) = rest.chars().find(|c| !is_name_char(*c)) {
+        return Err(NameProblem(format!(
+            "the pattern '{pattern}' holds '{bad}'; use letters, digits, '_' and '-' around {{adapter}}, {{endpoint}} or {{operation}}"
+        )));
+    }
+    Ok(())
+}
+
+/// Checks a prefix: lower case letters, digits and underscores, ending in an underscore.
+///
+/// # Errors
+/// A sentence that shows a prefix that would do.
+pub fn check_prefix(prefix: &str) -> Result<(), NameProblem> {
+    let legal = prefix.ends_with('_')
+        && prefix.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    if legal {
+        return Ok(());
+    }
+    let better: String = snake_case(prefix).chars().filter(|c| is_name_char(*c)).collect();
+    Err(NameProblem(format!(
+        "the prefix '{prefix}' must be lower case letters, digits and underscores and end with '_', such as '{}_'",
+        if better.is_empty() { "github" } else { better.trim_end_matches('_') }
+    )))
+}
+
+/// Checks a whole name against what MCP and its clients accept.
+///
+/// # Errors
+/// A sentence that says what to shorten or replace.
+pub fn check_name(name: &str) -> Result<(), NameProblem> {
+    if name.is_empty() || name.len() > MAX_NAME {
+        return Err(NameProblem(format!(
+            "the tool name '{name}' has {} characters, more than the {MAX_NAME} that clients accept; set a shorter tool_names.prefix",
+            name.len()
+        )));
+    }
+    if let Some(bad) = name.chars().find(|c| !is_name_char(*c)) {
+        return Err(NameProblem(format!("the tool name '{name}' holds '{bad}', which clients refuse")));
+    }
+    Ok(())
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(adapter: &str, pattern: Option<&str>, prefix: Option<&str>, subject: Subject<'_>) -> String {
+        Names::new(adapter, pattern, prefix).unwrap().name(subject).unwrap()
+    }
+
+    #[test]
+    fn the_table_of_names() {
+        use Subject::{Endpoint, Operation, Whole};
+        let rows = [
+            ("apple-mail", None, None, Endpoint("read"), "apple_mail_mcpaql_read"),
+            ("apple-mail", None, None, Endpoint("create"), "apple_mail_mcpaql_create"),
+            ("github-api", None, None, Endpoint("read"), "github_api_mcpaql_read"),
+            ("github-api", None, None, Endpoint("execute"), "github_api_mcpaql_execute"),
+            ("apple-mail", None, None, Whole, "apple_mail_mcpaql"),
+            ("apple-mail", None, None, Operation("get_message"), "apple_mail_get_message"),
+            ("github-api", None, Some("github_"), Endpoint("read"), "github_mcpaql_read"),
+            ("github-api", None, Some("github_"), Whole, "github_mcpaql"),
+            ("github-api", Some("mcpaql_{endpoint}"), None, Endpoint("read"), "mcpaql_read"),
+            ("github-api", Some("mcpaql_{endpoint}"), None, Whole, "mcpaql"),
+            ("github-api", Some("mcp_aql_{endpoint}"), None, Endpoint("query"), "mcp_aql_query"),
+            ("github-api", Some("mcp_aql_{endpoint}"), None, Whole, "mcp_aql"),
+            ("github-api", Some("mcp_aql_{endpoint}"), Some("github_"), Endpoint("read"), "github_mcp_aql_read"),
+            ("lightdash", Some("lightdash_tools__{operation}"), None, Operation("list_projects"), "lightdash_tools__list_projects"),
+            ("firefly", Some("{operation}"), None, Operation("firefly_generate_image"), "firefly_generate_image"),
+            ("nextcloud", Some("nc_{operation}"), None, Operation("notes_create_note"), "nc_notes_create_note"),
+            ("github-api", None, Some("gh_"), Operation("get_repo"), "gh_get_repo"),
+        ];
+        for (adapter, pattern, prefix, subject, expected) in rows {
+            assert_eq!(name(adapter, pattern, prefix, subject), expected);
+        }
+    }
+
+    #[test]
+    fn prefixes_follow_the_rule() {
+        for good in ["github_", "_", "db2_"] {
+            assert!(check_prefix(good).is_ok(), "{good}");
+        }
+        for bad in ["github", "GitHub_", "git-hub_", "", "gh _"] {
+            assert!(check_prefix(bad).is_err(), "{bad}");
+        }
+        let NameProblem(text) = check_prefix("GitHub").unwrap_err();
+        assert!(text.contains("'git_hub_'"), "{text}");
+    }
+
+    #[test]
+    fn names_that_clients_refuse_are_errors() {
+        let long = "a".repeat(60);
+        let names = Names::new(&long, None, None).unwrap();
+        assert!(names.name(Subject::Endpoint("read")).is_err());
+        assert!(Names::new("x", Some("{adapter}.{endpoint}"), None).is_err());
+        assert!(Names::new("x", Some("tools"), None).unwrap().name(Subject::Endpoint("read")).is_err());
+    }
+}

@@ -1,0 +1,282 @@
+//! Reading an untyped document: typed access that turns every surprise into a diagnostic instead of an early end.
+
+use crate::diagnostic::{Diagnostic, field_path};
+use crate::error::Code;
+use crate::suggest;
+use serde_json::{Map, Value};
+
+/// An object of the document and where it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Object<'a> {
+    pub(crate) map: &'a Map<String, Value>,
+    pub(crate) pointer: String,
+}
+
+impl<'a> Object<'a> {
+    pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    pub(crate) fn at(&self, key: &str) -> String {
+        child(&self.pointer, key)
+    }
+}
+
+/// The pointer of a member.
+pub(crate) fn child(pointer: &str, key: impl std::fmt::Display) -> String {
+    let key = key.to_string();
+    if key.contains(['~', '/']) {
+        format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
+    } else {
+        format!("{pointer}/{key}")
+    }
+}
+
+/// What JSON calls the value's type.
+pub(crate) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Collects diagnostics while the document is read.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader {
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// A value of the wrong type, with the fix where the fix is to take the quotes away or to add them.
+    pub(crate) fn wrong_type(&mut self, pointer: &str, expected: &str, value: &Value) {
+        let found = type_name(value);
+        let key = pointer.rsplit('/').next().unwrap_or_default();
+        let mut diagnostic = Diagnostic::error(
+            Code::SchemaInvalidType,
+            pointer,
+            format!("Field '{}' expected {expected}, got {found}", field_path(pointer)),
+        )
+        .expected(expected)
+        .found(short(value));
+        if let Value::String(text) = value
+            && expected != "string"
+            && serde_json::from_str::<Value>(text).is_ok_and(|inner| type_name(&inner) == expected)
+        {
+            diagnostic = diagnostic.suggest(format!("use `{key}: {text}` instead of `{key}: \"{text}\"`"));
+        } else if expected == "string" && matches!(value, Value::Number(_) | Value::Bool(_)) {
+            diagnostic = diagnostic.suggest(format!("quote it: `{key}: \"{value}\"`"));
+        }
+        self.push(diagnostic);
+    }
+
+    pub(crate) fn missing(&mut self, object: &Object<'_>, key: &str, expected: &str) {
+        let pointer = object.at(key);
+        self.push(
+            Diagnostic::error(
+                Code::SchemaMissingField,
+                &pointer,
+                format!("Required field '{}' is missing", field_path(&pointer)),
+            )
+            .expected(expected)
+            .suggest(format!("add `{key}: …`")),
+        );
+    }
+
+    pub(crate) fn object<'a>(&mut self, value: &'a Value, pointer: &str) -> Option<Object<'a>> {
+        match value {
+            Value::Object(map) => Some(Object { map, pointer: pointer.to_owned() }),
+            other => {
+                self.wrong_type(pointer, "object", other);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn member<'a>(&mut self, object: &Object<'a>, key: &str) -> Option<Object<'a>> {
+        let value = object.get(key)?;
+        self.object(value, &object.at(key))
+    }
+
+    pub(crate) fn array<'a>(&mut self, object: &Object<'a>, key: &str) -> Option<&'a [Value]> {
+        match object.get(key)? {
+            Value::Array(items) => Some(items),
+            other => {
+                self.wrong_type(&object.at(key), "array", other);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn string(&mut self, object: &Object<'_>, key: &str) -> Option<String> {
+        match object.get(key)? {
+            Value::String(text) => Some(text.clone()),
+            other => {
+                self.wrong_type(&object.at(key), "string", other);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn required_string(&mut self, object: &Object<'_>, key: &str) -> Option<String> {
+        if object.get(key).is_none() {
+            self.missing(object, key, "string");
+            return None;
+        }
+        self.string(object, key)
+    }
+
+    pub(crate) fn boolean(&mut self, object: &Object<'_>, key: &str) -> Option<bool> {
+        match object.get(key)? {
+            Value::Bool(value) => Some(*value),
+            other => {
+                self.wrong_type(&object.at(key), "boolean", other);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn unsigned(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
+        let value = object.get(key)?;
+        let number = value.as_u64();
+        if number.is_none() {
+            self.wrong_type(&object.at(key), "integer", value);
+        }
+        number
+    }
+
+    /// A duration in seconds, whole or not, as milliseconds.
+    pub(crate) fn seconds(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
+        let value = object.get(key)?;
+        match value.as_f64() {
+            // A day is longer than any call may take; the bound keeps the conversion exact.
+            Some(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Some((seconds * 1000.0).ceil() as u64),
+            Some(_) => {
+                self.push(
+                    Diagnostic::error(
+                        Code::SchemaInvalidValue,
+                        object.at(key),
+                        format!("Field '{}' is not a usable duration", field_path(&object.at(key))),
+                    )
+                    .expected("seconds, more than 0 and less than a day")
+                    .found(value.to_string()),
+                );
+                None
+            }
+            None => {
+                self.wrong_type(&object.at(key), "number", value);
+                None
+            }
+        }
+    }
+
+    /// A list of strings; one string alone counts as a list of one.
+    pub(crate) fn strings(&mut self, object: &Object<'_>, key: &str) -> Vec<String> {
+        let pointer = object.at(key);
+        match object.get(key) {
+            None => Vec::new(),
+            Some(Value::String(text)) => vec![text.clone()],
+            Some(Value::Array(items)) => items
+                .iter()
+                .enumerate()
+                .filter_map(|(index, item)| match item {
+                    Value::String(text) => Some(text.clone()),
+                    other => {
+                        self.wrong_type(&child(&pointer, index), "string", other);
+                        None
+                    }
+                })
+                .collect(),
+            Some(other) => {
+                self.wrong_type(&pointer, "array", other);
+                Vec::new()
+            }
+        }
+    }
+
+    /// One word out of a few.
+    pub(crate) fn choice<T>(
+        &mut self,
+        object: &Object<'_>,
+        key: &str,
+        words: &[&str],
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
+        let text = self.string(object, key)?;
+        let parsed = parse(&text);
+        if parsed.is_none() {
+            let pointer = object.at(key);
+            let mut diagnostic = Diagnostic::error(
+                Code::SchemaInvalidValue,
+                &pointer,
+                format!("Field '{}' has the unknown value '{text}'", field_path(&pointer)),
+            )
+            .expected(words.join(", "))
+            .found(text.clone());
+            if let Some(word) = suggest::nearest(&text, words.iter().copied()) {
+                diagnostic = diagnostic.suggest(format!("did you mean `{word}`?"));
+            }
+            self.push(diagnostic);
+        }
+        parsed
+    }
+
+    /// Diagnoses keys that mean nothing in this object. `x-…` is everybody's own.
+    pub(crate) fn known(&mut self, object: &Object<'_>, keys: &[&str]) {
+        for key in object.map.keys() {
+            if keys.contains(&key.as_str()) || key.starts_with("x-") {
+                continue;
+            }
+            let pointer = object.at(key);
+            let mut diagnostic = Diagnostic::error(
+                Code::SchemaUnknownField,
+                &pointer,
+                format!("Unknown key '{key}' in {}", place(&object.pointer)),
+            )
+            .at_key()
+            .found(key.clone());
+            match suggest::nearest(key, keys.iter().copied()) {
+                Some(word) => diagnostic = diagnostic.suggest(format!("did you mean `{word}`?")),
+                None => diagnostic = diagnostic.expected(format!("one of {}", keys.join(", "))),
+            }
+            self.push(diagnostic);
+        }
+    }
+
+    /// Says about keys that are part of the format but not of this program yet that they have no effect.
+    pub(crate) fn not_yet(&mut self, object: &Object<'_>, keys: &[(&str, &str)]) {
+        for (key, what) in keys {
+            if object.get(key).is_some() {
+                self.push(
+                    Diagnostic::warning(
+                        Code::SchemaUnsupported,
+                        object.at(key),
+                        format!("'{key}' has no effect yet: {what}"),
+                    )
+                    .at_key(),
+                );
+            }
+        }
+    }
+}
+
+fn place(pointer: &str) -> String {
+    if pointer.is_empty() { "the document".into() } else { format!("'{}'", field_path(pointer)) }
+}
+
+/// A value as a report shows it: short, on one line.
+pub(crate) fn short(value: &Value) -> String {
+    let text = value.to_string();
+    if text.chars().count() <= 60 {
+        return text;
+    }
+    text.chars().take(57).chain("…".chars()).collect()
+}

@@ -1,0 +1,191 @@
+//! Arguments of a tool call → one validated call of one operation.
+//!
+//! Order: envelope, operation known, right endpoint, then the parameters (`validate`). Everything here is recoverable by the agent,
+//! except arguments that are no envelope at all.
+
+use crate::catalog::{Catalog, Entry, Scope};
+use crate::error::{Code, OpError};
+use crate::operation::INTROSPECT;
+use crate::response::Warning;
+use crate::suggest;
+use serde_json::{Map, Value};
+
+/// A call that may run: an operation and complete, validated arguments.
+#[derive(Debug)]
+pub struct Call<'c> {
+    /// What to run.
+    pub entry: &'c Entry,
+    /// By parameter name, defaults filled in.
+    pub args: Map<String, Value>,
+    /// What to tell the agent besides the answer.
+    pub warnings: Vec<Warning>,
+}
+
+/// Prepares a call that came through a tool.
+///
+/// # Errors
+/// What is wrong with the envelope, the operation, the endpoint or the parameters, in that order.
+pub fn prepare<'c>(
+    catalog: &'c Catalog,
+    tool: &str,
+    arguments: Map<String, Value>,
+) -> Result<Call<'c>, OpError> {
+    let Some(route) = catalog.route(tool) else {
+        return Err(OpError::new(Code::NotFoundOperation, format!("There is no tool '{tool}'.")));
+    };
+    let mut warnings = Vec::new();
+    if let Some(name) = &route.renamed_to {
+        warnings.push(deprecated("DEPRECATED_TOOL", format!("The tool '{tool}' is now called '{name}'.")));
+    }
+    let (entry, params) = match &route.scope {
+        Scope::Operation(index) => {
+            let Some(entry) = catalog.operations.get(*index) else {
+                return Err(OpError::new(Code::NotFoundOperation, format!("There is no tool '{tool}'.")));
+            };
+            // The arguments are the parameters; a `params` object is taken too, unless it is a parameter itself.
+            let params = if entry.operation.param("params").is_some() { arguments } else { merged(arguments)?.1 };
+            (entry, params)
+        }
+        scope => {
+            let (operation, params) = merged(arguments)?;
+            let name = operation.ok_or_else(missing_operation)?;
+            let entry = find(catalog, &name)?;
+            if let Scope::Endpoint(endpoint) = scope
+                && entry.operation.endpoint != *endpoint
+            {
+                return Err(wrong_endpoint(entry, endpoint, tool));
+            }
+            note_alias(entry, &name, &mut warnings);
+            (entry, params)
+        }
+    };
+    finish(catalog, entry, params, warnings)
+}
+
+/// Prepares a call by operation name alone, as the command line does.
+///
+/// # Errors
+/// As `prepare`, without the endpoint.
+pub fn prepare_operation<'c>(
+    catalog: &'c Catalog,
+    name: &str,
+    params: Map<String, Value>,
+) -> Result<Call<'c>, OpError> {
+    let entry = find(catalog, name)?;
+    let mut warnings = Vec::new();
+    note_alias(entry, name, &mut warnings);
+    finish(catalog, entry, params, warnings)
+}
+
+fn finish<'c>(
+    catalog: &'c Catalog,
+    entry: &'c Entry,
+    params: Map<String, Value>,
+    mut warnings: Vec<Warning>,
+) -> Result<Call<'c>, OpError> {
+    let args = entry.params.validate(params, &catalog.schemas, &catalog.limits)?;
+    if let Some(instead) = &entry.operation.deprecated {
+        let name = &entry.operation.name;
+        let text = format!("The operation '{name}' is deprecated. {instead}");
+        warnings.push(deprecated("DEPRECATED_OPERATION", text.trim_end().to_owned()));
+    }
+    Ok(Call { entry, args, warnings })
+}
+
+fn deprecated(code: &'static str, message: String) -> Warning {
+    Warning { code, message }
+}
+
+fn note_alias(entry: &Entry, called: &str, warnings: &mut Vec<Warning>) {
+    let name = &entry.operation.name;
+    if name != called {
+        warnings.push(deprecated("DEPRECATED_OPERATION", format!("The operation '{called}' is now called '{name}'.")));
+    }
+}
+
+/// The operation's name and its parameters: those of `params`, then those beside it.
+fn merged(mut arguments: Map<String, Value>) -> Result<(Option<String>, Map<String, Value>), OpError> {
+    let operation = match arguments.shift_remove("operation") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(name)) => Some(name),
+        Some(other) => {
+            return Err(OpError::new(
+                Code::InvalidType,
+                "Field 'operation' must be a string, the name of an operation.",
+            )
+            .with("param_name", "operation")
+            .with("actual_type", type_of(&other))
+            .before_dispatch());
+        }
+    };
+    let mut params = match arguments.shift_remove("params") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(params)) => params,
+        // Some models write the object as a string; what it means is not in doubt.
+        Some(Value::String(text)) => match serde_json::from_str(&text) {
+            Ok(Value::Object(params)) => params,
+            _ => return Err(params_not_object("string")),
+        },
+        Some(other) => return Err(params_not_object(type_of(&other))),
+    };
+    for (name, value) in arguments {
+        params.entry(name).or_insert(value);
+    }
+    Ok((operation, params))
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn params_not_object(found: &str) -> OpError {
+    OpError::new(Code::InvalidType, "Field 'params' must be an object with the operation's parameters.")
+        .with("param_name", "params")
+        .with("expected_type", "object")
+        .with("actual_type", found)
+        .before_dispatch()
+}
+
+fn missing_operation() -> OpError {
+    OpError::new(
+        Code::MissingParam,
+        r#"Missing required field 'operation'. Send {"operation": "introspect"} to list what there is."#,
+    )
+    .with("param_name", "operation")
+    .before_dispatch()
+}
+
+fn find<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Entry, OpError> {
+    if let Some(entry) = catalog.get(name) {
+        return Ok(entry);
+    }
+    let candidates = catalog.operations.iter().map(|entry| entry.operation.name.as_str());
+    let near = suggest::nearest_many(name, candidates, 3);
+    let shown: String = name.chars().take(64).collect();
+    let hint = match near.first() {
+        Some(first) => format!("Did you mean '{first}'?"),
+        None => format!("Use '{INTROSPECT}' to list operations."),
+    };
+    Err(OpError::new(Code::NotFoundOperation, format!("Unknown operation '{shown}'. {hint}"))
+        .with("operation", shown)
+        .with("suggestions", near))
+}
+
+fn wrong_endpoint(entry: &Entry, actual: &str, tool: &str) -> OpError {
+    let operation = &entry.operation;
+    OpError::new(
+        Code::EndpointMismatch,
+        format!("Operation '{}' must be called via {}, not {tool}.", operation.name, entry.tool),
+    )
+    .with("operation", operation.name.as_str())
+    .with("expected_endpoint", operation.endpoint.as_str())
+    .with("actual_endpoint", actual)
+    .with("expected_tool", entry.tool.as_str())
+}

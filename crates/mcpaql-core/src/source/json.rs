@@ -1,0 +1,243 @@
+//! JSON: the value in one pass through `serde_json`, and on demand the tree of ranges.
+
+use super::finding::Finding;
+use super::scalar::Scalar;
+use super::tree::{Kind, MAX_DEPTH, Member, Node, push_segment};
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry as MapEntry;
+use serde_json::{Map, Number, Value};
+use std::cell::Cell;
+use std::fmt;
+use std::rc::Rc;
+
+/// Reads a JSON text. The flag says whether an object had a name twice; the first one won.
+pub(super) fn read(text: &str) -> Result<(Value, bool), Finding> {
+    let duplicates = Cell::new(false);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = FirstWins(&duplicates).deserialize(&mut deserializer);
+    match value.and_then(|value| deserializer.end().map(|()| value)) {
+        Ok(value) => Ok((value, duplicates.get())),
+        Err(error) => Err(fault(text, &error)),
+    }
+}
+
+fn fault(text: &str, error: &serde_json::Error) -> Finding {
+    let line_start = match error.line() {
+        0 | 1 => 0,
+        line => text.match_indices('\n').nth(line - 2).map_or(text.len(), |(index, _)| index + 1),
+    };
+    let offset = (line_start + error.column().saturating_sub(1)).min(text.len());
+    let full = error.to_string();
+    // serde_json writes the position behind the message; ours is the span.
+    let message = full.rfind(" at line ").and_then(|index| full.get(..index)).unwrap_or(&full);
+    if message == "recursion limit exceeded" {
+        return Finding::too_deep(offset..offset);
+    }
+    let end = text.ceil_char_boundary((offset + 1).min(text.len()));
+    Finding::syntax(offset..end, format!("this is not valid JSON: {message}"))
+}
+
+/// Builds a value in which the first of two equal names wins.
+struct FirstWins<'c>(&'c Cell<bool>);
+
+impl<'de> DeserializeSeed<'de> for FirstWins<'_> {
+    type Value = Value;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FirstWins<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element_seed(FirstWins(self.0))? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(name) = access.next_key::<String>()? {
+            let value = access.next_value_seed(FirstWins(self.0))?;
+            match map.entry(name) {
+                MapEntry::Vacant(entry) => {
+                    entry.insert(value);
+                }
+                MapEntry::Occupied(_) => self.0.set(true),
+            }
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+/// The tree of a text that [`read`] accepts, with a finding for every name that an object has twice.
+pub(super) fn tree(text: &str) -> Option<(Rc<Node>, Vec<Finding>)> {
+    let mut scan = Scan { text, offset: 0, pointer: String::new(), findings: Vec::new() };
+    let root = scan.value(0)?;
+    Some((root, scan.findings))
+}
+
+struct Scan<'t> {
+    text: &'t str,
+    offset: usize,
+    pointer: String,
+    findings: Vec<Finding>,
+}
+
+impl Scan<'_> {
+    fn value(&mut self, depth: usize) -> Option<Rc<Node>> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let first = self.peek()?;
+        let start = self.offset;
+        let kind = match first {
+            b'{' => Kind::Map(self.members(depth)?),
+            b'[' => Kind::List(self.items(depth)?),
+            b'"' => {
+                self.string()?;
+                Kind::Scalar(Scalar::Null)
+            }
+            _ => {
+                self.word();
+                Kind::Scalar(Scalar::Null)
+            }
+        };
+        Some(Rc::new(Node::new(start..self.offset, kind)))
+    }
+
+    fn members(&mut self, depth: usize) -> Option<IndexMap<String, Member>> {
+        self.offset += 1;
+        let mut members = IndexMap::new();
+        if self.accept(b'}') {
+            return Some(members);
+        }
+        loop {
+            self.peek()?;
+            let start = self.offset;
+            let name: String = serde_json::from_str(self.string()?).ok()?;
+            let key = start..self.offset;
+            if !self.accept(b':') {
+                return None;
+            }
+            let (pointer, findings) = (self.pointer.len(), self.findings.len());
+            push_segment(&mut self.pointer, &name);
+            let value = self.value(depth + 1)?;
+            match members.entry(name) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Member { key, value });
+                }
+                Entry::Occupied(entry) => {
+                    // What stands inside a value that is dropped is nobody's concern.
+                    self.findings.truncate(findings);
+                    self.findings.push(Finding::duplicate(self.pointer.clone(), entry.key(), key));
+                }
+            }
+            self.pointer.truncate(pointer);
+            if !self.accept(b',') {
+                return self.accept(b'}').then_some(members);
+            }
+        }
+    }
+
+    fn items(&mut self, depth: usize) -> Option<Vec<Rc<Node>>> {
+        self.offset += 1;
+        let mut items = Vec::new();
+        if self.accept(b']') {
+            return Some(items);
+        }
+        loop {
+            let pointer = self.pointer.len();
+            push_segment(&mut self.pointer, &items.len().to_string());
+            items.push(self.value(depth + 1)?);
+            self.pointer.truncate(pointer);
+            if !self.accept(b',') {
+                return self.accept(b']').then_some(items);
+            }
+        }
+    }
+
+    /// The quoted string here, quotes included.
+    fn string(&mut self) -> Option<&str> {
+        let start = self.offset;
+        let rest = self.text.as_bytes().get(start..)?;
+        if rest.first() != Some(&b'"') {
+            return None;
+        }
+        let mut escaped = false;
+        let length = rest.iter().skip(1).position(|&byte| match byte {
+            _ if escaped => {
+                escaped = false;
+                false
+            }
+            b'\\' => {
+                escaped = true;
+                false
+            }
+            _ => byte == b'"',
+        })?;
+        self.offset = start + length + 2;
+        self.text.get(start..self.offset)
+    }
+
+    /// A number, `true`, `false` or `null`.
+    fn word(&mut self) {
+        let rest = self.text.as_bytes().get(self.offset..).unwrap_or_default();
+        let end =
+            rest.iter().position(|byte| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n'));
+        self.offset += end.unwrap_or(rest.len());
+    }
+
+    fn peek(&mut self) -> Option<u8> {
+        let rest = self.text.as_bytes().get(self.offset..)?;
+        let blank = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))?;
+        self.offset += blank;
+        rest.get(blank).copied()
+    }
+
+    fn accept(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        if found {
+            self.offset += 1;
+        }
+        found
+    }
+}

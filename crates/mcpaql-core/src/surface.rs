@@ -1,0 +1,410 @@
+//! The surface: what `tools/list` says about an adapter, within a token budget.
+//!
+//! Every description says how to introspect. It names operations with their signatures while the budget lasts, then by name, then as
+//! counted groups, so the surface does not grow with the number of operations. Words that a popular gateway takes for shell
+//! syntax (`;`, `&&`, `||`, `$(`, `> `, `< `) never come from here.
+
+use crate::adapter::Mode;
+use crate::catalog::{CRUDE, Catalog, Endpoint, Entry, Scope, Settings};
+use crate::operation::{Category, INTROSPECT, Param};
+use crate::policy::Hints;
+use crate::tokens;
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+/// Estimated tokens a semantic surface may cost.
+pub const SEMANTIC_BUDGET: usize = 1200;
+/// Estimated tokens a single tool may cost.
+pub const SINGLE_BUDGET: usize = 450;
+/// How many groups a description counts before it says "and more".
+const GROUPS: usize = 12;
+
+/// One tool, as a client sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// Unique in the server.
+    pub name: String,
+    /// For people; stands also as `annotations.title`.
+    pub title: String,
+    /// For the model.
+    pub description: String,
+    /// JSON Schema with an object root.
+    pub input_schema: Value,
+    /// All four hints.
+    pub hints: Hints,
+}
+
+impl Tool {
+    /// The tool as `tools/list` carries it.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+            "annotations": {
+                "title": self.title,
+                "readOnlyHint": self.hints.read_only,
+                "destructiveHint": self.hints.destructive,
+                "idempotentHint": self.hints.idempotent,
+                "openWorldHint": self.hints.open_world,
+            },
+        })
+    }
+}
+
+/// How much a description says about each operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    Groups,
+    Names,
+    Signatures,
+}
+
+/// The tools of a catalog whose names are settled. `params` are the parameters before nested types were hoisted.
+pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Settings) -> Vec<Tool> {
+    let operation_enum = settings.operation_enum.unwrap_or(false);
+    let mut tools = Vec::new();
+    if matches!(catalog.mode, Mode::Semantic | Mode::All) {
+        tools.extend(endpoint_tools(catalog, settings.budget.unwrap_or(SEMANTIC_BUDGET), operation_enum));
+    }
+    if matches!(catalog.mode, Mode::Single | Mode::All) {
+        tools.extend(whole_tool(catalog, settings.budget.unwrap_or(SINGLE_BUDGET), operation_enum));
+    }
+    if catalog.mode == Mode::Discrete {
+        for (entry, params) in catalog.operations.iter().zip(params) {
+            if !entry.tool.is_empty() {
+                tools.push(operation_tool(catalog, entry, params));
+            }
+        }
+    }
+    tools
+}
+
+fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec<Tool> {
+    let build = |name: &str, endpoint: &Endpoint, detail: Detail| {
+        let entries = members(catalog, &endpoint.operations);
+        Tool {
+            name: entries.first().map(|entry| entry.tool.clone()).unwrap_or_default(),
+            title: format!("{} — {}", catalog.adapter.display_name, endpoint.title),
+            description: endpoint_description(catalog, name, endpoint, &entries, detail),
+            input_schema: input_schema(&entries, operation_enum),
+            hints: endpoint.hints,
+        }
+    };
+    let mut chosen: Vec<(Detail, Tool)> =
+        catalog.endpoints.iter().map(|(name, endpoint)| (Detail::Groups, build(name, endpoint, Detail::Groups))).collect();
+    // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.
+    for detail in [Detail::Names, Detail::Signatures] {
+        let mut upgrades: Vec<(usize, usize, Tool)> = Vec::new();
+        for (index, (name, endpoint)) in catalog.endpoints.iter().enumerate() {
+            let tool = build(name, endpoint, detail);
+            upgrades.push((cost(&tool), index, tool));
+        }
+        upgrades.sort_by_key(|(cost, index, _)| (*cost, *index));
+        for (_, index, tool) in upgrades {
+            let total: usize = chosen.iter().map(|(_, tool)| cost(tool)).sum();
+            if let Some(slot) = chosen.get_mut(index)
+                && (total + cost(&tool)).saturating_sub(cost(&slot.1)) <= budget
+                && slot.0.next() == Some(detail)
+            {
+                *slot = (detail, tool);
+            }
+        }
+    }
+    chosen.into_iter().map(|(_, tool)| tool).collect()
+}
+
+impl Detail {
+    fn next(self) -> Option<Detail> {
+        match self {
+            Detail::Groups => Some(Detail::Names),
+            Detail::Names => Some(Detail::Signatures),
+            Detail::Signatures => None,
+        }
+    }
+}
+
+fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<Tool> {
+    let entries: Vec<&Entry> = catalog.operations.iter().collect();
+    let name = catalog.tool_names().find(|name| {
+        catalog.route(name).is_some_and(|route| route.scope == Scope::Whole && route.renamed_to.is_none())
+    })?;
+    let hints = entries.iter().map(|entry| entry.hints).reduce(Hints::riskier)?;
+    let build = |detail: Detail| Tool {
+        name: name.to_owned(),
+        title: catalog.adapter.display_name.clone(),
+        description: whole_description(catalog, detail),
+        input_schema: input_schema(&entries, operation_enum),
+        hints,
+    };
+    let richest = [Detail::Signatures, Detail::Names].into_iter().map(build).find(|tool| cost(tool) <= budget);
+    Some(richest.unwrap_or_else(|| build(Detail::Groups)))
+}
+
+fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Tool {
+    let operation = &entry.operation;
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for param in params {
+        let mut schema = param.schema.as_object().cloned().unwrap_or_default();
+        if !param.description.is_empty() {
+            schema.insert("description".into(), param.description.as_str().into());
+        }
+        if let Some(default) = &param.default {
+            schema.insert("default".into(), default.clone());
+        }
+        properties.insert(param.name.clone(), Value::Object(schema));
+        if param.required {
+            required.push(Value::from(param.name.as_str()));
+        }
+    }
+    let mut schema = Map::new();
+    schema.insert("type".into(), "object".into());
+    schema.insert("properties".into(), Value::Object(properties));
+    if !required.is_empty() {
+        schema.insert("required".into(), Value::Array(required));
+    }
+    schema.insert("additionalProperties".into(), false.into());
+    let mut schema = Value::Object(schema);
+    let defs = definitions(&mut schema, &catalog.types);
+    if let (Some(root), false) = (schema.as_object_mut(), defs.is_empty()) {
+        root.insert("$defs".into(), Value::Object(defs));
+    }
+    let description = if operation.description.is_empty() { operation.title.clone() } else { operation.description.clone() };
+    Tool {
+        name: entry.tool.clone(),
+        title: operation.title.clone(),
+        description,
+        input_schema: schema,
+        hints: entry.hints,
+    }
+}
+
+/// Rewrites `#/types/X` to `#/$defs/X` and collects the types that are needed, each once.
+fn definitions(schema: &mut Value, types: &IndexMap<String, Value>) -> Map<String, Value> {
+    let mut wanted = Vec::new();
+    rewrite(schema, &mut wanted);
+    let mut defs = Map::new();
+    while let Some(name) = wanted.pop() {
+        if defs.contains_key(&name) {
+            continue;
+        }
+        let mut definition = types.get(&name).cloned().unwrap_or_else(|| json!({}));
+        rewrite(&mut definition, &mut wanted);
+        defs.insert(name, definition);
+    }
+    defs.sort_keys();
+    defs
+}
+
+fn rewrite(value: &mut Value, wanted: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, member) in map {
+                let name = member.as_str().and_then(|text| text.strip_prefix("#/types/")).map(str::to_owned);
+                match name {
+                    Some(name) if key == "$ref" => {
+                        *member = Value::from(format!("#/$defs/{name}"));
+                        wanted.push(name);
+                    }
+                    _ => rewrite(member, wanted),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, wanted)),
+        _ => {}
+    }
+}
+
+fn members<'c>(catalog: &'c Catalog, indexes: &[usize]) -> Vec<&'c Entry> {
+    indexes.iter().filter_map(|index| catalog.operations.get(*index)).collect()
+}
+
+fn input_schema(entries: &[&Entry], operation_enum: bool) -> Value {
+    let mut operation = json!({
+        "type": "string",
+        "description": "Operation name",
+        "x-mcp-header": "Operation",
+    });
+    if operation_enum && let Some(map) = operation.as_object_mut() {
+        let names: Vec<&str> = entries.iter().map(|entry| entry.operation.name.as_str()).collect();
+        map.insert("enum".into(), json!(names));
+    }
+    json!({
+        "type": "object",
+        "properties": {
+            "operation": operation,
+            "params": {"type": "object", "description": "Operation parameters", "additionalProperties": true},
+        },
+        "required": ["operation"],
+    })
+}
+
+/// What a family is for, and what its calls do, in the CRUDE profile.
+fn crude_words(category: Category) -> (&'static str, &'static str) {
+    match category {
+        Category::Create => (
+            "Operations that add something new.",
+            "They add data and leave what is there untouched.",
+        ),
+        Category::Read => (
+            "Safe, read-only operations.",
+            "They only read and never change anything.",
+        ),
+        Category::Update => (
+            "Operations that change existing data.",
+            "They may overwrite previous values.",
+        ),
+        Category::Delete => (
+            "Destructive operations that remove data.",
+            "What they remove may be gone for good. Use with caution.",
+        ),
+        Category::Execute => (
+            "Operations that run something.",
+            "IMPORTANT: they may be destructive, and repeating one runs it again.",
+        ),
+    }
+}
+
+fn endpoint_description(
+    catalog: &Catalog,
+    name: &str,
+    endpoint: &Endpoint,
+    entries: &[&Entry],
+    detail: Detail,
+) -> String {
+    let category = (catalog.profile == CRUDE).then(|| Category::parse(name)).flatten();
+    let mut parts = Vec::new();
+    match category {
+        Some(category) => parts.push(format!("{}: {}", catalog.adapter.display_name, crude_words(category).0)),
+        None => {
+            parts.push(sentence(&endpoint.purpose));
+            parts.push(format!("Primary semantic categories: {}", categories(entries).join(", ")));
+        }
+    }
+    parts.push(supported(entries, detail));
+    if let Some(category) = category {
+        parts.push(crude_words(category).1.to_owned());
+    }
+    if let Some(example) = entries.iter().find_map(|entry| quick_start(entry)) {
+        parts.push(format!("Quick start example:\n{example}"));
+    }
+    parts.push(discovery(catalog, name, entries, detail));
+    parts.join("\n\n")
+}
+
+/// How to find out more, through the tool that carries `introspect`.
+fn discovery(catalog: &Catalog, endpoint: &str, entries: &[&Entry], detail: Detail) -> String {
+    let home = catalog.get(INTROSPECT).map(|entry| entry.operation.endpoint.as_str());
+    let list = r#"{"operation":"introspect","params":{"query":"operations"}}"#;
+    if home == Some(endpoint) {
+        return format!("Discover all operations and parameters:\n{list}");
+    }
+    let tool = catalog.introspect_tool().unwrap_or_default();
+    let example = entries.first().filter(|_| detail != Detail::Groups);
+    match example {
+        Some(entry) => format!(
+            "Discover required parameters with {tool}:\n{{\"operation\":\"introspect\",\"params\":{{\"query\":\"operations\",\"name\":\"{}\"}}}}",
+            entry.operation.name
+        ),
+        None => format!("Discover operations with {tool}:\n{list}"),
+    }
+}
+
+fn whole_description(catalog: &Catalog, detail: Detail) -> String {
+    let adapter = &catalog.adapter;
+    let mut parts = vec![
+        format!("MCP-AQL {} adapter. All operations through one entry point.", adapter.display_name),
+        "Operations are routed by their semantic category.".to_owned(),
+    ];
+    let mut lines = vec!["Supported operation categories:".to_owned()];
+    for category in Category::ALL {
+        let entries: Vec<&Entry> =
+            catalog.operations.iter().filter(|entry| entry.operation.category == category).collect();
+        if entries.is_empty() {
+            continue;
+        }
+        let title = crate::adapter::title_of(category.endpoint());
+        lines.push(format!("- {title}: {}", list(&entries, detail, ", ")));
+    }
+    parts.push(lines.join("\n"));
+    if let Some(example) = catalog.operations.iter().find_map(quick_start) {
+        parts.push(format!("Quick start example:\n{example}"));
+    }
+    parts.push(
+        "Discover all operations and parameters:\n{\"operation\":\"introspect\",\"params\":{\"query\":\"operations\"}}".to_owned(),
+    );
+    parts.join("\n\n")
+}
+
+fn supported(entries: &[&Entry], detail: Detail) -> String {
+    match detail {
+        Detail::Signatures => format!("Supported operations:\n{}", list(entries, detail, "\n")),
+        _ => format!("Supported operations: {}", list(entries, detail, ", ")),
+    }
+}
+
+fn list(entries: &[&Entry], detail: Detail, separator: &str) -> String {
+    let names = |text: fn(&Entry) -> &str| entries.iter().map(|entry| text(entry)).collect::<Vec<_>>().join(separator);
+    match detail {
+        // `introspect` is explained by the discovery line; its signature would only repeat it.
+        Detail::Signatures => names(|entry| {
+            if entry.operation.name == INTROSPECT { INTROSPECT } else { entry.signature.as_str() }
+        }),
+        Detail::Names => names(|entry| entry.operation.name.as_str()),
+        Detail::Groups => groups(entries),
+    }
+}
+
+/// `412 in 23 groups: repos 45, issues 30, … and 11 more`.
+fn groups(entries: &[&Entry]) -> String {
+    let mut counts: IndexMap<&str, usize> = IndexMap::new();
+    for entry in entries {
+        let operation = &entry.operation;
+        let group = operation.tags.first().map_or_else(
+            || operation.name.split_once('_').map_or(operation.name.as_str(), |(_, object)| object),
+            String::as_str,
+        );
+        *counts.entry(group).or_default() += 1;
+    }
+    let total = counts.len();
+    counts.sort_by(|a, m, b, n| n.cmp(m).then(a.cmp(b)));
+    let shown: Vec<String> = counts.iter().take(GROUPS).map(|(group, count)| format!("{group} {count}")).collect();
+    let more = if total > GROUPS { format!(" and {} more", total - GROUPS) } else { String::new() };
+    format!("{} in {total} groups: {}{more}", entries.len(), shown.join(", "))
+}
+
+fn quick_start(entry: &Entry) -> Option<String> {
+    let operation = &entry.operation;
+    if operation.name == INTROSPECT {
+        return None;
+    }
+    let example = operation.examples.first()?;
+    let mut call = Map::new();
+    call.insert("operation".into(), operation.name.as_str().into());
+    if !example.params.is_empty() {
+        call.insert("params".into(), Value::Object(example.params.clone()));
+    }
+    let text = Value::Object(call).to_string();
+    (text.len() <= 240).then_some(text)
+}
+
+fn categories(entries: &[&Entry]) -> Vec<&'static str> {
+    Category::ALL
+        .into_iter()
+        .filter(|category| entries.iter().any(|entry| entry.operation.category == *category))
+        .map(Category::as_str)
+        .collect()
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
+
+fn cost(tool: &Tool) -> usize {
+    tokens::estimate(&tool.to_json().to_string())
+}
+

@@ -1,0 +1,123 @@
+//! A server for the official MCP conformance suite: our transport and protocol code, with those of the suite's fixture tools
+//! that a service can express. Started by `.ci/conformance`; prints its address once it listens.
+
+use mcpaql_core::policy::Hints;
+use mcpaql_core::response::Reply;
+use mcpaql_runtime::mcp::{Service, Tool};
+use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http};
+use serde_json::{Map, Value, json};
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+struct Fixture {
+    tools: Arc<[Tool]>,
+    changes: watch::Sender<()>,
+}
+
+fn tool(name: &str, input_schema: Value) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        title: name.replace('_', " "),
+        description: format!("Fixture tool {name} of the conformance suite"),
+        input_schema,
+        hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+    }
+}
+
+fn tools() -> Arc<[Tool]> {
+    let nothing = || json!({"type": "object", "properties": {}});
+    let keywords = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": {"address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }},
+        "properties": {
+            "name": {"type": "string"},
+            "address": {"$ref": "#/$defs/address"},
+            "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+            "phone": {"type": "string"},
+            "email": {"type": "string"},
+        },
+        "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+        "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+        "then": {"required": ["phone"]},
+        "else": {"required": ["email"]},
+        "additionalProperties": false,
+    });
+    let headers = json!({
+        "type": "object",
+        "properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "priority": {"type": "integer", "x-mcp-header": "Priority"},
+            "query": {"type": "string"},
+        },
+    });
+    let mut tools = vec![tool("json_schema_2020_12_tool", keywords), tool("test_custom_headers", headers)];
+    tools.extend(
+        [
+            "test_error_handling",
+            "test_logging_tool",
+            "test_simple_text",
+            "test_streaming_elicitation",
+            "test_tool_with_progress",
+            "test_trigger_tool_change",
+        ]
+        .map(|name| tool(name, nothing())),
+    );
+    tools.into()
+}
+
+impl Service for Fixture {
+    fn tools(&self) -> Arc<[Tool]> {
+        self.tools.clone()
+    }
+
+    fn instructions(&self) -> String {
+        String::new()
+    }
+
+    async fn call(&self, tool: &str, _: Map<String, Value>) -> Option<Reply> {
+        let text = match tool {
+            "test_simple_text" => "This is a simple text response for testing.",
+            "test_error_handling" => {
+                let text = "This tool intentionally returns an error for testing".to_owned();
+                return Some(Reply { text, is_error: true });
+            }
+            "test_tool_with_progress" => {
+                // Progress comes by the second; the suite wants three announcements.
+                tokio::time::sleep(Duration::from_millis(3_500)).await;
+                "Done."
+            }
+            "test_trigger_tool_change" => {
+                self.changes.send_replace(());
+                "Changed."
+            }
+            known if self.tools.iter().any(|tool| tool.name == known) => "ok",
+            _ => return None,
+        };
+        Some(Reply { text: text.to_owned(), is_error: false })
+    }
+
+    fn changes(&self) -> Option<watch::Receiver<()>> {
+        Some(self.changes.subscribe())
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), ServeError> {
+    let service = Arc::new(Fixture { tools: tools(), changes: watch::Sender::new(()) });
+    let options = HttpOptions::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    serve_http(service, options, CancellationToken::new(), |addr| {
+        let mut out = std::io::stdout();
+        // Nobody to tell is nobody to serve; the suite then fails by itself.
+        let _ = writeln!(out, "http://{addr}/mcp").and_then(|()| out.flush());
+    })
+    .await
+}

@@ -1,0 +1,150 @@
+//! A byte stream that ends gently: the end of input, or an order to stop, reaches the protocol only after every
+//! request that was read has been answered.
+//!
+//! The protocol library by itself gives running handlers a few seconds after the end of input and then drops their answers.
+
+use super::handler::Server;
+use super::{Limits, Service};
+use crate::serve::ServeError;
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
+use rmcp::service::{
+    RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server_with_ct,
+};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use std::collections::HashSet;
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+type Pending = watch::Sender<HashSet<RequestId>>;
+
+struct Draining<T> {
+    inner: T,
+    /// Requests read and not yet answered, `subscriptions/listen` left out: those end with the server.
+    pending: Arc<Pending>,
+    shutdown: CancellationToken,
+    /// Ends subscriptions and announcements, which would otherwise hold up the end.
+    closing: CancellationToken,
+    begun: bool,
+    ended: bool,
+}
+
+impl<T> Draining<T> {
+    fn note(&mut self, message: &ClientJsonRpcMessage) {
+        match message {
+            ClientJsonRpcMessage::Request(request) => {
+                self.begun = true;
+                if !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
+                    self.pending.send_modify(|ids| {
+                        ids.insert(request.id.clone());
+                    });
+                }
+            }
+            // A cancelled request is never answered.
+            ClientJsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.pending.send_modify(|ids| {
+                        ids.remove(id);
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for Draining<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let answered = match &item {
+            ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
+            ServerJsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        let pending = self.pending.clone();
+        let sending = self.inner.send(item);
+        async move {
+            let sent = sending.await;
+            if let Some(id) = answered {
+                pending.send_modify(|ids| {
+                    ids.remove(&id);
+                });
+            }
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        while !self.ended {
+            let message = tokio::select! {
+                biased;
+                () = self.shutdown.cancelled() => None,
+                message = self.inner.receive() => message,
+            };
+            let Some(message) = message else {
+                self.ended = true;
+                break;
+            };
+            self.note(&message);
+            // A notification before the first request would end the session; it means nothing there.
+            if self.begun {
+                return Some(message);
+            }
+        }
+        self.closing.cancel();
+        let mut pending = self.pending.subscribe();
+        // The sender lives as long as `self`, so this waits for nothing but the answers.
+        let _ = pending.wait_for(HashSet::is_empty).await;
+        None
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}
+
+/// Serves one client over a byte stream until its input ends or `shutdown` is cancelled.
+pub(crate) async fn serve<S: Service>(
+    service: Arc<S>,
+    reader: impl AsyncRead + Send + Unpin + 'static,
+    writer: impl AsyncWrite + Send + Unpin + 'static,
+    limits: Limits,
+    shutdown: CancellationToken,
+) -> Result<(), ServeError> {
+    let closing = shutdown.child_token();
+    let transport = Draining {
+        inner: AsyncRwTransport::new_server(reader, writer),
+        pending: Arc::new(watch::Sender::default()),
+        shutdown: shutdown.clone(),
+        closing: closing.clone(),
+        begun: false,
+        ended: false,
+    };
+    let stop = CancellationToken::new();
+    let server = Server::new(service, limits, closing);
+    let session = async {
+        match serve_server_with_ct(server, transport, stop.clone()).await {
+            Ok(running) => running.waiting().await.map(|_| ()).map_err(|_| ServeError::Interrupted),
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+            Err(_) => Err(ServeError::Handshake),
+        }
+    };
+    let out_of_time = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(limits.grace).await;
+        stop.cancel();
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        outcome = session => outcome,
+        () = out_of_time => Ok(()),
+    }
+}

@@ -1,0 +1,282 @@
+//! One handler for every revision: tools as the service has them, and nothing else.
+
+use super::call::{Progress, with_progress, without_panic};
+use super::conversation::Conversations;
+use super::{Limits, Service, Tool};
+use mcpaql_core::response::Reply;
+use rmcp::ErrorData;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, ServerCapabilities,
+    ServerConfig, SubscriptionFilter, ToolAnnotations,
+};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+
+/// How long a client may keep a list of tools before it asks again.
+const LIST_TTL_MS: u64 = 60_000;
+
+/// Methods that every revision has.
+const METHODS: [&str; 2] = ["tools/call", "tools/list"];
+/// Methods that ended with the handshake.
+const STATEFUL_METHODS: [&str; 2] = ["initialize", "ping"];
+/// Methods that came instead.
+const STATELESS_METHODS: [&str; 2] = ["server/discover", "subscriptions/listen"];
+
+/// The server's side of every connection; clones share everything.
+pub(crate) struct Server<S> {
+    shared: Arc<Shared<S>>,
+}
+
+impl<S> Clone for Server<S> {
+    fn clone(&self) -> Self {
+        Server { shared: self.shared.clone() }
+    }
+}
+
+struct Shared<S> {
+    service: Arc<S>,
+    running: Semaphore,
+    listing: Mutex<Option<Arc<Listing>>>,
+    closing: CancellationToken,
+    conversations: Arc<Conversations>,
+}
+
+/// The tools in the library's types, built once for each list that the service hands out.
+struct Listing {
+    source: Arc<[Tool]>,
+    tools: Vec<rmcp::model::Tool>,
+    by_name: HashMap<String, usize>,
+}
+
+impl Listing {
+    fn new(source: Arc<[Tool]>) -> Self {
+        let tools = source.iter().map(published).collect();
+        let by_name = source.iter().enumerate().map(|(index, tool)| (tool.name.clone(), index)).collect();
+        Listing { source, tools, by_name }
+    }
+
+    fn tool(&self, name: &str) -> Option<&rmcp::model::Tool> {
+        self.by_name.get(name).and_then(|&index| self.tools.get(index))
+    }
+}
+
+fn published(tool: &Tool) -> rmcp::model::Tool {
+    let schema = tool.input_schema.as_object().cloned().unwrap_or_default();
+    let hints = tool.hints;
+    let annotations = ToolAnnotations::with_title(tool.title.clone())
+        .read_only(hints.read_only)
+        .destructive(hints.destructive)
+        .idempotent(hints.idempotent)
+        .open_world(hints.open_world);
+    rmcp::model::Tool::new(tool.name.clone(), tool.description.clone(), schema)
+        .with_title(tool.title.clone())
+        .with_annotations(annotations)
+}
+
+impl<S: Service> Server<S> {
+    /// A server whose standing subscriptions end when `closing` is cancelled.
+    pub(crate) fn new(service: Arc<S>, limits: Limits, closing: CancellationToken) -> Self {
+        let running = Semaphore::new(limits.running_calls.clamp(1, Semaphore::MAX_PERMITS));
+        let (listing, conversations) = (Mutex::new(None), Arc::default());
+        Server { shared: Arc::new(Shared { service, running, listing, closing, conversations }) }
+    }
+
+    pub(super) fn conversations(&self) -> &Arc<Conversations> {
+        &self.shared.conversations
+    }
+
+    pub(super) fn changes(&self) -> Option<watch::Receiver<()>> {
+        self.shared.service.changes()
+    }
+
+    pub(super) fn closing(&self) -> CancellationToken {
+        self.shared.closing.clone()
+    }
+
+    fn listing(&self) -> Arc<Listing> {
+        let source = self.shared.service.tools();
+        let mut known = self.shared.listing.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some(listing) if Arc::ptr_eq(&listing.source, &source) => listing.clone(),
+            _ => known.insert(Arc::new(Listing::new(source))).clone(),
+        }
+    }
+
+    async fn run(
+        &self,
+        request: CallToolRequestParams,
+        peer: &Peer<RoleServer>,
+        progress: Option<ProgressToken>,
+    ) -> Option<Reply> {
+        // The semaphore is never closed; were it, a call without a permit would still be answered.
+        let _permit = self.shared.running.acquire().await;
+        let arguments = request.arguments.unwrap_or_default();
+        let call = without_panic(async { self.shared.service.call(&request.name, arguments).await });
+        let Some(token) = progress else { return call.await };
+        with_progress(call, |Progress { done, message }| {
+            let news =
+                ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
+            async move {
+                // A client that cannot be told will not be answered either; the call itself goes on.
+                let _ = peer.notify_progress(news).await;
+            }
+        })
+        .await
+    }
+}
+
+fn undeclared<M: ConstString, T>() -> Result<T, ErrorData> {
+    Err(ErrorData::method_not_found::<M>())
+}
+
+async fn next_change(changes: &mut Option<watch::Receiver<()>>) {
+    if let Some(receiver) = changes
+        && receiver.changed().await.is_ok()
+    {
+        return;
+    }
+    // A service that has gone away, or never changes, has nothing more to say.
+    std::future::pending().await
+}
+
+impl<S: Service> ServerHandler for Server<S> {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let mut info = Implementation::new("mcpaql", env!("CARGO_PKG_VERSION"));
+        info.title = Some("MCP-AQL".to_owned());
+        let config = ServerConfig::new(capabilities).with_server_info(info);
+        match self.shared.service.instructions() {
+            text if text.is_empty() => config,
+            text => config.with_instructions(text),
+        }
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.listing().tools.clone())
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        self.listing().tool(name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let name = request.name.clone();
+        let progress = context.meta.get_progress_token();
+        let running = self.conversations().enter(&context.extensions, &context.id);
+        // Leaving the first branch drops the service's future, which is how upstream work stops.
+        let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));
+        let reply = tokio::select! {
+            reply = self.run(request, &context.peer, progress) => reply,
+            () = context.ct.cancelled() => return cancelled(),
+            () = running.cancelled() => return cancelled(),
+        };
+        let Some(Reply { text, is_error }) = reply else {
+            let message = format!("Unknown tool '{name}'. List the tools with tools/list.");
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+        result.is_error = Some(is_error);
+        Ok(result.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // Requests whose parameters the library did not recognise arrive here as well as unknown methods.
+        let method = request.method;
+        let stateless =
+            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE);
+        let of_revision = if stateless { STATELESS_METHODS } else { STATEFUL_METHODS };
+        if METHODS.iter().chain(&of_revision).any(|known| *known == method) {
+            let message = format!("The params of {method} do not have the shape the protocol defines.");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let (mut changes, closing) = (self.changes(), self.closing());
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = closing.cancelled() => return,
+                    () = next_change(&mut changes) => {}
+                }
+                if context.peer.notify_tool_list_changed().await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // The library intersects it with the declared capabilities.
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.changes();
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.shared.closing.cancelled() => return Ok(()),
+                () = next_change(&mut changes) => {}
+            }
+            if context.sink().notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        undeclared::<CompleteRequestMethod, _>()
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        undeclared::<ListPromptsRequestMethod, _>()
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        undeclared::<ListResourcesRequestMethod, _>()
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        undeclared::<ListResourceTemplatesRequestMethod, _>()
+    }
+}

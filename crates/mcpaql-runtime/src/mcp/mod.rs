@@ -1,0 +1,78 @@
+//! The MCP server: what a [`Service`] offers, spoken in every MCP revision that clients use.
+//!
+//! What always holds:
+//! - `tools/list` has the service's own order, all four hints written out, and each schema exactly as given;
+//! - every `tools/call` is answered with one text block or a JSON-RPC error, a panic of the service included;
+//! - a cancelled call drops the service's future, and no more than [`Limits::running_calls`] run together;
+//! - what is not declared as a capability is not a method.
+//!
+//! The protocol library's types do not leave this module.
+
+mod call;
+mod conversation;
+mod drain;
+mod handler;
+mod http;
+
+use mcpaql_core::policy::Hints;
+use mcpaql_core::response::Reply;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+pub(crate) use drain::serve as serve_stream;
+pub(crate) use handler::Server;
+pub(crate) use http::{Admission, route as http_route};
+/// The standard streams; pipes without the blocking pool where the platform can.
+pub(crate) use rmcp::transport::io::stdio_pipes as stdio;
+
+/// A tool as `tools/list` shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// The name clients call.
+    pub name: String,
+    /// The name people read.
+    pub title: String,
+    /// What it is for and how to use it.
+    pub description: String,
+    /// A JSON Schema whose root is an object.
+    pub input_schema: Value,
+    /// What it may do to the world.
+    pub hints: Hints,
+}
+
+/// What an MCP server serves.
+pub trait Service: Send + Sync + 'static {
+    /// The tools, in a fixed order; may be swapped while running.
+    fn tools(&self) -> Arc<[Tool]>;
+
+    /// What a client should know about the server as a whole; empty where there is nothing to say.
+    fn instructions(&self) -> String;
+
+    /// One call; `None` when there is no such tool. Dropping the future stops the work.
+    fn call(&self, tool: &str, arguments: Map<String, Value>) -> impl Future<Output = Option<Reply>> + Send;
+
+    /// Signals each time [`Service::tools`] has become different; `None` when it never does.
+    fn changes(&self) -> Option<watch::Receiver<()>> {
+        None
+    }
+}
+
+/// What a server allows itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Calls that run together; further ones wait.
+    pub running_calls: usize,
+    /// How long running calls may go on after the server was told to stop.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { running_calls: 256, grace: Duration::from_secs(10) }
+    }
+}
+
+/// The largest HTTP request body, as the protocol publishes it.
+pub(crate) const MAX_REQUEST_BYTES: usize = 1024 * 1024;

@@ -1,0 +1,80 @@
+//! Catalog → served adapter: opens the target that the document names.
+
+use crate::environment::Environment;
+use crate::pipeline::Served;
+use crate::target::{Target, command, http, store};
+use mcpaql_core::adapter;
+use mcpaql_core::catalog::Catalog;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Why an adapter cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The HTTP client cannot be set up.
+    #[error("adapter '{adapter}': {source}")]
+    Http {
+        /// Whose.
+        adapter: String,
+        /// Why.
+        source: http::SetupError,
+    },
+    /// The store cannot be opened.
+    #[error("adapter '{adapter}': {source}")]
+    Store {
+        /// Whose.
+        adapter: String,
+        /// Why.
+        source: store::StoreError,
+    },
+    /// Programs cannot be started as the document wants.
+    #[error("adapter '{adapter}': {source}")]
+    Command {
+        /// Whose.
+        adapter: String,
+        /// Why.
+        source: command::SetupError,
+    },
+    /// There is no folder for the store.
+    #[error("adapter '{adapter}' keeps data, and neither --data nor HOME says where")]
+    NoDataFolder {
+        /// Whose.
+        adapter: String,
+    },
+}
+
+/// Opens the target of a compiled adapter. `source` is the document's name, `data` the folder of the stores.
+///
+/// # Errors
+/// What the target has against being opened.
+pub async fn open(
+    catalog: Catalog,
+    source: &str,
+    data: Option<&Path>,
+    environment: &Environment,
+) -> Result<Served, OpenError> {
+    let adapter = catalog.adapter.name.clone();
+    let lookup = {
+        let environment = Arc::clone(environment);
+        move |name: &str| environment(name)
+    };
+    let target = match &catalog.adapter.target {
+        adapter::Target::Http(target) => http::HttpClient::new(target, &catalog.adapter.auth, lookup)
+            .map(Target::Http)
+            .map_err(|source| OpenError::Http { adapter, source })?,
+        adapter::Target::Command(target) => command::Runner::new(target, lookup)
+            .map(Target::Command)
+            .map_err(|source| OpenError::Command { adapter, source })?,
+        adapter::Target::Store(target) => {
+            let Some(data) = data else { return Err(OpenError::NoDataFolder { adapter }) };
+            store::Store::open(&data.join(STORE_FILE), &adapter.clone(), target)
+                .await
+                .map(Target::Store)
+                .map_err(|source| OpenError::Store { adapter, source })?
+        }
+    };
+    Ok(Served::new(catalog, target, source))
+}
+
+/// One file for all stores of a data folder.
+pub const STORE_FILE: &str = "mcpaql.sqlite";

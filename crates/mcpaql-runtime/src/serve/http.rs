@@ -1,0 +1,192 @@
+//! Streamable HTTP: `/mcp` behind Host, Origin and bearer-token checks, `/healthz` in front of them.
+
+use super::ServeError;
+use crate::mcp::{Admission, Limits, Server, Service, http_route};
+use crate::secret::Secret;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::serve::ListenerExt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+/// How long connections may take to close once their calls were dropped.
+const CLOSING: Duration = Duration::from_secs(1);
+
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Where and for whom to serve.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// Where to listen; port 0 takes a free one.
+    pub addr: SocketAddr,
+    /// Names in `Host` besides the loopback names and the address itself, with or without a port; `*` admits all.
+    pub allowed_hosts: Vec<String>,
+    /// Browser origins besides the loopback ones, such as `https://app.example.com`; `:*` stands for any port.
+    pub allowed_origins: Vec<String>,
+    /// What clients send as `Authorization: Bearer …`.
+    pub token: Option<Secret>,
+    /// Lets anybody who reaches a non-loopback address call every tool.
+    pub allow_unauthenticated_remote: bool,
+    /// What the server allows itself.
+    pub limits: Limits,
+}
+
+impl HttpOptions {
+    /// Serves the loopback names on `addr`, without a token.
+    #[must_use]
+    pub fn new(addr: SocketAddr) -> Self {
+        HttpOptions {
+            addr,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            token: None,
+            allow_unauthenticated_remote: false,
+            limits: Limits::default(),
+        }
+    }
+
+    fn admission(&self) -> Result<Admission, ServeError> {
+        let hosts = if self.allowed_hosts.iter().any(|host| host == "*") {
+            Vec::new()
+        } else {
+            let own = self.addr.ip();
+            let own = (!own.is_unspecified()).then(|| own.to_string());
+            let loopback = LOOPBACK.iter().map(|&host| host.to_owned());
+            loopback.chain(own).chain(self.allowed_hosts.iter().cloned()).collect()
+        };
+        let loopback =
+            LOOPBACK.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
+        let mut origins: Vec<String> = loopback.collect();
+        for entry in &self.allowed_origins {
+            origins.push(origin(entry).ok_or_else(|| ServeError::Origin(entry.clone()))?);
+        }
+        Ok(Admission { hosts, origins })
+    }
+}
+
+/// An entry of the allowed origins with its port written out, so that it never means any port by accident.
+fn origin(entry: &str) -> Option<String> {
+    if entry == "null" {
+        return Some(entry.to_owned());
+    }
+    let (base, any_port) = match entry.strip_suffix(":*") {
+        Some(base) => (base, true),
+        None => (entry, false),
+    };
+    let url = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let bare =
+        url.path() == "/" && url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+    let host = url.host_str().filter(|_| bare)?;
+    let port = if any_port { "*".to_owned() } else { url.port_or_known_default()?.to_string() };
+    Some(format!("{}://{host}:{port}", url.scheme()))
+}
+
+/// Serves clients over HTTP until `shutdown` is cancelled; `on_bound` hears the address once connections are accepted.
+///
+/// # Errors
+/// When the address cannot be bound, an option is not valid, or everybody could call every tool without having been
+/// allowed to.
+pub async fn serve_http<S: Service>(
+    service: Arc<S>,
+    options: HttpOptions,
+    shutdown: CancellationToken,
+    on_bound: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
+    let addr = options.addr;
+    if !addr.ip().is_loopback() && options.token.is_none() && !options.allow_unauthenticated_remote {
+        return Err(ServeError::Unauthenticated(addr));
+    }
+    let admission = options.admission()?;
+    let limits = options.limits;
+    let listener = TcpListener::bind(addr).await.map_err(|source| ServeError::Bind { addr, source })?;
+    on_bound(listener.local_addr()?);
+
+    let stop = CancellationToken::new();
+    let server = Server::new(service, limits, shutdown.clone());
+    let guard = from_fn_with_state(options.token.map(Arc::new), authorize);
+    let router = http_route(server, admission, stop.clone()).layer(guard).route("/healthz", get(health));
+    let listener = listener.tap_io(|connection| {
+        // Small answers must not wait for the peer's delayed acknowledgement; a socket that refuses is merely slower.
+        let _ = connection.set_nodelay(true);
+    });
+    let serving = axum::serve(listener, router).with_graceful_shutdown(shutdown.clone().cancelled_owned());
+    let mut serving = std::pin::pin!(serving.into_future());
+    let out_of_time = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(limits.grace).await;
+    };
+    tokio::select! {
+        served = &mut serving => return Ok(served?),
+        () = out_of_time => stop.cancel(),
+    }
+    // Connections that still do not close end with the process.
+    let _ = tokio::time::timeout(CLOSING, serving).await;
+    Ok(())
+}
+
+async fn health() -> Json<serde_json::Value> {
+    Json(serde_json::json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
+}
+
+async fn authorize(State(token): State<Option<Arc<Secret>>>, request: Request, next: Next) -> Response {
+    let Some(token) = token else { return next.run(request).await };
+    let presented = bearer(request.headers());
+    if presented.is_some_and(|presented| token.matches(presented)) {
+        return next.run(request).await;
+    }
+    let challenge = match presented {
+        Some(_) => r#"Bearer realm="mcpaql", error="invalid_token""#,
+        None => r#"Bearer realm="mcpaql""#,
+    };
+    let advice = "Send the server's token in the header Authorization: Bearer <token>.\n";
+    (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, challenge)], advice).into_response()
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.as_bytes().split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_has_its_port_written_out() {
+        for (entry, expected) in [
+            ("https://app.example.com", Some("https://app.example.com:443")),
+            ("http://app.example.com/", Some("http://app.example.com:80")),
+            ("https://app.example.com:8443", Some("https://app.example.com:8443")),
+            ("https://app.example.com:*", Some("https://app.example.com:*")),
+            ("http://[2001:db8::1]:8080", Some("http://[2001:db8::1]:8080")),
+            ("null", Some("null")),
+            ("app.example.com", None),
+            ("https://app.example.com/path", None),
+            ("https://user@app.example.com", None),
+            ("file:///tmp", None),
+            ("*", None),
+            ("", None),
+        ] {
+            assert_eq!(origin(entry).as_deref(), expected, "{entry}");
+        }
+    }
+
+    #[test]
+    fn the_bearer_scheme_is_read_in_any_case() {
+        let header = |value: &str| HeaderMap::from_iter([(AUTHORIZATION, value.parse().unwrap())]);
+        assert_eq!(bearer(&header("Bearer abc")), Some(&b"abc"[..]));
+        assert_eq!(bearer(&header("bearer  abc ")), Some(&b"abc"[..]));
+        assert_eq!(bearer(&header("Basic abc")), None);
+        assert_eq!(bearer(&header("Bea")), None);
+        assert_eq!(bearer(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,184 @@
+//! Changes to a record: what an update asks for, the merge, and what a record must be afterwards.
+
+use super::Kind;
+use crate::target::Args;
+use mcpaql_core::adapter::{RECORD_KEYS, is_flat};
+use mcpaql_core::error::{Code, OpError};
+use serde_json::{Map, Value};
+
+/// The fields of a new record. Null is the same as nothing.
+pub(super) fn new_body(kind: &Kind, args: &Args) -> Map<String, Value> {
+    let given = kind.resource.fields.keys().filter_map(|name| Some((name, args.get(name)?)));
+    let mut body = Map::new();
+    merge(&mut body, given.map(|(name, value)| (name.clone(), value.clone())).collect());
+    body
+}
+
+/// What an update asks for: `input`, and flat fields over it.
+pub(super) fn changes(kind: &Kind, args: &Args) -> Result<Map<String, Value>, OpError> {
+    let mut changes = match args.get("input") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(input)) => input.clone(),
+        Some(_) => {
+            return Err(OpError::new(
+                Code::InvalidType,
+                "Parameter 'input' must be an object with the fields to change.",
+            ));
+        }
+    };
+    if let Some(unknown) = changes.keys().find(|name| !kind.resource.fields.contains_key(name.as_str())) {
+        return Err(unknown_field(kind, unknown));
+    }
+    for name in kind.resource.fields.keys().filter(|name| is_flat(name)) {
+        if let Some(value) = args.get(name) {
+            changes.insert(name.clone(), value.clone());
+        }
+    }
+    if changes.is_empty() {
+        let message = "Nothing to change: give 'input' with the fields to set, or null to remove one.";
+        return Err(OpError::new(Code::MissingParam, message).with("valid_fields", valid_fields(kind)));
+    }
+    Ok(changes)
+}
+
+fn unknown_field(kind: &Kind, name: &str) -> OpError {
+    let fields = valid_fields(kind);
+    let message = if name == "id" {
+        "Field 'id' does not belong in 'input'; give it as a parameter of its own.".to_owned()
+    } else if name == "_etag" {
+        "Field '_etag' does not belong in 'input'; give it as 'if_match'.".to_owned()
+    } else if RECORD_KEYS.contains(&name) {
+        format!("Field '{name}' is written by the store and cannot be changed.")
+    } else {
+        format!("Unknown field '{}' in 'input'. Use one of: {}.", super::clip(name), fields.join(", "))
+    };
+    OpError::new(Code::UnknownField, message).with("valid_fields", fields)
+}
+
+fn valid_fields(kind: &Kind) -> Vec<String> {
+    kind.resource.fields.keys().cloned().collect()
+}
+
+/// Deep merge: objects merge, everything else replaces, null removes.
+pub(super) fn merge(target: &mut Map<String, Value>, changes: Map<String, Value>) {
+    for (name, change) in changes {
+        match change {
+            // `shift_remove` keeps the order of the other fields, which is the author's.
+            Value::Null => drop(target.shift_remove(&name)),
+            Value::Object(inner) => match target.get_mut(&name) {
+                Some(Value::Object(present)) => merge(present, inner),
+                _ => {
+                    let mut fresh = Map::new();
+                    merge(&mut fresh, inner);
+                    target.insert(name, Value::Object(fresh));
+                }
+            },
+            value => drop(target.insert(name, value)),
+        }
+    }
+}
+
+/// What every stored record fulfils: required fields are there and declared fields have their type.
+///
+/// Fields that an earlier version of the document declared may still be in a record; they are kept and not judged.
+pub(super) fn check_fields(kind: &Kind, body: &Map<String, Value>) -> Result<(), OpError> {
+    if let Some(missing) = kind.resource.required.iter().find(|name| !body.contains_key(name.as_str())) {
+        let message = format!("Field '{missing}' is required and cannot be empty; give it a value.");
+        return Err(OpError::new(Code::MissingParam, message).with("param", missing.as_str()));
+    }
+    for (name, schema) in &kind.resource.fields {
+        let Some(value) = body.get(name) else { continue };
+        if !has_type(schema, value) {
+            let expected = schema.get("type").map(type_words).unwrap_or_default();
+            let message = format!("Field '{name}' must be {expected}.");
+            return Err(OpError::new(Code::InvalidType, message).with("param", name.as_str()));
+        }
+        if let Some(Value::Array(allowed)) = schema.get("enum")
+            && !allowed.contains(value)
+        {
+            let words: Vec<String> = allowed.iter().map(Value::to_string).collect();
+            let message = format!("Field '{name}' must be one of: {}.", words.join(", "));
+            return Err(OpError::new(Code::InvalidValue, message).with("param", name.as_str()));
+        }
+    }
+    Ok(())
+}
+
+fn has_type(schema: &Value, value: &Value) -> bool {
+    match schema.get("type") {
+        Some(Value::String(kind)) => is_type(kind, value),
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).any(|kind| is_type(kind, value)),
+        _ => true,
+    }
+}
+
+fn is_type(kind: &str, value: &Value) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "number" => value.is_number(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _ => true,
+    }
+}
+
+fn type_words(kind: &Value) -> String {
+    match kind {
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        kind => kind.as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn merged(target: Value, changes: Value) -> Value {
+        let (Value::Object(mut target), Value::Object(changes)) = (target, changes) else {
+            panic!("objects")
+        };
+        merge(&mut target, changes);
+        Value::Object(target)
+    }
+
+    #[test]
+    fn objects_merge_arrays_replace_null_removes() {
+        let rows = [
+            (json!({"a": 1, "b": 2}), json!({"a": 3}), json!({"a": 3, "b": 2})),
+            (json!({"a": {"x": 1, "y": 2}}), json!({"a": {"y": 3}}), json!({"a": {"x": 1, "y": 3}})),
+            (json!({"a": [1, 2]}), json!({"a": [3]}), json!({"a": [3]})),
+            (json!({"a": 1, "b": 2}), json!({"a": null}), json!({"b": 2})),
+            (json!({"a": {"x": 1, "y": 2}}), json!({"a": {"x": null}}), json!({"a": {"y": 2}})),
+            (json!({"a": 1}), json!({"a": {"x": 1, "y": null}}), json!({"a": {"x": 1}})),
+            (json!({"a": {"x": 1}}), json!({"a": 2}), json!({"a": 2})),
+            (json!({}), json!({"gone": null}), json!({})),
+            (json!({"a": [1]}), json!({"a": [null]}), json!({"a": [null]})),
+        ];
+        for (target, changes, expected) in rows {
+            assert_eq!(merged(target, changes.clone()), expected, "{changes}");
+        }
+    }
+
+    #[test]
+    fn removing_a_field_keeps_the_order_of_the_others() {
+        let kept = merged(json!({"a": 1, "b": 2, "c": 3}), json!({"a": null}));
+        assert_eq!(kept.to_string(), r#"{"b":2,"c":3}"#);
+    }
+
+    #[test]
+    fn types_are_those_of_json_schema() {
+        for (kind, value, fits) in [
+            (json!("integer"), json!(1.0), true),
+            (json!("integer"), json!(1.5), false),
+            (json!(["string", "null"]), json!(null), true),
+            (json!("boolean"), json!("true"), false),
+            (json!("odd"), json!(1), true),
+        ] {
+            assert_eq!(has_type(&json!({"type": kind}), &value), fits, "{kind} {value}");
+        }
+    }
+}

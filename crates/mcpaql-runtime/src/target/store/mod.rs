@@ -1,0 +1,338 @@
+//! The embedded store: records of declared resources in one SQLite file.
+//!
+//! What always holds: a write that was answered is on disk (WAL with a sync per commit); an update merges within one transaction,
+//! so that concurrent updates never lose one another; several adapters and several processes may share a file. Writes go
+//! through one connection, reads through a few others that writes do not hold up.
+
+mod change;
+mod file;
+mod query;
+mod record;
+
+pub use file::StoreError;
+
+use super::Args;
+use change::{changes, check_fields, merge, new_body};
+use file::{
+    SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB, sqlite_code,
+};
+use mcpaql_core::adapter::{RECORD_KEYS, Resource, StoreTarget, search_fields};
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::operation::{Binding, Operation, StoreAction};
+use mcpaql_core::response::Answer;
+use record::{fresh_id, now, search_text, write_record};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use sqlx::{Connection, SqliteConnection};
+use std::collections::HashMap;
+use std::path::Path;
+use tokio::sync::{Mutex, MutexGuard};
+
+/// Connections that only read: enough for two cores, few enough to keep their page caches warm.
+const READERS: usize = 3;
+/// An id is taken only if two records share a millisecond and 19 random bits.
+const ID_ATTEMPTS: usize = 8;
+
+/// The embedded store of one adapter.
+#[derive(Debug)]
+pub struct Store {
+    adapter: String,
+    kinds: HashMap<String, Kind>,
+    writer: Mutex<SqliteConnection>,
+    /// Empty for a store in memory, which has one connection only.
+    readers: Vec<Mutex<SqliteConnection>>,
+}
+
+/// A resource with what calls need of it.
+#[derive(Debug)]
+struct Kind {
+    name: String,
+    resource: Resource,
+    search: Vec<String>,
+}
+
+/// A stored record: id, version, times of creation and change, body.
+type Stored = (String, i64, i64, i64, String);
+
+impl Store {
+    /// Opens the store in that file, making file and folder where there are none.
+    ///
+    /// # Errors
+    /// When the file cannot be made or read, is damaged, belongs to another program or a newer version, or when a declared
+    /// field cannot be stored.
+    pub async fn open(path: &Path, adapter: &str, target: &StoreTarget) -> Result<Store, StoreError> {
+        let kinds = kinds(target)?;
+        let writer = file::open_writer(path).await?;
+        let mut readers = Vec::with_capacity(READERS);
+        for _ in 0..READERS {
+            readers.push(Mutex::new(file::open_reader(path).await?));
+        }
+        Store { adapter: adapter.to_owned(), kinds, writer: Mutex::new(writer), readers }.indexed(path).await
+    }
+
+    /// A store that ends with the process.
+    ///
+    /// # Errors
+    /// When a declared field cannot be stored.
+    pub async fn in_memory(adapter: &str, target: &StoreTarget) -> Result<Store, StoreError> {
+        let kinds = kinds(target)?;
+        let writer = Mutex::new(file::open_memory().await?);
+        let store = Store { adapter: adapter.to_owned(), kinds, writer, readers: Vec::new() };
+        store.indexed(Path::new(":memory:")).await
+    }
+
+    async fn indexed(self, path: &Path) -> Result<Store, StoreError> {
+        match self.index_anew().await {
+            Ok(()) => Ok(self),
+            Err(source) => Err(StoreError::Open { path: path.to_owned(), source }),
+        }
+    }
+
+    /// Runs one call.
+    ///
+    /// # Errors
+    /// What the store has against the call; `INTERNAL_ERROR` and `TRANSPORT_TIMEOUT` where the file fails or is busy.
+    pub async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
+        let Binding::Store(binding) = &operation.binding else {
+            return Err(internal("the operation is not bound to a store"));
+        };
+        let Some(kind) = self.kinds.get(&binding.resource) else {
+            return Err(internal(format!("the store has no resource {}", binding.resource)));
+        };
+        match binding.action {
+            StoreAction::Create => self.create(kind, args).await,
+            StoreAction::Get => self.get(kind, args).await,
+            StoreAction::List => self.list(kind, args).await,
+            StoreAction::Search => self.search(kind, args).await,
+            StoreAction::Update => self.update(kind, args).await,
+            StoreAction::Delete => self.delete(kind, args).await,
+        }
+    }
+
+    async fn create(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
+        let fields = new_body(kind, args);
+        check_fields(kind, &fields)?;
+        let (head, rest) = search_text(&kind.search, &fields);
+        let body = Value::Object(fields).to_string();
+        let created = now();
+        let mut writer = self.writer.lock().await;
+        for _ in 0..ID_ATTEMPTS {
+            let id = fresh_id(&kind.name);
+            let insert = sqlx::query(
+                "INSERT INTO records (adapter, resource, id, version, created_at, updated_at, body, head, rest) \
+                 VALUES (?1, ?2, ?3, 1, ?4, ?4, ?5, ?6, ?7)",
+            )
+            .bind(&self.adapter)
+            .bind(&kind.name)
+            .bind(&id)
+            .bind(created)
+            .bind(&body)
+            .bind(&head)
+            .bind(&rest);
+            match insert.execute(&mut *writer).await {
+                Ok(_) => return answer(&(id, 1, created, created, body)),
+                Err(error) if sqlite_code(&error) == Some(SQLITE_CONSTRAINT) => {}
+                Err(error) => return Err(broken(&error)),
+            }
+        }
+        Err(internal("no free id found"))
+    }
+
+    async fn get(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
+        let id = id_of(args)?;
+        let mut reader = self.reader().await;
+        let stored = self.stored(&mut reader, kind, id).await?;
+        answer(&stored.ok_or_else(|| not_found(kind, id))?)
+    }
+
+    async fn update(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
+        let id = id_of(args)?;
+        let changes = changes(kind, args)?;
+        let mut writer = self.writer.lock().await;
+        let mut change = writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| broken(&error))?;
+        let Some(stored) = self.stored(&mut change, kind, id).await? else {
+            return Err(not_found(kind, id));
+        };
+        let (_, version, created, _, body) = &stored;
+        check_match(kind, args, *version)?;
+        let before: Map<String, Value> =
+            serde_json::from_str(body).map_err(|error| internal(error.to_string()))?;
+        let mut fields = before.clone();
+        merge(&mut fields, changes);
+        if fields == before {
+            // A repeat changes nothing, not even the version.
+            return answer(&stored);
+        }
+        check_fields(kind, &fields)?;
+        let (head, rest) = search_text(&kind.search, &fields);
+        let (body, version, updated) = (Value::Object(fields).to_string(), version + 1, now());
+        sqlx::query(
+            "UPDATE records SET version = ?4, updated_at = ?5, body = ?6, head = ?7, rest = ?8 \
+             WHERE adapter = ?1 AND resource = ?2 AND id = ?3",
+        )
+        .bind(&self.adapter)
+        .bind(&kind.name)
+        .bind(id)
+        .bind(version)
+        .bind(updated)
+        .bind(&body)
+        .bind(head)
+        .bind(rest)
+        .execute(&mut *change)
+        .await
+        .map_err(|error| broken(&error))?;
+        change.commit().await.map_err(|error| broken(&error))?;
+        answer(&(id.to_owned(), version, *created, updated, body))
+    }
+
+    async fn delete(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
+        let id = id_of(args)?;
+        let mut writer = self.writer.lock().await;
+        let mut change = writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| broken(&error))?;
+        let Some((_, version, ..)) = self.stored(&mut change, kind, id).await? else {
+            return Err(not_found(kind, id));
+        };
+        check_match(kind, args, version)?;
+        sqlx::query("DELETE FROM records WHERE adapter = ?1 AND resource = ?2 AND id = ?3")
+            .bind(&self.adapter)
+            .bind(&kind.name)
+            .bind(id)
+            .execute(&mut *change)
+            .await
+            .map_err(|error| broken(&error))?;
+        change.commit().await.map_err(|error| broken(&error))?;
+        Ok(Answer::new(json!({"id": id, "deleted": true})))
+    }
+
+    async fn stored(
+        &self,
+        connection: &mut SqliteConnection,
+        kind: &Kind,
+        id: &str,
+    ) -> Result<Option<Stored>, OpError> {
+        sqlx::query_as(
+            "SELECT id, version, created_at, updated_at, body FROM records \
+             WHERE adapter = ?1 AND resource = ?2 AND id = ?3",
+        )
+        .bind(&self.adapter)
+        .bind(&kind.name)
+        .bind(id)
+        .fetch_optional(connection)
+        .await
+        .map_err(|error| broken(&error))
+    }
+
+    /// A connection to read with: the first idle one, whose cache is the warmest.
+    async fn reader(&self) -> MutexGuard<'_, SqliteConnection> {
+        if let Some(idle) = self.readers.iter().find_map(|reader| reader.try_lock().ok()) {
+            return idle;
+        }
+        self.readers.last().unwrap_or(&self.writer).lock().await
+    }
+
+    /// Brings the text that search reads up to date where the document's search fields have changed since.
+    async fn index_anew(&self) -> Result<(), sqlx::Error> {
+        let mut writer = self.writer.lock().await;
+        for kind in self.kinds.values() {
+            let search = json!(kind.search).to_string();
+            let sql = "SELECT search FROM indexed WHERE adapter = ?1 AND resource = ?2";
+            let known = sqlx::query_as(sql).bind(&self.adapter).bind(&kind.name);
+            let known: Option<(String,)> = known.fetch_optional(&mut *writer).await?;
+            if known.is_some_and(|(known,)| known == search) {
+                continue;
+            }
+            let mut change = writer.begin_with("BEGIN IMMEDIATE").await?;
+            let sql = "SELECT seq, body FROM records WHERE adapter = ?1 AND resource = ?2";
+            let records = sqlx::query_as(sql).bind(&self.adapter).bind(&kind.name);
+            let records: Vec<(i64, String)> = records.fetch_all(&mut *change).await?;
+            for (seq, body) in records {
+                let (head, rest) =
+                    search_text(&kind.search, &serde_json::from_str(&body).unwrap_or_default());
+                let sql = "UPDATE records SET head = ?2, rest = ?3 WHERE seq = ?1";
+                sqlx::query(sql).bind(seq).bind(head).bind(rest).execute(&mut *change).await?;
+            }
+            let sql = "INSERT OR REPLACE INTO indexed (adapter, resource, search) VALUES (?1, ?2, ?3)";
+            let note = sqlx::query(sql).bind(&self.adapter).bind(&kind.name).bind(search);
+            note.execute(&mut *change).await?;
+            change.commit().await?;
+        }
+        Ok(())
+    }
+}
+
+fn kinds(target: &StoreTarget) -> Result<HashMap<String, Kind>, StoreError> {
+    let mut kinds = HashMap::new();
+    for (name, resource) in &target.resources {
+        // A field's name becomes part of a JSON path and a key of the record.
+        let fits = |field: &str| {
+            field.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !RECORD_KEYS.contains(&field)
+        };
+        if let Some(field) = resource.fields.keys().find(|field| field.is_empty() || !fits(field)) {
+            return Err(StoreError::Field { resource: name.clone(), field: field.clone() });
+        }
+        let search = search_fields(resource).into_iter().map(str::to_owned).collect();
+        kinds.insert(name.clone(), Kind { name: name.clone(), resource: resource.clone(), search });
+    }
+    Ok(kinds)
+}
+
+fn answer((id, version, created, updated, body): &Stored) -> Result<Answer, OpError> {
+    let mut text = String::with_capacity(body.len() + 128);
+    write_record(&mut text, id, *version, *created, *updated, body);
+    raw(text)
+}
+
+fn raw(text: String) -> Result<Answer, OpError> {
+    RawValue::from_string(text).map(Answer::new).map_err(|error| internal(error.to_string()))
+}
+
+fn id_of(args: &Args) -> Result<&str, OpError> {
+    args.get("id")
+        .and_then(Value::as_str)
+        .ok_or_else(|| OpError::new(Code::MissingParam, "Missing required parameter 'id'. Expected: string."))
+}
+
+fn check_match(kind: &Kind, args: &Args, version: i64) -> Result<(), OpError> {
+    let expected = match args.get("if_match").or_else(|| args.get("_etag")) {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    if expected == version.to_string() {
+        return Ok(());
+    }
+    let message = format!(
+        "This {} has changed since you read it; get it again and repeat the call with its new _etag.",
+        kind.name
+    );
+    Err(OpError::new(Code::ConflictVersion, message).with("current_etag", version.to_string()))
+}
+
+fn not_found(kind: &Kind, id: &str) -> OpError {
+    let (name, plural, id) = (&kind.name, &kind.resource.plural, clip(id));
+    let message = format!("No {name} has the id '{id}'. Find it with list_{plural} or search_{plural}.");
+    OpError::new(Code::NotFoundResource, message).with("resource_type", name.as_str()).with("resource_id", id)
+}
+
+/// What a caller sent, short enough to be repeated to it.
+fn clip(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(64).collect()
+}
+
+fn internal(cause: impl std::fmt::Display) -> OpError {
+    OpError::new(Code::Internal, "The store could not answer; tell the user.").because(cause)
+}
+
+fn broken(error: &sqlx::Error) -> OpError {
+    let (code, message) = match sqlite_code(error) {
+        Some(SQLITE_BUSY | SQLITE_LOCKED) => {
+            (Code::TransportTimeout, "The store is busy with other writes; try again in a moment.")
+        }
+        Some(SQLITE_FULL) => (Code::Internal, "The store's disk is full; tell the user."),
+        Some(SQLITE_CORRUPT | SQLITE_NOTADB) => {
+            (Code::Internal, "The store's file is damaged; tell the user.")
+        }
+        _ => (Code::Internal, "The store could not answer; tell the user."),
+    };
+    OpError::new(code, message).because(error)
+}

@@ -1,0 +1,294 @@
+//! A service whose calls the tests hold in their hands, and the clients that call it.
+
+use mcpaql_core::policy::Hints;
+use mcpaql_core::response::Reply;
+use mcpaql_runtime::mcp::{Limits, Service, Tool};
+use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http, serve_stream};
+use rmcp::ClientHandler;
+use rmcp::model::{ProgressNotificationParam, ProtocolVersion};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, NotificationContext, RoleClient, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use serde_json::{Map, Value, json};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Once};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) fn tool(name: &str, hints: Hints) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        title: format!("Fixture — {name}"),
+        description: format!("The tool {name}"),
+        input_schema: json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {"operation": {"type": "string", "x-mcp-header": "Operation"}, "it": {"$ref": "#/$defs/it"}},
+            "$defs": {"it": {"type": ["string", "null"]}},
+            "additionalProperties": true,
+        }),
+        hints,
+    }
+}
+
+const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const WRITES: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+
+/// Calls of `wait` announce themselves in `started` and end when `gate` gets a permit; one that is dropped adds a permit
+/// to `abandoned`.
+pub(crate) struct Fixture {
+    tools: Mutex<Arc<[Tool]>>,
+    changes: watch::Sender<()>,
+    pub(crate) started: Semaphore,
+    pub(crate) gate: Semaphore,
+    pub(crate) abandoned: Semaphore,
+    running: AtomicUsize,
+    pub(crate) peak: AtomicUsize,
+}
+
+impl Fixture {
+    pub(crate) fn new() -> Arc<Self> {
+        let tools = [
+            tool("zeta", WRITES),
+            tool("echo", READS),
+            tool("fail", WRITES),
+            tool("panic", READS),
+            tool("wait", READS),
+        ];
+        Arc::new(Fixture {
+            tools: Mutex::new(tools.into()),
+            changes: watch::Sender::new(()),
+            started: Semaphore::new(0),
+            gate: Semaphore::new(0),
+            abandoned: Semaphore::new(0),
+            running: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+        })
+    }
+
+    pub(crate) fn swap(&self, tools: impl Into<Arc<[Tool]>>) {
+        *self.tools.lock().unwrap() = tools.into();
+        self.changes.send_replace(());
+    }
+
+    /// Waits until that many calls have begun since the last time.
+    pub(crate) async fn begun(&self, calls: u32) {
+        self.started.acquire_many(calls).await.unwrap().forget();
+    }
+
+    /// Waits until a call has been dropped unfinished.
+    pub(crate) async fn dropped(&self) {
+        self.abandoned.acquire().await.unwrap().forget();
+    }
+
+    async fn wait(&self) -> Reply {
+        struct Running<'a>(&'a Fixture, bool);
+        impl Drop for Running<'_> {
+            fn drop(&mut self) {
+                self.0.running.fetch_sub(1, Ordering::SeqCst);
+                if !self.1 {
+                    self.0.abandoned.add_permits(1);
+                }
+            }
+        }
+        let now = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.peak.fetch_max(now, Ordering::SeqCst);
+        let mut running = Running(self, false);
+        self.started.add_permits(1);
+        self.gate.acquire().await.unwrap().forget();
+        running.1 = true;
+        Reply { text: r#"{"success":true,"data":"waited"}"#.to_owned(), is_error: false }
+    }
+}
+
+impl Service for Fixture {
+    fn tools(&self) -> Arc<[Tool]> {
+        self.tools.lock().unwrap().clone()
+    }
+
+    fn instructions(&self) -> String {
+        "Fixture instructions".to_owned()
+    }
+
+    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Option<Reply> {
+        match tool {
+            "echo" => Some(Reply { text: Value::Object(arguments).to_string(), is_error: false }),
+            "fail" => Some(Reply { text: r#"{"success":false}"#.to_owned(), is_error: true }),
+            "panic" => panic!("the fixture panics"),
+            "wait" => Some(self.wait().await),
+            _ => None,
+        }
+    }
+
+    fn changes(&self) -> Option<watch::Receiver<()>> {
+        Some(self.changes.subscribe())
+    }
+}
+
+/// A server in the background.
+pub(crate) struct Serving {
+    pub(crate) shutdown: CancellationToken,
+    pub(crate) task: JoinHandle<Result<(), ServeError>>,
+}
+
+impl Serving {
+    pub(crate) async fn stopped(self) -> Result<(), ServeError> {
+        self.task.await.unwrap()
+    }
+}
+
+pub(crate) fn stream(service: &Arc<Fixture>, limits: Limits) -> (DuplexStream, Serving) {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (reader, writer) = tokio::io::split(far);
+    let shutdown = CancellationToken::new();
+    let task = tokio::spawn(serve_stream(service.clone(), reader, writer, limits, shutdown.clone()));
+    (near, Serving { shutdown, task })
+}
+
+pub(crate) fn loopback() -> HttpOptions {
+    HttpOptions::new(SocketAddr::from(([127, 0, 0, 1], 0)))
+}
+
+pub(crate) async fn http(service: &Arc<Fixture>, options: HttpOptions) -> (SocketAddr, Serving) {
+    let shutdown = CancellationToken::new();
+    let (told, bound) = oneshot::channel();
+    let serving =
+        serve_http(service.clone(), options, shutdown.clone(), move |addr| told.send(addr).unwrap());
+    let task = tokio::spawn(serving);
+    (bound.await.unwrap(), Serving { shutdown, task })
+}
+
+/// A client that keeps what it is told.
+pub(crate) struct Ear {
+    progress: mpsc::UnboundedSender<ProgressNotificationParam>,
+    changes: mpsc::UnboundedSender<()>,
+}
+
+impl ClientHandler for Ear {
+    async fn on_progress(&self, news: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.progress.send(news).unwrap();
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changes.send(()).unwrap();
+    }
+}
+
+pub(crate) struct Client {
+    pub(crate) peer: RunningService<RoleClient, Ear>,
+    pub(crate) progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
+    pub(crate) changes: mpsc::UnboundedReceiver<()>,
+    pub(crate) serving: Serving,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    Stream,
+    Http,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Revision {
+    V2025,
+    V2026,
+}
+
+pub(crate) const EVERYWHERE: [(Wire, Revision); 4] = [
+    (Wire::Stream, Revision::V2025),
+    (Wire::Stream, Revision::V2026),
+    (Wire::Http, Revision::V2025),
+    (Wire::Http, Revision::V2026),
+];
+
+/// reqwest is built without a default provider of cryptography.
+pub(crate) fn crypto() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
+}
+
+pub(crate) async fn connect(
+    service: &Arc<Fixture>,
+    wire: Wire,
+    revision: Revision,
+    limits: Limits,
+) -> Client {
+    let (progress, told_progress) = mpsc::unbounded_channel();
+    let (changes, told_changes) = mpsc::unbounded_channel();
+    let ear = Ear { progress, changes };
+    let lifecycle = match revision {
+        Revision::V2025 => ClientLifecycleMode::Initialize,
+        Revision::V2026 => {
+            ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+        }
+    };
+    let (peer, serving) = match wire {
+        Wire::Stream => {
+            let (near, serving) = stream(service, limits);
+            (ear.serve_with_lifecycle(near, lifecycle).await.unwrap(), serving)
+        }
+        Wire::Http => {
+            crypto();
+            let (addr, serving) = http(service, HttpOptions { limits, ..loopback() }).await;
+            let transport = StreamableHttpClientTransport::from_uri(format!("http://{addr}/mcp"));
+            (ear.serve_with_lifecycle(transport, lifecycle).await.unwrap(), serving)
+        }
+    };
+    Client { peer, progress: told_progress, changes: told_changes, serving }
+}
+
+/// A client that shows every byte.
+pub(crate) struct Raw {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+    pub(crate) serving: Serving,
+}
+
+impl Raw {
+    pub(crate) fn new(service: &Arc<Fixture>, limits: Limits) -> Self {
+        let (near, serving) = stream(service, limits);
+        let (reader, writer) = tokio::io::split(near);
+        Raw { lines: BufReader::new(reader).lines(), writer, serving }
+    }
+
+    /// Past the handshake of 2025-11-25.
+    pub(crate) async fn initialized(service: &Arc<Fixture>, limits: Limits) -> Self {
+        let mut raw = Raw::new(service, limits);
+        raw.send(&initialize()).await;
+        assert_eq!(raw.receive().await.unwrap()["id"], 0);
+        raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        raw
+    }
+
+    pub(crate) async fn send(&mut self, message: &Value) {
+        self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    /// The next message, or `None` once the server has closed.
+    pub(crate) async fn receive(&mut self) -> Option<Value> {
+        let line = self.lines.next_line().await.unwrap()?;
+        Some(serde_json::from_str(&line).unwrap())
+    }
+
+    pub(crate) async fn end_input(&mut self) {
+        self.writer.shutdown().await.unwrap();
+    }
+}
+
+pub(crate) fn initialize() -> Value {
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}})
+}
+
+pub(crate) fn call(id: u32, tool: &str, arguments: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+}
+
+/// The same in 2026-07-28, where each request says for itself which revision it speaks.
+pub(crate) fn modern(mut request: Value) -> Value {
+    request["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+    request["params"]["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({"name": "raw", "version": "0"});
+    request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    request
+}

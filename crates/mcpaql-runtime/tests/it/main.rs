@@ -1,0 +1,17 @@
+//! The runtime from outside: real transports and clients in front, real files, processes and upstreams behind.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
+mod fixture;
+mod revisions;
+mod serve_http;
+mod stdio;
+mod store;
+mod stream;

@@ -1,0 +1,259 @@
+//! HTTP looked at request by request.
+
+use crate::fixture::{Fixture, call, crypto, http, initialize, loopback, modern};
+use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::secret::Secret;
+use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+fn request(addr: SocketAddr, method: Method, path: &str) -> RequestBuilder {
+    crypto();
+    reqwest::Client::new().request(method, format!("http://{addr}{path}"))
+}
+
+fn post(addr: SocketAddr, message: &Value) -> RequestBuilder {
+    request(addr, Method::POST, "/mcp")
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "application/json")
+        .body(message.to_string())
+}
+
+fn post_2026(addr: SocketAddr, message: &Value) -> RequestBuilder {
+    let message = modern(message.clone());
+    let request = post(addr, &message)
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", message["method"].as_str().unwrap());
+    match message["params"]["name"].as_str() {
+        Some(name) => request.header("mcp-name", name),
+        None => request,
+    }
+}
+
+async fn body(response: Response) -> Value {
+    serde_json::from_str(&response.text().await.unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_short_call_is_answered_in_json() {
+    let (addr, _serving) = http(&Fixture::new(), loopback()).await;
+    let echo = call(1, "echo", json!({"operation": "x"}));
+    for request in [post(addr, &echo), post_2026(addr, &echo).header("mcp-param-operation", "x")] {
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()["content-type"], "application/json");
+        assert_eq!(body(response).await["result"]["content"][0]["text"], r#"{"operation":"x"}"#);
+    }
+}
+
+#[tokio::test]
+async fn a_header_that_contradicts_the_arguments_is_refused() {
+    let (addr, _serving) = http(&Fixture::new(), loopback()).await;
+    let echo = call(1, "echo", json!({"operation": "x"}));
+    let response = post_2026(addr, &echo).header("mcp-param-operation", "y").send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(body(response).await["error"]["code"], -32020);
+}
+
+#[tokio::test]
+async fn a_malformed_call_is_a_fault_of_the_parameters() {
+    let (addr, _serving) = http(&Fixture::new(), loopback()).await;
+    let malformed = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 7}});
+    let answer = body(post(addr, &malformed).send().await.unwrap()).await;
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32602)), "{answer}");
+}
+
+#[tokio::test]
+async fn a_dropped_connection_stops_the_work() {
+    let service = Fixture::new();
+    let (addr, _serving) = http(&service, loopback()).await;
+    let waiting = tokio::spawn(post_2026(addr, &call(1, "wait", json!({}))).send());
+    service.begun(1).await;
+    waiting.abort();
+    service.dropped().await;
+}
+
+#[tokio::test]
+async fn a_client_of_the_older_revision_cancels_its_own_calls_and_no_others() {
+    let service = Fixture::new();
+    let (addr, _serving) = http(&service, loopback()).await;
+    let begun = async || {
+        let response = post(addr, &initialize()).send().await.unwrap();
+        response.headers()["mcp-session-id"].to_str().unwrap().to_owned()
+    };
+    let (mine, theirs) = (begun().await, begun().await);
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    let [first, second] = [&mine, &theirs].map(|name| {
+        tokio::spawn(post(addr, &call(1, "wait", json!({}))).header("mcp-session-id", name).send())
+    });
+    service.begun(2).await;
+
+    let evil =
+        post(addr, &cancelled).header("mcp-session-id", &theirs).header("origin", "https://evil.example.com");
+    assert_eq!(evil.send().await.unwrap().status(), StatusCode::FORBIDDEN);
+    let response = post(addr, &cancelled).header("mcp-session-id", &mine).send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::ACCEPTED);
+    service.dropped().await;
+    assert!(body(first.await.unwrap().unwrap()).await["error"].is_object());
+
+    service.gate.add_permits(1);
+    assert_eq!(body(second.await.unwrap().unwrap()).await["result"]["isError"], false);
+}
+
+#[tokio::test]
+async fn a_client_of_the_older_revision_hears_changes_on_a_standing_stream() {
+    let service = Fixture::new();
+    let (addr, serving) = http(&service, loopback()).await;
+    let listen = || request(addr, Method::GET, "/mcp").header("accept", "text/event-stream");
+    let evil = listen().header("origin", "https://evil.example.com").send().await.unwrap();
+    assert_eq!(evil.status(), StatusCode::FORBIDDEN);
+    let modern = listen().header("mcp-protocol-version", "2026-07-28").send().await.unwrap();
+    assert_eq!(modern.status(), StatusCode::METHOD_NOT_ALLOWED);
+
+    let mut stream = listen().send().await.unwrap();
+    assert_eq!(stream.status(), StatusCode::OK);
+    service.swap([]);
+    let event = stream.chunk().await.unwrap().unwrap();
+    assert!(String::from_utf8_lossy(&event).contains("notifications/tools/list_changed"), "{event:?}");
+    serving.shutdown.cancel();
+    assert_eq!(stream.chunk().await.unwrap(), None);
+    serving.stopped().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_foreign_host_is_refused_and_a_configured_one_is_not() {
+    let options = HttpOptions { allowed_hosts: vec!["api.example.com".to_owned()], ..loopback() };
+    let (addr, _serving) = http(&Fixture::new(), options).await;
+    for (host, status) in [
+        ("localhost:1234", StatusCode::OK),
+        ("127.0.0.1", StatusCode::OK),
+        ("[::1]:80", StatusCode::OK),
+        ("api.example.com", StatusCode::OK),
+        ("evil.example.com", StatusCode::FORBIDDEN),
+        ("localhost.evil.example.com", StatusCode::FORBIDDEN),
+    ] {
+        let response = post(addr, &initialize()).header("host", host).send().await.unwrap();
+        assert_eq!(response.status(), status, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn every_host_is_admitted_when_configured_so() {
+    let options = HttpOptions { allowed_hosts: vec!["*".to_owned()], ..loopback() };
+    let (addr, _serving) = http(&Fixture::new(), options).await;
+    let response = post(addr, &initialize()).header("host", "anything.example.com").send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_foreign_origin_is_refused_and_a_configured_one_is_not() {
+    let options = HttpOptions { allowed_origins: vec!["https://app.example.com".to_owned()], ..loopback() };
+    let (addr, _serving) = http(&Fixture::new(), options).await;
+    for (origin, status) in [
+        ("http://localhost:5173", StatusCode::OK),
+        ("https://127.0.0.1", StatusCode::OK),
+        ("http://[::1]:8080", StatusCode::OK),
+        ("https://app.example.com", StatusCode::OK),
+        ("https://app.example.com:8443", StatusCode::FORBIDDEN),
+        ("http://app.example.com", StatusCode::FORBIDDEN),
+        ("https://evil.example.com", StatusCode::FORBIDDEN),
+        ("null", StatusCode::FORBIDDEN),
+        ("nonsense", StatusCode::FORBIDDEN),
+    ] {
+        let response = post(addr, &initialize()).header("origin", origin).send().await.unwrap();
+        assert_eq!(response.status(), status, "{origin}");
+    }
+}
+
+#[tokio::test]
+async fn health_is_open_and_everything_else_needs_the_token() {
+    let options = HttpOptions { token: Some(Secret::new("hunter2")), ..loopback() };
+    let (addr, _serving) = http(&Fixture::new(), options).await;
+
+    let health = request(addr, Method::GET, "/healthz").send().await.unwrap();
+    assert_eq!(health.status(), StatusCode::OK);
+    assert_eq!(body(health).await["status"], "ok");
+
+    let refused = post(addr, &initialize()).send().await.unwrap();
+    assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(refused.headers()["www-authenticate"], r#"Bearer realm="mcpaql""#);
+
+    for header in ["Bearer hunter3", "Bearer ", "Basic hunter2", "hunter2"] {
+        let refused = post(addr, &initialize()).header("authorization", header).send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::UNAUTHORIZED, "{header}");
+        assert!(!refused.text().await.unwrap().contains("hunter2"));
+    }
+    let admitted = post(addr, &initialize()).header("authorization", "Bearer hunter2").send().await.unwrap();
+    assert_eq!(admitted.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_body_over_one_mebibyte_is_refused() {
+    let (addr, _serving) = http(&Fixture::new(), loopback()).await;
+    let fits = post(addr, &call(1, "echo", json!({"it": "x".repeat(1_000_000)}))).send().await.unwrap();
+    assert_eq!(fits.status(), StatusCode::OK);
+    let large = post(addr, &call(1, "echo", json!({"it": "x".repeat(1 << 20)}))).send().await.unwrap();
+    assert_eq!(large.status(), StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+async fn refused(options: HttpOptions) -> ServeError {
+    serve_http(Fixture::new(), options, CancellationToken::new(), |_| panic!("it was bound"))
+        .await
+        .unwrap_err()
+}
+
+#[tokio::test]
+async fn an_open_address_without_a_token_is_refused_unless_forced() {
+    let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
+    let error = refused(HttpOptions::new(everywhere)).await;
+    assert!(matches!(error, ServeError::Unauthenticated(_)));
+    assert!(error.to_string().contains("token"), "{error}");
+
+    let forced = HttpOptions { allow_unauthenticated_remote: true, ..HttpOptions::new(everywhere) };
+    let guarded = HttpOptions { token: Some(Secret::new("hunter2")), ..HttpOptions::new(everywhere) };
+    for options in [forced, guarded] {
+        let (_, serving) = http(&Fixture::new(), options).await;
+        serving.shutdown.cancel();
+        serving.stopped().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_address_in_use_and_a_wrong_origin_are_named() {
+    let (addr, _serving) = http(&Fixture::new(), loopback()).await;
+    let error = refused(HttpOptions::new(addr)).await;
+    assert!(error.to_string().contains(&addr.to_string()), "{error}");
+    let error =
+        refused(HttpOptions { allowed_origins: vec!["app.example.com".to_owned()], ..loopback() }).await;
+    assert!(error.to_string().contains("'app.example.com'"), "{error}");
+}
+
+#[tokio::test]
+async fn a_stop_lets_running_calls_finish() {
+    let service = Fixture::new();
+    let (addr, serving) = http(&service, loopback()).await;
+    let waiting = tokio::spawn(post(addr, &call(1, "wait", json!({}))).send());
+    service.begun(1).await;
+    serving.shutdown.cancel();
+    service.gate.add_permits(1);
+    assert_eq!(body(waiting.await.unwrap().unwrap()).await["id"], 1);
+    serving.stopped().await.unwrap();
+    assert!(post(addr, &initialize()).send().await.is_err());
+}
+
+#[tokio::test]
+async fn a_stop_drops_what_outlives_the_grace_period() {
+    let service = Fixture::new();
+    let limits = Limits { grace: Duration::from_millis(1), ..Limits::default() };
+    let (addr, serving) = http(&service, HttpOptions { limits, ..loopback() }).await;
+    let waiting = tokio::spawn(post(addr, &call(1, "wait", json!({}))).send());
+    service.begun(1).await;
+    serving.shutdown.cancel();
+    service.dropped().await;
+    serving.stopped().await.unwrap();
+    waiting.abort();
+}

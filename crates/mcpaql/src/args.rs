@@ -1,0 +1,197 @@
+//! What can be typed.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use mcpaql_core::adapter::Mode;
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::diagnostic::render::Style;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Any API for AI agents through a handful of well-named, honestly annotated MCP tools.
+///
+/// An adapter document describes an API; `mcpaql` serves it as an MCP server with one tool per effect
+/// (create, read, update, delete, execute). Agents discover operations with `introspect`.
+#[derive(Debug, Parser)]
+#[command(name = "mcpaql", version, max_term_width = 110)]
+#[command(after_help = "Start with `mcpaql serve`: it serves a notebook, with nothing to configure.\n\
+    Exit status: 0 clean, 1 findings or a failed call, 2 could not run.")]
+pub(crate) struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Shape of the log on standard error; RUST_LOG chooses what is in it.
+    #[arg(long, global = true, value_enum, default_value_t = Log::Text, value_name = "SHAPE")]
+    pub(crate) log: Log,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Log {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve adapters as one MCP server, over standard input and output or HTTP.
+    Serve(Serve),
+    /// Report every problem of adapter documents, with its place and what to write instead.
+    Check(Check),
+    /// Show the tools as a client will see them, and what they cost in tokens.
+    Tools(Tools),
+    /// Call one operation and print its data.
+    Call(Call),
+    /// Explain an error code, or list them all.
+    Explain(Explain),
+    /// Print the JSON Schema of adapter documents, for editors.
+    Schema,
+    /// Print a completion script for a shell.
+    Completions {
+        /// bash, zsh, fish, elvish or powershell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What decides the surface from the command line; the last word after document, configuration and environment.
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub(crate) struct Surface {
+    /// How operations are spread over tools: semantic, single, all, discrete.
+    #[arg(long, value_parser = parse_mode)]
+    mode: Option<Mode>,
+    /// Endpoint profile: crude, or the document's own.
+    #[arg(long)]
+    profile: Option<String>,
+    /// Prefix of tool names, in place of the adapter's name (such as `gh_`).
+    #[arg(long)]
+    prefix: Option<String>,
+    /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp.
+    #[arg(long)]
+    policy: Option<String>,
+}
+
+impl Surface {
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            mode: self.mode,
+            profile: self.profile.clone(),
+            prefix: self.prefix.clone(),
+            policy: self.policy.clone(),
+            ..Settings::default()
+        }
+    }
+}
+
+fn parse_mode(text: &str) -> Result<Mode, String> {
+    Mode::parse(text).ok_or_else(|| format!("expected one of {}", Mode::ALL.map(Mode::as_str).join(", ")))
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Without documents, mcpaql.yaml of this folder is served; without that, a notebook.")]
+pub(crate) struct Serve {
+    /// Adapter documents (Markdown with front matter, YAML or JSON), or the name of a built-in one.
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<String>,
+    /// Configuration file instead of mcpaql.yaml.
+    #[arg(long, value_name = "FILE", conflicts_with = "documents")]
+    pub(crate) config: Option<PathBuf>,
+    /// Serve streamable HTTP on this address instead of standard input and output (such as 127.0.0.1:8080).
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<SocketAddr>,
+    /// Folder of the embedded stores; your data directory unless set.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Environment variable that holds the bearer token HTTP clients must send.
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub(crate) token_env: Option<String>,
+    /// Host name that HTTP clients may use besides loopback ones; repeat for several.
+    #[arg(long, value_name = "HOST", requires = "http")]
+    pub(crate) allow_host: Vec<String>,
+    /// Origin that browsers may call from besides loopback ones; repeat for several.
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub(crate) allow_origin: Vec<String>,
+    /// Let everybody who reaches a non-loopback address call every operation, without authentication.
+    #[arg(long, requires = "http")]
+    pub(crate) allow_remote_without_authentication: bool,
+    #[command(flatten)]
+    pub(crate) surface: Surface,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Without documents, mcpaql.yaml of this folder and its adapters are checked.\n\
+    Exit status: 0 clean or warnings only, 1 errors, 2 a file could not be read.")]
+pub(crate) struct Check {
+    /// Adapter documents.
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<String>,
+    /// Shape of the report: full, concise, json, sarif, github.
+    #[arg(long, value_parser = parse_style, default_value = "full", value_name = "SHAPE")]
+    pub(crate) format: Style,
+    /// Count warnings as findings.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) surface: Surface,
+}
+
+fn parse_style(text: &str) -> Result<Style, String> {
+    Style::parse(text).ok_or_else(|| {
+        let names: Vec<&str> = Style::ALL.iter().map(|style| style.as_str()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Without documents, mcpaql.yaml of this folder is shown; without that, the notebook.")]
+pub(crate) struct Tools {
+    /// Adapter documents, or the name of a built-in one.
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<String>,
+    /// The exact result of tools/list.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The descriptions too.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) descriptions: bool,
+    #[command(flatten)]
+    pub(crate) surface: Surface,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Values are read as the parameter's type: `limit=5`, `labels=bug,ui`, `labels='[\"a,b\"]'`.\n\
+    Exit status: 0 success, 1 the call failed and can be mended, 2 the target failed or could not be reached.")]
+pub(crate) struct Call {
+    /// Adapter document, or the name of a built-in one (notebook).
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) document: String,
+    /// Operation; `introspect` lists them.
+    #[arg(default_value = "introspect")]
+    pub(crate) operation: String,
+    /// Parameters.
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) pairs: Vec<String>,
+    /// Parameters as one JSON object; `-` reads it from standard input.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) params: Option<String>,
+    /// The whole envelope instead of its data.
+    #[arg(long)]
+    pub(crate) envelope: bool,
+    /// Folder of the embedded stores; your data directory unless set.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Explain {
+    /// Such as VALIDATION_MISSING_PARAM or SCHEMA_UNRESOLVED_REF.
+    pub(crate) code: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Args::command().debug_assert();
+    }
+}

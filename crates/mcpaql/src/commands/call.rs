@@ -1,0 +1,116 @@
+//! `mcpaql call`: one operation from the command line, through the same pipeline as a client's call.
+
+use crate::documents::{Plan, open_gateway};
+use crate::output::Hinted;
+use crate::{Outcome, args, output};
+use anyhow::{Context, Result};
+use mcpaql_core::adapter::ErrorPolicy;
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::error::Remedy;
+use mcpaql_core::response;
+use serde_json::{Map, Value};
+use std::io::Read;
+
+pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
+    let plan = Plan::new(std::slice::from_ref(&args.document), None, &Settings::default())?;
+    let gateway = open_gateway(plan, args.data.clone()).await?;
+    let served = gateway.adapters().first().context("the document holds no adapter")?;
+    let params = params(&args, served.catalog())?;
+    let outcome = tokio::select! {
+        outcome = served.call_operation(&args.operation, params) => outcome,
+        _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted"),
+    };
+    if args.envelope {
+        output::data(&response::envelope(&outcome, ErrorPolicy::Unrecoverable).text);
+    }
+    match outcome {
+        Ok(answer) => {
+            if !args.envelope {
+                output::data(&serde_json::to_string_pretty(&answer.data.into_value())?);
+            }
+            for warning in answer.warnings {
+                output::talk(&format!("warning: {}", warning.message));
+            }
+            Ok(Outcome::Clean)
+        }
+        Err(error) => {
+            output::talk(&format!("error[{}]: {}", error.code, error.message));
+            if !args.envelope && !error.details.is_empty() {
+                output::talk(&serde_json::to_string_pretty(&error.details)?);
+            }
+            let mendable = error.code.remedy() == Remedy::Agent;
+            Ok(if mendable { Outcome::Findings } else { Outcome::CouldNotRun })
+        }
+    }
+}
+
+fn params(args: &args::Call, catalog: &Catalog) -> Result<Map<String, Value>> {
+    let mut params = match args.params.as_deref() {
+        None => Map::new(),
+        Some("-") => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).context("cannot read parameters from standard input")?;
+            object(&text)?
+        }
+        Some(text) => object(text)?,
+    };
+    for pair in &args.pairs {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(Hinted {
+                message: format!("'{pair}' is not a parameter"),
+                hint: "write KEY=VALUE, or pass all parameters with --params JSON".into(),
+            }
+            .into());
+        };
+        let schema = catalog.get(&args.operation).and_then(|entry| entry.operation.param(key)).map(|param| &param.schema);
+        params.insert(key.to_owned(), typed(value, schema));
+    }
+    Ok(params)
+}
+
+fn object(text: &str) -> Result<Map<String, Value>> {
+    match serde_json::from_str(text).context("--params is not valid JSON")? {
+        Value::Object(map) => Ok(map),
+        _ => anyhow::bail!("--params must be a JSON object"),
+    }
+}
+
+/// Reads a word as the type its parameter has. What does not fit is left for validation to explain.
+fn typed(text: &str, schema: Option<&Value>) -> Value {
+    let kinds: Vec<&str> = match schema.and_then(|schema| schema.get("type")) {
+        Some(Value::String(kind)) => vec![kind],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    if kinds.contains(&"string") {
+        return Value::from(text);
+    }
+    match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(_) if kinds.contains(&"array") => text.split(',').map(|item| Value::from(item.trim())).collect(),
+        Err(_) => Value::from(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::typed;
+    use serde_json::json;
+
+    #[test]
+    fn words_become_the_type_of_their_parameter() {
+        let rows = [
+            ("5", json!({"type": "integer"}), json!(5)),
+            ("5", json!({"type": "string"}), json!("5")),
+            ("true", json!({"type": "boolean"}), json!(true)),
+            ("bug,ui", json!({"type": "array"}), json!(["bug", "ui"])),
+            (r#"["a,b"]"#, json!({"type": "array"}), json!(["a,b"])),
+            (r#"{"a":1}"#, json!({"type": "object"}), json!({"a": 1})),
+            ("many", json!({"type": "integer"}), json!("many")),
+            ("plain", json!({}), json!("plain")),
+        ];
+        for (text, schema, expected) in rows {
+            assert_eq!(typed(text, Some(&schema)), expected, "{text} as {schema}");
+        }
+    }
+}

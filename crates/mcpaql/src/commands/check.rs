@@ -1,0 +1,41 @@
+//! `mcpaql check`: every problem of a document, not the first.
+
+use crate::documents::{Plan, render_reports};
+use crate::{Outcome, args, output};
+use anyhow::Result;
+use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::diagnostic::render::Style;
+
+pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
+    let checked = Plan::new(&args.documents, None, &args.surface.settings())?.check();
+    let count = |severity| {
+        checked.iter().flat_map(|(_, checked)| &checked.diagnostics).filter(|d| d.severity == severity).count()
+    };
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let report = render_reports(args.format, &checked);
+    if !report.is_empty() {
+        output::data(&report);
+    }
+    if args.format == Style::Full {
+        for (source, checked) in &checked {
+            if let Some(catalog) = &checked.catalog {
+                output::data(&format!(
+                    "{}: {} operations, {} tools",
+                    source.name,
+                    catalog.operations.len() - 1,
+                    catalog.tools.len()
+                ));
+            }
+        }
+        output::data(&summary(errors, warnings));
+    }
+    Ok(if errors > 0 || (args.strict && warnings > 0) { Outcome::Findings } else { Outcome::Clean })
+}
+
+fn summary(errors: usize, warnings: usize) -> String {
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    match (errors, warnings) {
+        (0, 0) => "No problems found".into(),
+        (errors, warnings) => format!("{}, {}", plural(errors, "error"), plural(warnings, "warning")),
+    }
+}

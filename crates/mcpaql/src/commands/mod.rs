@@ -1,0 +1,9 @@
+//! One file per command.
+
+pub(crate) mod call;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod explain;
+pub(crate) mod schema;
+pub(crate) mod serve;
+pub(crate) mod tools;

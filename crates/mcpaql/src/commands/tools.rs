@@ -1,0 +1,88 @@
+//! `mcpaql tools`: the surface as a client sees it, and what it costs.
+
+use crate::documents::Plan;
+use crate::{Outcome, args, output};
+use anyhow::Result;
+use mcpaql_core::surface::Tool;
+use mcpaql_runtime::gateway::check_names;
+use serde_json::{Value, json};
+
+pub(crate) fn run(args: &args::Tools) -> Result<Outcome> {
+    let catalogs = Plan::new(&args.documents, None, &args.surface.settings())?.catalogs()?;
+    check_names(catalogs.iter().map(|(source, catalog)| (catalog, source.as_str())))?;
+    let tools: Vec<&Tool> = catalogs.iter().flat_map(|(_, catalog)| &catalog.tools).collect();
+    if args.json {
+        let list: Vec<Value> = tools.iter().map(|tool| tool.to_json()).collect();
+        output::data(&serde_json::to_string_pretty(&json!({ "tools": list }))?);
+        return Ok(Outcome::Clean);
+    }
+    output::data(&table(&tools));
+    if args.descriptions {
+        for tool in tools {
+            output::data(&format!("\n{} ({})\n\n{}", tool.name, tool.title, indent(&tool.description)));
+        }
+    }
+    Ok(Outcome::Clean)
+}
+
+fn table(tools: &[&Tool]) -> String {
+    let mut rows = vec![
+        ["TOOL", "TITLE", "READ-ONLY", "DESTRUCTIVE", "IDEMPOTENT", "OPEN WORLD", "BYTES", "TOKENS"].map(str::to_owned),
+    ];
+    let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
+    let (mut bytes, mut tokens) = (0, 0);
+    for tool in tools {
+        let text = tool.to_json().to_string();
+        let cost = count_tokens(&text);
+        bytes += text.len();
+        tokens += cost;
+        rows.push([
+            tool.name.clone(),
+            tool.title.clone(),
+            yes(tool.hints.read_only),
+            yes(tool.hints.destructive),
+            yes(tool.hints.idempotent),
+            yes(tool.hints.open_world),
+            text.len().to_string(),
+            cost.to_string(),
+        ]);
+    }
+    let plural = if tools.len() == 1 { "" } else { "s" };
+    let mut total = [const { String::new() }; 8];
+    for (cell, text) in total.iter_mut().zip([format!("{} tool{plural}", tools.len())]) {
+        *cell = text;
+    }
+    for (cell, text) in total.iter_mut().rev().zip([tokens.to_string(), bytes.to_string()]) {
+        *cell = text;
+    }
+    rows.push(total);
+    render(&rows)
+}
+
+fn render(rows: &[[String; 8]]) -> String {
+    let mut widths = [0; 8];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |row: &[String; 8]| {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(widths)
+            .enumerate()
+            .map(|(column, (cell, width))| if column >= 6 { format!("{cell:>width$}") } else { format!("{cell:width$}") })
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Tokens in the vocabulary that current models share.
+fn count_tokens(text: &str) -> usize {
+    tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}

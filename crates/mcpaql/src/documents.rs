@@ -1,0 +1,183 @@
+//! From what was typed to adapters: reading files, layering settings, opening targets.
+//!
+//! A surface is decided by the document, over it the configuration file, over that the environment, over that the flags.
+
+use crate::output::{self, Hinted};
+use anyhow::{Context, Result, bail};
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::check::{self, Checked};
+use mcpaql_core::config::{self, Config, Origin};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::diagnostic::render::{self, Style};
+use mcpaql_core::source::Source;
+use mcpaql_runtime::environment::{self, Environment};
+use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::{builtin, open};
+use std::path::{Path, PathBuf};
+
+/// The configuration file of a folder.
+const CONFIG: &str = "mcpaql.yaml";
+
+/// Which documents to work on, with the settings that configuration, environment and flags give each.
+pub(crate) struct Plan {
+    /// In order.
+    pub(crate) documents: Vec<(Source, Settings)>,
+    /// The configuration's own data folder.
+    pub(crate) data: Option<PathBuf>,
+    /// The configuration and what is wrong with it, where there is one.
+    pub(crate) config: Option<(Source, Vec<Diagnostic>)>,
+    /// Nothing was named and nothing was configured.
+    pub(crate) is_default: bool,
+}
+
+impl Plan {
+    /// Named documents, else the configuration, else the built-in notebook.
+    pub(crate) fn new(named: &[String], config: Option<&Path>, flags: &Settings) -> Result<Plan> {
+        let outer = flags.clone().over(environment::settings(&environment::process())?);
+        if !named.is_empty() {
+            let documents = named
+                .iter()
+                .map(|name| Ok((read_document(name)?, outer.clone())))
+                .collect::<Result<Vec<_>>>()?;
+            return Ok(Plan { documents, data: None, config: None, is_default: false });
+        }
+        let path = config.map_or_else(|| PathBuf::from(CONFIG), Path::to_path_buf);
+        if config.is_some() || path.exists() {
+            return Plan::from_config(&path, &outer);
+        }
+        let notebook = builtin::document(builtin::DEFAULT).context("the built-in adapter is missing")?;
+        Ok(Plan { documents: vec![(notebook, outer)], data: None, config: None, is_default: true })
+    }
+
+    fn from_config(path: &Path, outer: &Settings) -> Result<Plan> {
+        let source = read_source(path)?;
+        let (config, mut diagnostics) = match source.parse() {
+            Ok(parsed) => {
+                let (config, mut diagnostics) = config::load(&parsed.value);
+                diagnostics.extend(parsed.diagnostics);
+                (config, diagnostics)
+            }
+            Err(diagnostics) => (Config::default(), diagnostics),
+        };
+        source.locate(&mut diagnostics);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut documents = Vec::new();
+        for entry in &config.adapters {
+            let document = match &entry.origin {
+                Origin::Document(document) => read_source(&folder.join(document))?,
+                Origin::Builtin(name) => builtin_document(name)?,
+            };
+            let settings = outer.clone().over(entry.settings.clone()).over(config.settings.clone());
+            documents.push((document, settings));
+        }
+        let data = config.data.as_ref().map(|data| folder.join(data));
+        Ok(Plan { documents, data, config: Some((source, diagnostics)), is_default: false })
+    }
+
+    /// Checks every document.
+    pub(crate) fn check(self) -> Vec<(Source, Checked)> {
+        let config = self.config.map(|(source, diagnostics)| (source, Checked { catalog: None, diagnostics }));
+        let documents = self.documents.into_iter().map(|(source, settings)| {
+            let checked = check::check(&source, &settings);
+            (source, checked)
+        });
+        config.into_iter().chain(documents).collect()
+    }
+
+    /// The catalogs of all documents. Problems are shown; a document that cannot be served at all stops the start.
+    pub(crate) fn catalogs(self) -> Result<Vec<(String, Catalog)>> {
+        let mut catalogs = Vec::new();
+        if let Some((source, diagnostics)) = &self.config
+            && !diagnostics.is_empty()
+        {
+            output::talk(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
+        }
+        for (source, settings) in self.documents {
+            let checked = check::check(&source, &settings);
+            if !checked.diagnostics.is_empty() {
+                output::talk(&render::full(&[(&source, &checked.diagnostics)], output::stderr_is_terminal()));
+            }
+            let Some(catalog) = checked.catalog else {
+                return Err(Hinted {
+                    message: format!("{} cannot be served", source.name),
+                    hint: format!("`mcpaql check {}` shows what to mend", source.name),
+                }
+                .into());
+            };
+            catalogs.push((source.name, catalog));
+        }
+        if catalogs.is_empty() {
+            bail!("the configuration names no adapter");
+        }
+        Ok(catalogs)
+    }
+}
+
+/// Opens every target and puts the adapters behind one gateway.
+pub(crate) async fn open_gateway(plan: Plan, data: Option<PathBuf>) -> Result<Gateway> {
+    let data = data.or_else(|| plan.data.clone()).or_else(default_data);
+    let environment: Environment = environment::process();
+    let mut adapters = Vec::new();
+    for (source, catalog) in plan.catalogs()? {
+        let served = open::open(catalog, &source, data.as_deref(), &environment).await?;
+        adapters.push(served);
+    }
+    Ok(Gateway::new(adapters)?)
+}
+
+/// The user's data directory: `$XDG_DATA_HOME/mcpaql`, else what the platform uses.
+pub(crate) fn default_data() -> Option<PathBuf> {
+    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = from("XDG_DATA_HOME").or_else(|| {
+        let home = from("HOME");
+        if cfg!(target_os = "macos") {
+            home.map(|home| home.join("Library/Application Support"))
+        } else if cfg!(windows) {
+            from("LOCALAPPDATA")
+        } else {
+            home.map(|home| home.join(".local/share"))
+        }
+    });
+    base.map(|base| base.join("mcpaql"))
+}
+
+/// A file, or a built-in adapter where there is no such file.
+pub(crate) fn read_document(name: &str) -> Result<Source> {
+    let path = Path::new(name);
+    if !path.exists() && builtin::document(name).is_some() {
+        return builtin_document(name);
+    }
+    read_source(path)
+}
+
+fn builtin_document(name: &str) -> Result<Source> {
+    builtin::document(name).ok_or_else(|| {
+        let known: Vec<&str> = builtin::names().collect();
+        let hint = format!("there is {}", known.join(", "));
+        Hinted { message: format!("there is no built-in adapter '{name}'"), hint }.into()
+    })
+}
+
+/// Largest document that is read; the largest real descriptions have some tens of megabytes.
+const MAX_DOCUMENT: u64 = 64 << 20;
+
+fn read_source(path: &Path) -> Result<Source> {
+    let name = path.display().to_string();
+    let size = std::fs::metadata(path).with_context(|| format!("cannot read {name}"))?.len();
+    if size > MAX_DOCUMENT {
+        bail!("{name} has {size} bytes, more than the {MAX_DOCUMENT} a document may have");
+    }
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    let text = String::from_utf8(bytes).map_err(|error| Hinted {
+        message: format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),
+        hint: "save it as UTF-8".into(),
+    })?;
+    Ok(Source::new(name, text))
+}
+
+/// Renders reports as the user chose.
+pub(crate) fn render_reports(style: Style, checked: &[(Source, Checked)]) -> String {
+    let reports: Vec<render::Report<'_>> =
+        checked.iter().map(|(source, checked)| (source, checked.diagnostics.as_slice())).collect();
+    style.render(&reports, output::color())
+}
