@@ -9,13 +9,14 @@ use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::naming::{self, NameProblem, Names, Subject};
 use crate::operation::{Binding, Category, Danger, Example, INTROSPECT, Operation, Param};
 use crate::policy::{self, HintOverrides, Hints, Policy};
-use crate::schema::{SchemaProblem, Schemas};
+use crate::schema::Schemas;
 use crate::signature;
 use crate::surface::{self, Tool};
 use crate::validate::{CompiledParams, Limits};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
 
 /// What may be decided outside the document; the most specific layer that says something wins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -213,11 +214,13 @@ impl Compiler<'_> {
             operation.params = signature::hoist(&operation.name, &operation.params, &mut types);
         }
         let (mut schemas, problems) = Schemas::compile(&types);
-        self.schema_problems(problems);
-
+        if !problems.is_empty() {
+            // Hoisted types are not in the document; what is wrong inside them is reported where it was written.
+            self.diagnostics.extend(Schemas::compile(&adapter.types).1);
+        }
         let mut entries = Vec::with_capacity(operations.len());
-        for operation in operations {
-            entries.push(self.entry(operation, &adapter, declared.as_ref(), policy, &mut schemas));
+        for (operation, written) in operations.into_iter().zip(&whole) {
+            entries.push(self.entry(operation, written, &adapter, declared.as_ref(), policy, &mut schemas));
         }
         let endpoints = endpoints(&entries, declared.as_ref());
         let mut catalog = Catalog {
@@ -258,7 +261,10 @@ impl Compiler<'_> {
                 self.problem(
                     Code::SchemaInvalidValue,
                     "/endpoints",
-                    format!("The adapter '{}' has no endpoint profile '{name}' (it has {known})", adapter.name),
+                    format!(
+                        "The adapter '{}' has no endpoint profile '{name}' (it has {known})",
+                        adapter.name
+                    ),
                 );
                 None
             }
@@ -280,7 +286,8 @@ impl Compiler<'_> {
     }
 
     fn names(&mut self, adapter: &Adapter, settings: &Settings) -> Option<Names> {
-        if let Some(prefix) = settings.prefix.as_deref().filter(|prefix| prefix.len() >= naming::LONG_PREFIX) {
+        if let Some(prefix) = settings.prefix.as_deref().filter(|prefix| prefix.len() >= naming::LONG_PREFIX)
+        {
             self.diagnostics.push(Diagnostic::warning(
                 Code::SchemaInvalidName,
                 "/tool_names/prefix",
@@ -296,42 +303,44 @@ impl Compiler<'_> {
         }
     }
 
-    fn schema_problems(&mut self, problems: Vec<SchemaProblem>) {
-        self.diagnostics.extend(problems.into_iter().map(|problem| Diagnostic {
-            severity: problem.severity,
-            ..Diagnostic::error(problem.code, problem.pointer, problem.message)
-        }));
-    }
-
     fn entry(
         &mut self,
         operation: Operation,
+        written: &[Param],
         adapter: &Adapter,
         profile: Option<&crate::adapter::Profile>,
         policy: &Policy,
         schemas: &mut Schemas,
     ) -> Entry {
         let origin = self.origins.get(&operation.name).cloned().unwrap_or_default();
-        let (params, problems) = CompiledParams::compile(&operation, schemas, &format!("{origin}/params"));
-        self.schema_problems(problems);
-        for param in &operation.params {
-            if let Some(default) = &param.default {
-                let (id, _) = schemas.add(&param.schema, "");
-                if !schemas.check(id, default).is_empty() {
-                    self.diagnostics.push(
-                        Diagnostic::error(
-                            Code::SchemaInvalidType,
-                            format!("{origin}/params/{}/default", param.name),
-                            format!("The default of parameter '{}' does not fit its own type", param.name),
-                        )
-                        .expected(signature::type_of(&param.schema))
-                        .found(default.to_string()),
-                    );
-                }
-            }
-        }
+        let (params, _) = CompiledParams::compile(&operation, schemas, "");
+        self.check_params(&operation.name, written, schemas, &origin);
         let hints = self.hints(&operation, adapter, profile, policy, &origin);
         Entry { signature: signature::line(&operation), hints, tool: String::new(), params, operation }
+    }
+
+    /// The parameters as they were written: schemas that make no sense, defaults that do not fit.
+    fn check_params(&mut self, operation: &str, params: &[Param], schemas: &mut Schemas, origin: &str) {
+        for param in params {
+            let pointer = format!("{origin}/params/{}", param.name);
+            let (id, problems) = schemas.add(&param.schema, &pointer);
+            self.diagnostics.extend(problems);
+            let Some(default) = &param.default else { continue };
+            if let Some(violation) = schemas.check(id, default).first() {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        Code::SchemaInvalidType,
+                        format!("{pointer}/default"),
+                        format!(
+                            "The default of parameter '{}' of '{operation}' does not fit: {violation}",
+                            param.name
+                        ),
+                    )
+                    .expected(signature::type_of(&param.schema))
+                    .found(default.to_string()),
+                );
+            }
+        }
     }
 
     fn hints(
@@ -416,11 +425,18 @@ impl Compiler<'_> {
         for (name, scope) in scopes {
             let route = Route { scope, renamed_to: None };
             if catalog.routes.insert(name.clone(), route).is_some() {
-                self.problem(Code::SchemaDuplicateName, "/tool_names", format!("Two tools are named '{name}'"));
+                self.problem(
+                    Code::SchemaDuplicateName,
+                    "/tool_names",
+                    format!("Two tools are named '{name}'"),
+                );
             }
         }
         self.tool_aliases(catalog);
-        self.diagnostics.iter().skip(before).all(|diagnostic| diagnostic.severity != crate::diagnostic::Severity::Error)
+        self.diagnostics
+            .iter()
+            .skip(before)
+            .all(|diagnostic| diagnostic.severity != crate::diagnostic::Severity::Error)
     }
 
     fn name(&mut self, names: &Names, subject: Subject<'_>) -> Option<String> {
@@ -456,13 +472,17 @@ impl Compiler<'_> {
                     Scope::Whole => **name == stands_for || stands_for == catalog.adapter.name,
                     Scope::Operation(index) => {
                         **name == stands_for
-                            || catalog.operations.get(*index).is_some_and(|entry| entry.operation.name == stands_for)
+                            || catalog
+                                .operations
+                                .get(*index)
+                                .is_some_and(|entry| entry.operation.name == stands_for)
                     }
                 })
                 .map(|(name, route)| (name.clone(), route.scope.clone()));
             let Some((name, scope)) = present else {
                 // In another mode the endpoint or operation simply has no tool of its own.
-                let known = catalog.endpoints.contains_key(&stands_for) || catalog.by_name.contains_key(&stands_for);
+                let known =
+                    catalog.endpoints.contains_key(&stands_for) || catalog.by_name.contains_key(&stands_for);
                 if !known {
                     self.problem(
                         Code::SchemaUnresolvedRef,
@@ -474,10 +494,16 @@ impl Compiler<'_> {
             };
             if let Err(NameProblem(text)) = naming::check_name(&alias) {
                 self.problem(Code::SchemaInvalidName, &pointer, capital(&text));
-            } else if catalog.routes.contains_key(&alias) {
-                self.problem(Code::SchemaDuplicateName, &pointer, format!("The alias '{alias}' is already a tool's name"));
-            } else {
-                catalog.routes.insert(alias, Route { scope, renamed_to: Some(name) });
+                continue;
+            }
+            match catalog.routes.entry(alias) {
+                Slot::Vacant(slot) => {
+                    slot.insert(Route { scope, renamed_to: Some(name) });
+                }
+                Slot::Occupied(slot) => {
+                    let message = format!("The alias '{}' is already a tool's name", slot.key());
+                    self.problem(Code::SchemaDuplicateName, &pointer, message);
+                }
             }
         }
     }
@@ -526,13 +552,17 @@ fn endpoint_of(operation: &Operation, profile: Option<&crate::adapter::Profile>)
 fn place_introspect(operations: &mut [Operation], profile: &crate::adapter::Profile) {
     let named = profile.family_of(INTROSPECT, Category::Read).map(str::to_owned);
     let only_reads = |family: &str| {
-        let mut members = operations.iter().filter(|operation| operation.endpoint == family && operation.name != INTROSPECT);
+        let mut members = operations
+            .iter()
+            .filter(|operation| operation.endpoint == family && operation.name != INTROSPECT);
         members.all(|operation| operation.category == Category::Read)
     };
     let home = named
         .or_else(|| profile.families.keys().find(|family| only_reads(family)).cloned())
         .or_else(|| profile.families.keys().next().cloned());
-    if let (Some(home), Some(introspect)) = (home, operations.iter_mut().find(|operation| operation.name == INTROSPECT)) {
+    if let (Some(home), Some(introspect)) =
+        (home, operations.iter_mut().find(|operation| operation.name == INTROSPECT))
+    {
         introspect.endpoint = home;
     }
 }
@@ -544,9 +574,14 @@ fn endpoints(entries: &[Entry], profile: Option<&crate::adapter::Profile>) -> In
     };
     let mut endpoints = IndexMap::new();
     for name in order {
-        let members: Vec<usize> =
-            (0..entries.len()).filter(|index| entries.get(*index).is_some_and(|e| e.operation.endpoint == name)).collect();
-        let hints = members.iter().filter_map(|index| entries.get(*index)).map(|entry| entry.hints).reduce(Hints::riskier);
+        let members: Vec<usize> = (0..entries.len())
+            .filter(|index| entries.get(*index).is_some_and(|e| e.operation.endpoint == name))
+            .collect();
+        let hints = members
+            .iter()
+            .filter_map(|index| entries.get(*index))
+            .map(|entry| entry.hints)
+            .reduce(Hints::riskier);
         let Some(hints) = hints else { continue };
         let family = profile.and_then(|profile| profile.families.get(&name));
         let title = family.and_then(|family| family.title.clone()).unwrap_or_else(|| title_of(&name));

@@ -16,7 +16,8 @@ use crate::error::Code;
 use crate::reader::{Object, Reader, child};
 use serde_json::Value;
 
-const SETTING_KEYS: &[&str] = &["mode", "profile", "pattern", "prefix", "policy", "operation_enum", "errors", "budget"];
+const SETTING_KEYS: &[&str] =
+    &["mode", "profile", "pattern", "prefix", "policy", "operation_enum", "errors", "budget"];
 const TOP_KEYS: &[&str] = &["data", "adapters"];
 const ENTRY_KEYS: &[&str] = &["document", "builtin"];
 

@@ -225,7 +225,9 @@ pub fn danger_of(name: &str, category: Category) -> Danger {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| name.ends_with(suffix));
     if category != Category::Read {
-        if starts(&["drop_", "delete_all", "truncate_", "reset_", "destroy_", "wipe_"]) || ends(&["_production"]) {
+        if starts(&["drop_", "delete_all", "truncate_", "reset_", "destroy_", "wipe_"])
+            || ends(&["_production"])
+        {
             return Danger::Forbidden;
         }
         if starts(&["force_", "bulk_delete", "purge_", "override_", "bypass_"])

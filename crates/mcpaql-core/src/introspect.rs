@@ -16,8 +16,24 @@ pub const PROTOCOL_VERSION: &str = "1.0.0-draft";
 
 /// Keywords of a schema that stand beside a parameter's type.
 const CONSTRAINTS: &[&str] = &[
-    "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-    "pattern", "format", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "nullable", "deprecated",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "nullable",
+    "deprecated",
 ];
 
 /// Answers `introspect` for arguments that are already validated.
@@ -37,12 +53,20 @@ pub fn answer(catalog: &Catalog, args: &Map<String, Value>) -> Result<Answer, Op
         ("types", None) => Ok(Answer::new(list_types(catalog))),
         ("operations", Some(names)) => Ok(details(&names, several, "operation", |name| {
             catalog.get(name).map(|entry| operation_details(catalog, entry)).ok_or_else(|| {
-                unknown("operation", name, catalog.operations.iter().map(|entry| entry.operation.name.as_str()))
+                unknown(
+                    "operation",
+                    name,
+                    catalog.operations.iter().map(|entry| entry.operation.name.as_str()),
+                )
             })
         })),
         ("types", Some(names)) => Ok(details(&names, several, "type", |name| {
             type_details(catalog, name).ok_or_else(|| {
-                unknown("type", name, PROTOCOL_TYPES.iter().copied().chain(catalog.types.keys().map(String::as_str)))
+                unknown(
+                    "type",
+                    name,
+                    PROTOCOL_TYPES.iter().copied().chain(catalog.types.keys().map(String::as_str)),
+                )
             })
         })),
         (other, _) => Err(OpError::new(
@@ -173,7 +197,10 @@ fn operation_details(catalog: &Catalog, entry: &Entry) -> Value {
         out.insert("aliases".into(), json!(operation.aliases));
     }
     if let Some(instead) = &operation.deprecated {
-        out.insert("deprecated".into(), if instead.is_empty() { true.into() } else { instead.as_str().into() });
+        out.insert(
+            "deprecated".into(),
+            if instead.is_empty() { true.into() } else { instead.as_str().into() },
+        );
     }
     Value::Object(out)
 }
@@ -289,7 +316,11 @@ fn list_types(catalog: &Catalog) -> Value {
         Value::Object(out)
     });
     let protocol = PROTOCOL_TYPES.iter().filter_map(|name| protocol_type(name)).map(|details| {
-        json!({"name": details["name"], "kind": details["kind"], "description": details["description"]})
+        let shown = ["name", "kind", "description"];
+        shown
+            .iter()
+            .filter_map(|key| details.get(key).map(|value| ((*key).to_owned(), value.clone())))
+            .collect()
     });
     json!({"types": protocol.chain(own).collect::<Vec<_>>()})
 }
@@ -319,7 +350,11 @@ fn type_details(catalog: &Catalog, name: &str) -> Option<Value> {
         }
         _ => {
             let shape = field(name, schema, true);
-            out.extend(shape.into_iter().filter(|(key, _)| !["name", "required", "description"].contains(&key.as_str())));
+            out.extend(
+                shape
+                    .into_iter()
+                    .filter(|(key, _)| !["name", "required", "description"].contains(&key.as_str())),
+            );
         }
     }
     // Whatever the flat view cannot say is here: the type as it was declared.
@@ -328,8 +363,13 @@ fn type_details(catalog: &Catalog, name: &str) -> Option<Value> {
 }
 
 fn fields(schema: &Value) -> Value {
-    let required: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let properties = schema.get("properties").and_then(Value::as_object);
     properties
         .into_iter()

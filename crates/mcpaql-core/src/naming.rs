@@ -174,10 +174,34 @@ mod tests {
             ("github-api", Some("mcpaql_{endpoint}"), None, Whole, "mcpaql"),
             ("github-api", Some("mcp_aql_{endpoint}"), None, Endpoint("query"), "mcp_aql_query"),
             ("github-api", Some("mcp_aql_{endpoint}"), None, Whole, "mcp_aql"),
-            ("github-api", Some("mcp_aql_{endpoint}"), Some("github_"), Endpoint("read"), "github_mcp_aql_read"),
-            ("lightdash", Some("lightdash_tools__{operation}"), None, Operation("list_projects"), "lightdash_tools__list_projects"),
-            ("firefly", Some("{operation}"), None, Operation("firefly_generate_image"), "firefly_generate_image"),
-            ("nextcloud", Some("nc_{operation}"), None, Operation("notes_create_note"), "nc_notes_create_note"),
+            (
+                "github-api",
+                Some("mcp_aql_{endpoint}"),
+                Some("github_"),
+                Endpoint("read"),
+                "github_mcp_aql_read",
+            ),
+            (
+                "lightdash",
+                Some("lightdash_tools__{operation}"),
+                None,
+                Operation("list_projects"),
+                "lightdash_tools__list_projects",
+            ),
+            (
+                "firefly",
+                Some("{operation}"),
+                None,
+                Operation("firefly_generate_image"),
+                "firefly_generate_image",
+            ),
+            (
+                "nextcloud",
+                Some("nc_{operation}"),
+                None,
+                Operation("notes_create_note"),
+                "nc_notes_create_note",
+            ),
             ("github-api", None, Some("gh_"), Operation("get_repo"), "gh_get_repo"),
         ];
         for (adapter, pattern, prefix, subject, expected) in rows {

@@ -43,7 +43,8 @@ pub fn prepare<'c>(
                 return Err(OpError::new(Code::NotFoundOperation, format!("There is no tool '{tool}'.")));
             };
             // The arguments are the parameters; a `params` object is taken too, unless it is a parameter itself.
-            let params = if entry.operation.param("params").is_some() { arguments } else { merged(arguments)?.1 };
+            let params =
+                if entry.operation.param("params").is_some() { arguments } else { merged(arguments)?.1 };
             (entry, params)
         }
         scope => {
@@ -99,7 +100,10 @@ fn deprecated(code: &'static str, message: String) -> Warning {
 fn note_alias(entry: &Entry, called: &str, warnings: &mut Vec<Warning>) {
     let name = &entry.operation.name;
     if name != called {
-        warnings.push(deprecated("DEPRECATED_OPERATION", format!("The operation '{called}' is now called '{name}'.")));
+        warnings.push(deprecated(
+            "DEPRECATED_OPERATION",
+            format!("The operation '{called}' is now called '{name}'."),
+        ));
     }
 }
 

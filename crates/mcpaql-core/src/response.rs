@@ -123,7 +123,9 @@ pub fn envelope(outcome: &Result<Answer, OpError>, policy: ErrorPolicy) -> Reply
         Ok(answer) => Reply { text: json(&Success(answer)), is_error: false },
         Err(error) => Reply {
             text: json(&Failure(error)),
-            is_error: policy == ErrorPolicy::All || error.undispatched || error.code.remedy() != Remedy::Agent,
+            is_error: policy == ErrorPolicy::All
+                || error.undispatched
+                || error.code.remedy() != Remedy::Agent,
         },
     }
 }
@@ -131,6 +133,7 @@ pub fn envelope(outcome: &Result<Answer, OpError>, policy: ErrorPolicy) -> Reply
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| {
         // Maps with string keys and numbers that came from JSON cannot fail to serialise.
-        r#"{"success":false,"error":{"code":"INTERNAL_ERROR","message":"The answer could not be written."}}"#.into()
+        r#"{"success":false,"error":{"code":"INTERNAL_ERROR","message":"The answer could not be written."}}"#
+            .into()
     })
 }

@@ -8,6 +8,7 @@ use crate::adapter::Mode;
 use crate::catalog::{CRUDE, Catalog, Endpoint, Entry, Scope, Settings};
 use crate::operation::{Category, INTROSPECT, Param};
 use crate::policy::Hints;
+use crate::signature;
 use crate::tokens;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -93,8 +94,11 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
             hints: endpoint.hints,
         }
     };
-    let mut chosen: Vec<(Detail, Tool)> =
-        catalog.endpoints.iter().map(|(name, endpoint)| (Detail::Groups, build(name, endpoint, Detail::Groups))).collect();
+    let mut chosen: Vec<(Detail, Tool)> = catalog
+        .endpoints
+        .iter()
+        .map(|(name, endpoint)| (Detail::Groups, build(name, endpoint, Detail::Groups)))
+        .collect();
     // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.
     for detail in [Detail::Names, Detail::Signatures] {
         let mut upgrades: Vec<(usize, usize, Tool)> = Vec::new();
@@ -139,7 +143,8 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
         input_schema: input_schema(&entries, operation_enum),
         hints,
     };
-    let richest = [Detail::Signatures, Detail::Names].into_iter().map(build).find(|tool| cost(tool) <= budget);
+    let richest =
+        [Detail::Signatures, Detail::Names].into_iter().map(build).find(|tool| cost(tool) <= budget);
     Some(richest.unwrap_or_else(|| build(Detail::Groups)))
 }
 
@@ -172,7 +177,11 @@ fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Tool {
     if let (Some(root), false) = (schema.as_object_mut(), defs.is_empty()) {
         root.insert("$defs".into(), Value::Object(defs));
     }
-    let description = if operation.description.is_empty() { operation.title.clone() } else { operation.description.clone() };
+    let description = if operation.description.is_empty() {
+        operation.title.clone()
+    } else {
+        operation.description.clone()
+    };
     Tool {
         name: entry.tool.clone(),
         title: operation.title.clone(),
@@ -245,18 +254,11 @@ fn input_schema(entries: &[&Entry], operation_enum: bool) -> Value {
 /// What a family is for, and what its calls do, in the CRUDE profile.
 fn crude_words(category: Category) -> (&'static str, &'static str) {
     match category {
-        Category::Create => (
-            "Operations that add something new.",
-            "They add data and leave what is there untouched.",
-        ),
-        Category::Read => (
-            "Safe, read-only operations.",
-            "They only read and never change anything.",
-        ),
-        Category::Update => (
-            "Operations that change existing data.",
-            "They may overwrite previous values.",
-        ),
+        Category::Create => {
+            ("Operations that add something new.", "They add data and leave what is there untouched.")
+        }
+        Category::Read => ("Safe, read-only operations.", "They only read and never change anything."),
+        Category::Update => ("Operations that change existing data.", "They may overwrite previous values."),
         Category::Delete => (
             "Destructive operations that remove data.",
             "What they remove may be gone for good. Use with caution.",
@@ -278,7 +280,9 @@ fn endpoint_description(
     let category = (catalog.profile == CRUDE).then(|| Category::parse(name)).flatten();
     let mut parts = Vec::new();
     match category {
-        Some(category) => parts.push(format!("{}: {}", catalog.adapter.display_name, crude_words(category).0)),
+        Some(category) => {
+            parts.push(format!("{}: {}", catalog.adapter.display_name, crude_words(category).0))
+        }
         None => {
             parts.push(sentence(&endpoint.purpose));
             parts.push(format!("Primary semantic categories: {}", categories(entries).join(", ")));
@@ -347,13 +351,19 @@ fn supported(entries: &[&Entry], detail: Detail) -> String {
 }
 
 fn list(entries: &[&Entry], detail: Detail, separator: &str) -> String {
-    let names = |text: fn(&Entry) -> &str| entries.iter().map(|entry| text(entry)).collect::<Vec<_>>().join(separator);
+    let names = |text: &dyn Fn(&Entry) -> String| {
+        entries.iter().map(|entry| text(entry)).collect::<Vec<_>>().join(separator)
+    };
     match detail {
         // `introspect` is explained by the discovery line; its signature would only repeat it.
-        Detail::Signatures => names(|entry| {
-            if entry.operation.name == INTROSPECT { INTROSPECT } else { entry.signature.as_str() }
+        Detail::Signatures => names(&|entry| {
+            if entry.operation.name == INTROSPECT {
+                INTROSPECT.to_owned()
+            } else {
+                signature::call(&entry.operation).replace("> ", ">")
+            }
         }),
-        Detail::Names => names(|entry| entry.operation.name.as_str()),
+        Detail::Names => names(&|entry| entry.operation.name.clone()),
         Detail::Groups => groups(entries),
     }
 }
@@ -371,7 +381,8 @@ fn groups(entries: &[&Entry]) -> String {
     }
     let total = counts.len();
     counts.sort_by(|a, m, b, n| n.cmp(m).then(a.cmp(b)));
-    let shown: Vec<String> = counts.iter().take(GROUPS).map(|(group, count)| format!("{group} {count}")).collect();
+    let shown: Vec<String> =
+        counts.iter().take(GROUPS).map(|(group, count)| format!("{group} {count}")).collect();
     let more = if total > GROUPS { format!(" and {} more", total - GROUPS) } else { String::new() };
     format!("{} in {total} groups: {}{more}", entries.len(), shown.join(", "))
 }
@@ -407,4 +418,3 @@ fn sentence(text: &str) -> String {
 fn cost(tool: &Tool) -> usize {
     tokens::estimate(&tool.to_json().to_string())
 }
-

@@ -19,7 +19,9 @@ pub struct Gateway {
 
 /// Two adapters that would answer to the same tool name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("adapters {first} and {second} both name a tool '{tool}'; give one of them a `tool_names.prefix` of its own")]
+#[error(
+    "adapters {first} and {second} both name a tool '{tool}'; give one of them a `tool_names.prefix` of its own"
+)]
 pub struct Collision {
     /// The name both want.
     pub tool: String,
@@ -64,7 +66,9 @@ impl Gateway {
                 "Tools of {about} take {{\"operation\": NAME, \"params\": {{…}}}} and are split by effect, so call an operation through the tool that lists it. \
                  Discover operations and their parameters with {{\"operation\":\"introspect\",\"params\":{{\"query\":\"operations\"}}}} on a read tool such as {tool}."
             ),
-            None => format!("Each tool of {about} is one operation. Its answer is JSON with `success` and either `data` or `error`."),
+            None => format!(
+                "Each tool of {about} is one operation. Its answer is JSON with `success` and either `data` or `error`."
+            ),
         }
     }
 
@@ -90,7 +94,11 @@ pub fn check_names<'a>(
         names.sort_unstable();
         for name in names {
             if let Some(first) = routes.insert(name.to_owned(), index).and_then(|other| adapters.get(other)) {
-                return Err(Collision { tool: name.to_owned(), first: label(*first), second: label(*second) });
+                return Err(Collision {
+                    tool: name.to_owned(),
+                    first: label(*first),
+                    second: label(*second),
+                });
             }
         }
     }

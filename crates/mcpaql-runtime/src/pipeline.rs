@@ -49,7 +49,11 @@ impl Served {
     ///
     /// # Errors
     /// What is wrong with the call, or what the target had against it.
-    pub async fn call_operation(&self, operation: &str, params: Map<String, Value>) -> Result<Answer, OpError> {
+    pub async fn call_operation(
+        &self,
+        operation: &str,
+        params: Map<String, Value>,
+    ) -> Result<Answer, OpError> {
         let call = request::prepare_operation(&self.catalog, operation, params)?;
         self.run(call).await
     }
@@ -84,7 +88,10 @@ impl Served {
         }
         let error = OpError::new(
             Code::PayloadTooLarge,
-            format!("The answer has {} bytes, more than the {limit} that may be returned. Ask for less.", reply.text.len()),
+            format!(
+                "The answer has {} bytes, more than the {limit} that may be returned. Ask for less.",
+                reply.text.len()
+            ),
         )
         .with("limit", "max_response_size")
         .with("actual", reply.text.len())

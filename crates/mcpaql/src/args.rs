@@ -157,8 +157,10 @@ pub(crate) struct Tools {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Values are read as the parameter's type: `limit=5`, `labels=bug,ui`, `labels='[\"a,b\"]'`.\n\
-    Exit status: 0 success, 1 the call failed and can be mended, 2 the target failed or could not be reached.")]
+#[command(
+    after_help = "Values are read as the parameter's type: `limit=5`, `labels=bug,ui`, `labels='[\"a,b\"]'`.\n\
+    Exit status: 0 success, 1 the call failed and can be mended, 2 the target failed or could not be reached."
+)]
 pub(crate) struct Call {
     /// Adapter document, or the name of a built-in one (notebook).
     #[arg(value_name = "DOCUMENT")]

@@ -76,7 +76,8 @@ impl Plan {
 
     /// Checks every document.
     pub(crate) fn check(self) -> Vec<(Source, Checked)> {
-        let config = self.config.map(|(source, diagnostics)| (source, Checked { catalog: None, diagnostics }));
+        let config =
+            self.config.map(|(source, diagnostics)| (source, Checked { catalog: None, diagnostics }));
         let documents = self.documents.into_iter().map(|(source, settings)| {
             let checked = check::check(&source, &settings);
             (source, checked)

@@ -101,8 +101,10 @@ impl Profile {
     /// The family an operation belongs to: named there, else by its category.
     #[must_use]
     pub fn family_of(&self, operation: &str, category: Category) -> Option<&str> {
-        let named = self.families.iter().find(|(_, family)| family.operations.iter().any(|name| name == operation));
-        let found = named.or_else(|| self.families.iter().find(|(_, family)| family.categories.contains(&category)));
+        let named =
+            self.families.iter().find(|(_, family)| family.operations.iter().any(|name| name == operation));
+        let found =
+            named.or_else(|| self.families.iter().find(|(_, family)| family.categories.contains(&category)));
         found.map(|(name, _)| name.as_str())
     }
 }

@@ -173,24 +173,24 @@ impl CompiledParams {
                 let message = format!(
                     "The parameters have {actual} bytes, the limit is {maximum}. Send less in one call"
                 );
-                ("request_bytes", Some(actual), maximum, message)
+                ("max_request_size", Some(actual), maximum, message)
             }
             Excess::String { actual, maximum } => {
                 let message = format!(
                     "Parameter '{name}' has a text of {actual} bytes, the limit is {maximum}. Send a shorter one"
                 );
-                ("string_bytes", Some(actual), maximum, message)
+                ("max_string_length", Some(actual), maximum, message)
             }
             Excess::Items { actual, maximum } => {
                 let message =
                     format!("Parameter '{name}' has {actual} items, the limit is {maximum}. Split the call");
-                ("array_items", Some(actual), maximum, message)
+                ("max_array_elements", Some(actual), maximum, message)
             }
             Excess::Depth { maximum } => {
                 let message = format!(
                     "Parameter '{name}' is nested deeper than {maximum} levels. Send a flatter value"
                 );
-                ("depth", None, maximum, message)
+                ("max_nesting_depth", None, maximum, message)
             }
             Excess::Nul => {
                 let message = format!("Parameter '{name}' holds the character U+0000. Send it without");

@@ -357,13 +357,13 @@ fn limits_name_themselves() {
     let limits =
         Limits { request_bytes: 100, response_bytes: 100, string_bytes: 20, array_items: 5, depth: 3 };
     for (params, limit, actual, maximum) in [
-        (json!({"a": "x".repeat(21)}), "string_bytes", 21, 20),
-        (json!({"a": {"k".repeat(21): 1}}), "string_bytes", 21, 20),
-        (json!({"a": [1, 2, 3, 4, 5, 6]}), "array_items", 6, 5),
-        (json!({"a": [[[1]]]}), "depth", 4, 3),
-        (json!({"a": vec!["x".repeat(20); 5]}), "request_bytes", 122, 100),
+        (json!({"a": "x".repeat(21)}), "max_string_length", 21, 20),
+        (json!({"a": {"k".repeat(21): 1}}), "max_string_length", 21, 20),
+        (json!({"a": [1, 2, 3, 4, 5, 6]}), "max_array_elements", 6, 5),
+        (json!({"a": [[[1]]]}), "max_nesting_depth", 4, 3),
+        (json!({"a": vec!["x".repeat(20); 5]}), "max_request_size", 122, 100),
         // Types would complain too, but nothing is checked that is too large.
-        (json!({"b": [1, 2, 3, 4, 5, 6]}), "array_items", 6, 5),
+        (json!({"b": [1, 2, 3, 4, 5, 6]}), "max_array_elements", 6, 5),
     ] {
         let error = validate_with(&op, params.clone(), &limits).unwrap_err();
         assert_eq!(error.code, Code::PayloadTooLarge, "{params}");

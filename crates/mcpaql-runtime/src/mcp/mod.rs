@@ -14,7 +14,6 @@ mod drain;
 mod handler;
 mod http;
 
-
 use mcpaql_core::response::Reply;
 pub use mcpaql_core::surface::Tool;
 use serde_json::{Map, Value};

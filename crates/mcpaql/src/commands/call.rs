@@ -49,7 +49,9 @@ fn params(args: &args::Call, catalog: &Catalog) -> Result<Map<String, Value>> {
         None => Map::new(),
         Some("-") => {
             let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).context("cannot read parameters from standard input")?;
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .context("cannot read parameters from standard input")?;
             object(&text)?
         }
         Some(text) => object(text)?,
@@ -62,7 +64,10 @@ fn params(args: &args::Call, catalog: &Catalog) -> Result<Map<String, Value>> {
             }
             .into());
         };
-        let schema = catalog.get(&args.operation).and_then(|entry| entry.operation.param(key)).map(|param| &param.schema);
+        let schema = catalog
+            .get(&args.operation)
+            .and_then(|entry| entry.operation.param(key))
+            .map(|param| &param.schema);
         params.insert(key.to_owned(), typed(value, schema));
     }
     Ok(params)

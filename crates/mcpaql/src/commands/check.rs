@@ -9,7 +9,11 @@ use mcpaql_core::diagnostic::render::Style;
 pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
     let checked = Plan::new(&args.documents, None, &args.surface.settings())?.check();
     let count = |severity| {
-        checked.iter().flat_map(|(_, checked)| &checked.diagnostics).filter(|d| d.severity == severity).count()
+        checked
+            .iter()
+            .flat_map(|(_, checked)| &checked.diagnostics)
+            .filter(|d| d.severity == severity)
+            .count()
     };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let report = render_reports(args.format, &checked);

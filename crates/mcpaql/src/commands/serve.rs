@@ -30,7 +30,7 @@ pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
         }
         None => {
             greet(&gateway, &args.documents, is_default, None);
-            serve::serve_stdio(gateway, Limits::default(), shutdown).await?;
+            Box::pin(serve::serve_stdio(gateway, Limits::default(), shutdown)).await?;
         }
     }
     Ok(Outcome::Clean)
@@ -77,9 +77,12 @@ fn greet(gateway: &Gateway, documents: &[String], is_default: bool, bound: Optio
         Some(bound) => format!("  {{\"mcpServers\": {{\"mcpaql\": {{\"url\": \"http://{bound}/mcp\"}}}}}}\n"),
         None => {
             let program = std::env::current_exe().map_or("mcpaql".into(), |path| path.display().to_string());
-            let list: Vec<String> = std::iter::once("serve".to_owned()).chain(documents.iter().cloned()).collect();
+            let list: Vec<String> =
+                std::iter::once("serve".to_owned()).chain(documents.iter().cloned()).collect();
             let list = serde_json::to_string(&list).unwrap_or_default();
-            format!("  {{\"mcpServers\": {{\"mcpaql\": {{\"command\": \"{program}\", \"args\": {list}}}}}}}\n")
+            format!(
+                "  {{\"mcpServers\": {{\"mcpaql\": {{\"command\": \"{program}\", \"args\": {list}}}}}}}\n"
+            )
         }
     });
     let document = if is_default { "notebook" } else { documents.first().map_or("DOCUMENT", String::as_str) };
@@ -99,7 +102,8 @@ async fn stop_on_signal(shutdown: CancellationToken) {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+        let (Ok(mut terminate), Ok(mut interrupt)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
         else {
             return;
         };

@@ -27,7 +27,8 @@ pub(crate) fn run(args: &args::Tools) -> Result<Outcome> {
 
 fn table(tools: &[&Tool]) -> String {
     let mut rows = vec![
-        ["TOOL", "TITLE", "READ-ONLY", "DESTRUCTIVE", "IDEMPOTENT", "OPEN WORLD", "BYTES", "TOKENS"].map(str::to_owned),
+        ["TOOL", "TITLE", "READ-ONLY", "DESTRUCTIVE", "IDEMPOTENT", "OPEN WORLD", "BYTES", "TOKENS"]
+            .map(str::to_owned),
     ];
     let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
     let (mut bytes, mut tokens) = (0, 0);
@@ -71,7 +72,11 @@ fn render(rows: &[[String; 8]]) -> String {
             .iter()
             .zip(widths)
             .enumerate()
-            .map(|(column, (cell, width))| if column >= 6 { format!("{cell:>width$}") } else { format!("{cell:width$}") })
+            .map(
+                |(column, (cell, width))| {
+                    if column >= 6 { format!("{cell:>width$}") } else { format!("{cell:width$}") }
+                },
+            )
             .collect();
         cells.join("  ").trim_end().to_owned()
     };

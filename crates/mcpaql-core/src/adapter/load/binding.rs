@@ -2,13 +2,13 @@
 
 use super::operation::Setting;
 use super::params::{Draft, plain};
-use crate::reader::{Object, Reader, child, short};
 use crate::adapter::Target;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::operation::{
     Arg, Binding, BodyForm, CommandBinding, ExitMeaning, HttpBinding, Output, Param, Place, Segment, Stdin,
 };
+use crate::reader::{Object, Reader, child, short};
 use crate::suggest;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
@@ -39,7 +39,10 @@ pub(super) fn read(
                     &operation.pointer,
                     "A store derives its operations from its resources",
                 )
-                .suggest(format!("remove the operation and describe it under target.resources ({})", names.join(", "))),
+                .suggest(format!(
+                    "remove the operation and describe it under target.resources ({})",
+                    names.join(", ")
+                )),
             );
             None
         }
@@ -126,9 +129,13 @@ fn method_of(reader: &mut Reader, method: &str, pointer: &str) -> Option<String>
 fn path_of(reader: &mut Reader, path: &str, pointer: &str) -> Option<Vec<Segment>> {
     if !path.starts_with('/') || path.contains(['?', '#']) || path.chars().any(char::is_whitespace) {
         reader.push(
-            Diagnostic::error(Code::SchemaInvalidValue, pointer, "The path must begin with '/' and hold no query, fragment or space")
-                .expected("/path/{placeholder}; query parameters are declared under params")
-                .found(path),
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                pointer,
+                "The path must begin with '/' and hold no query, fragment or space",
+            )
+            .expected("/path/{placeholder}; query parameters are declared under params")
+            .found(path),
         );
         return None;
     }
@@ -168,9 +175,11 @@ fn place_params(
     method: &str,
     pointer: &str,
 ) -> Vec<Param> {
-    let default = if matches!(method, "GET" | "HEAD" | "DELETE" | "OPTIONS") { Place::Query } else { Place::Body };
+    let default =
+        if matches!(method, "GET" | "HEAD" | "DELETE" | "OPTIONS") { Place::Query } else { Place::Body };
     resolve_placeholders(reader, &drafts, path, pointer);
-    let in_path = |name: &str| path.iter().any(|piece| matches!(piece, Segment::Param(param) if param == name));
+    let in_path =
+        |name: &str| path.iter().any(|piece| matches!(piece, Segment::Param(param) if param == name));
     let mut params = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let placed = in_path(&draft.param.name);
@@ -187,7 +196,10 @@ fn place_params(
                 Diagnostic::error(
                     Code::SchemaUnresolvedRef,
                     &draft.pointer,
-                    format!("Parameter '{}' is in the path, but the path has no '{{{}}}'", draft.param.name, draft.param.wire),
+                    format!(
+                        "Parameter '{}' is in the path, but the path has no '{{{}}}'",
+                        draft.param.name, draft.param.wire
+                    ),
                 )
                 .suggest(format!("add `{{{}}}` to the path or remove `in: path`", draft.param.name)),
             ),
@@ -228,7 +240,9 @@ fn resolve_placeholders(reader: &mut Reader, drafts: &[Draft], pieces: &mut [Seg
         .found(format!("{{{name}}}"));
         diagnostic = match suggest::nearest(name, drafts.iter().map(|draft| draft.param.name.as_str())) {
             Some(word) => diagnostic.suggest(format!("did you mean `{{{word}}}`?")),
-            None => diagnostic.suggest(format!("add `{name}: {{ type: string, required: true }}` under params")),
+            None => {
+                diagnostic.suggest(format!("add `{name}: {{ type: string, required: true }}` under params"))
+            }
         };
         reader.push(diagnostic);
     }
@@ -246,10 +260,15 @@ fn command(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> O
     for (index, item) in items.iter().enumerate() {
         argv.extend(arg(reader, item, &child(&pointer, index), &drafts));
     }
-    if !matches!(argv.first(), Some(Arg::Template(pieces)) if matches!(pieces.as_slice(), [Segment::Literal(_)])) {
+    if !matches!(argv.first(), Some(Arg::Template(pieces)) if matches!(pieces.as_slice(), [Segment::Literal(_)]))
+    {
         reader.push(
-            Diagnostic::error(Code::SchemaInvalidValue, child(&pointer, 0), "The program must be a fixed name")
-                .expected("the name of a program without placeholders"),
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                child(&pointer, 0),
+                "The program must be a fixed name",
+            )
+            .expected("the name of a program without placeholders"),
         );
         return None;
     }
@@ -258,8 +277,7 @@ fn command(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> O
     let timeout_ms = reader.seconds(operation, "timeout");
     let exit = exit(reader, operation);
     let params = drafts.into_iter().map(|draft| draft.finish(Place::Body)).collect();
-    let binding =
-        CommandBinding { argv, stdin, output: output.unwrap_or(Output::Text), timeout_ms, exit };
+    let binding = CommandBinding { argv, stdin, output: output.unwrap_or(Output::Text), timeout_ms, exit };
     Some(Bound { binding: Binding::Command(binding), params })
 }
 
@@ -375,9 +393,13 @@ fn exit(reader: &mut Reader, operation: &Object<'_>) -> IndexMap<i32, ExitMeanin
                 meanings.insert(status, meaning);
             }
             _ => reader.push(
-                Diagnostic::error(Code::SchemaInvalidValue, &pointer, format!("Exit status '{status}' has no usable meaning"))
-                    .expected("a number, and `success` or an error code such as NOT_FOUND_RESOURCE")
-                    .found(short(meaning)),
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    &pointer,
+                    format!("Exit status '{status}' has no usable meaning"),
+                )
+                .expected("a number, and `success` or an error code such as NOT_FOUND_RESOURCE")
+                .found(short(meaning)),
             ),
         }
     }

@@ -4,9 +4,9 @@
 //! `{array: string}` and `{object: {…}}`, and `required: true` on a field instead of a list on its parent. Inside the
 //! model there is only JSON Schema, with references spelled `{"$ref": "#/types/Name"}`.
 
-use crate::reader::{Object, Reader, child, short};
 use crate::diagnostic::{Diagnostic, field_path};
 use crate::error::Code;
+use crate::reader::{Object, Reader, child, short};
 use crate::suggest;
 use serde_json::{Map, Value, json};
 
@@ -15,11 +15,46 @@ pub(super) const PRIMITIVES: &[&str] = &["string", "integer", "number", "boolean
 
 /// The vocabulary of a schema.
 pub(super) const SCHEMA_KEYS: &[&str] = &[
-    "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-    "minLength", "maxLength", "pattern", "format", "items", "prefixItems", "minItems", "maxItems", "uniqueItems",
-    "properties", "required", "additionalProperties", "minProperties", "maxProperties", "oneOf", "anyOf", "allOf",
-    "not", "$ref", "ref", "nullable", "default", "description", "title", "example", "examples", "deprecated",
-    "readOnly", "writeOnly", "discriminator", "contentEncoding", "contentMediaType",
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "properties",
+    "required",
+    "additionalProperties",
+    "minProperties",
+    "maxProperties",
+    "oneOf",
+    "anyOf",
+    "allOf",
+    "not",
+    "$ref",
+    "ref",
+    "nullable",
+    "default",
+    "description",
+    "title",
+    "example",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "discriminator",
+    "contentEncoding",
+    "contentMediaType",
 ];
 
 /// Turns what the author wrote into plain JSON Schema; `types` are the names that may be referred to.

@@ -16,26 +16,67 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::Code;
 use crate::operation::{Category, Operation};
 use crate::policy::{self, HintOverrides, Policy};
+use crate::reader::{self, Object, Reader, child};
 use crate::suggest;
 use indexmap::IndexMap;
 use operation::Setting;
-use crate::reader::{self, Object, Reader, child};
 use serde_json::Value;
 
 pub(crate) use binding::introspect_params;
 pub(crate) use operation::title_of;
 
 const ELEMENT_KEYS: &[&str] = &[
-    "name", "type", "version", "description", "display_name", "target", "auth", "operations", "types", "tool_names",
-    "mode", "endpoints", "profile", "policy", "annotations", "errors", "trust", "rate_limits", "author", "tags", "triggers",
-    "created", "modified", "license", "homepage",
+    "name",
+    "type",
+    "version",
+    "description",
+    "display_name",
+    "target",
+    "auth",
+    "operations",
+    "types",
+    "tool_names",
+    "mode",
+    "endpoints",
+    "profile",
+    "policy",
+    "annotations",
+    "errors",
+    "trust",
+    "rate_limits",
+    "author",
+    "tags",
+    "triggers",
+    "created",
+    "modified",
+    "license",
+    "homepage",
 ];
 const GENERATOR_KEYS: &[&str] = &[
-    "schema_version", "adapter", "auth", "endpoints", "types", "tool_names", "mode", "policy", "annotations", "errors",
-    "trust", "rate_limits",
+    "schema_version",
+    "adapter",
+    "auth",
+    "endpoints",
+    "types",
+    "tool_names",
+    "mode",
+    "policy",
+    "annotations",
+    "errors",
+    "trust",
+    "rate_limits",
 ];
-const ADAPTER_KEYS: &[&str] =
-    &["name", "display_name", "version", "description", "target_api", "author", "tags", "license", "homepage"];
+const ADAPTER_KEYS: &[&str] = &[
+    "name",
+    "display_name",
+    "version",
+    "description",
+    "target_api",
+    "author",
+    "tags",
+    "license",
+    "homepage",
+];
 const SCHEMA_VERSIONS: &[&str] = &["1.0"];
 const NOT_YET: &[(&str, &str)] = &[
     ("trust", "trust is granted by the operator, not claimed by a document"),
@@ -90,18 +131,27 @@ fn element_form(
         None => reader.missing(document, "type", "adapter"),
         Some(Value::String(kind)) if kind == "adapter" => {}
         Some(other) => reader.push(
-            Diagnostic::error(Code::SchemaInvalidValue, document.at("type"), "This is not an adapter document")
-                .expected("adapter")
-                .found(reader::short(other)),
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                document.at("type"),
+                "This is not an adapter document",
+            )
+            .expected("adapter")
+            .found(reader::short(other)),
         ),
     }
     let identity = identity(reader, document);
     let types = types(reader, document);
     let target = target::read(reader, document, "target", &type_names(&types));
     let auth = target::auth(reader, document);
-    let operations = document.get("operations").map(|_| ()).and_then(|()| reader.member(document, "operations"));
+    let operations =
+        document.get("operations").map(|_| ()).and_then(|()| reader.member(document, "operations"));
     if document.get("operations").is_none() && !matches!(target, Some(Target::Store(_))) {
-        reader.missing(document, "operations", "operations by category: create, read, update, delete, execute");
+        reader.missing(
+            document,
+            "operations",
+            "operations by category: create, read, update, delete, execute",
+        );
     }
     let body = Body { types, target: target?, auth, operations };
     let profile_source = document.get("endpoints").is_some().then_some(document);
@@ -139,7 +189,11 @@ fn generator_form(
     let target = target::read(reader, &adapter, "target_api", &type_names(&types));
     let auth = target::auth(reader, document);
     if document.get("endpoints").is_none() {
-        reader.missing(document, "endpoints", "operations by endpoint: create, read, update, delete, execute");
+        reader.missing(
+            document,
+            "endpoints",
+            "operations by endpoint: create, read, update, delete, execute",
+        );
     }
     let operations = reader.member(document, "endpoints");
     let body = Body { types, target: target?, auth, operations };
@@ -193,7 +247,9 @@ fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str) -> Option<
         && name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())
         && !name.ends_with(['-', '_'])
-        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte));
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte));
     let branded = suggest::snake_case(name).split('_').any(|word| word == "mcpaql");
     if legal && !branded {
         return Some(name.to_owned());
@@ -309,7 +365,8 @@ fn assemble(
     }
     let profile = profile_source.and_then(|source| profile::read(reader, source, &operations));
     let names = policy::policies().map(|policy| policy.name).collect::<Vec<_>>();
-    let policy = reader.choice(document, "policy", &names, |name| Policy::named(name).map(|policy| policy.name));
+    let policy =
+        reader.choice(document, "policy", &names, |name| Policy::named(name).map(|policy| policy.name));
     let (hints, endpoint_hints) = annotations(reader, document);
     Some(Adapter {
         name: identity.name,
@@ -344,12 +401,15 @@ fn read_operations(
         let list = object.at(category.endpoint());
         for (index, item) in items.iter().enumerate() {
             let pointer = child(&list, index);
-            let Some(operation) = operation::read(reader, item, &pointer, category, setting) else { continue };
-            let names = std::iter::once(&operation.name).chain(&operation.aliases);
+            let Some(operation) = operation::read(reader, item, &pointer, category, setting) else {
+                continue;
+            };
+            let mut names = std::iter::once(&operation.name).chain(&operation.aliases);
             let taken = names
-                .filter(|name| operations.iter().any(|other| other.name == **name || other.aliases.contains(name)))
-                .cloned()
-                .next();
+                .find(|name| {
+                    operations.iter().any(|other| other.name == **name || other.aliases.contains(name))
+                })
+                .cloned();
             if let Some(name) = taken {
                 let first = origins.get(&name).map_or(String::new(), |first| {
                     format!(" (first in '{}')", crate::diagnostic::field_path(first))
@@ -382,7 +442,11 @@ fn tool_names(reader: &mut Reader, document: &Object<'_>) -> ToolNames {
             }
         }
     }
-    ToolNames { pattern: reader.string(&object, "pattern"), prefix: reader.string(&object, "prefix"), aliases }
+    ToolNames {
+        pattern: reader.string(&object, "pattern"),
+        prefix: reader.string(&object, "prefix"),
+        aliases,
+    }
 }
 
 fn annotations(

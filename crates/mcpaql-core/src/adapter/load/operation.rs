@@ -1,23 +1,47 @@
 //! Operations: what the document says about each, bound to the target.
 
 use super::binding::{self, Bound};
-use super::params;
-use crate::reader::{Object, Reader, child};
 use super::dialect;
+use super::params;
 use crate::adapter::Target;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::facts::{self, Declared, Effect, Guard, Reach};
 use crate::operation::{Binding, Category, Danger, Example, Operation, Param, Returns};
 use crate::policy::HintOverrides;
+use crate::reader::{Object, Reader, child};
 use crate::suggest;
 use serde_json::{Map, Value};
 
 /// Keys of an operation.
 pub(super) const OPERATION_KEYS: &[&str] = &[
-    "name", "maps_to", "http", "command", "stdin", "output", "exit", "timeout", "body", "body_param", "title", "description",
-    "params", "returns", "response", "examples", "tags", "danger", "danger_level", "effect", "idempotent",
-    "non_idempotent", "deprecated", "aliases", "annotations", "pagination", "supports_fields",
+    "name",
+    "maps_to",
+    "http",
+    "command",
+    "stdin",
+    "output",
+    "exit",
+    "timeout",
+    "body",
+    "body_param",
+    "title",
+    "description",
+    "params",
+    "returns",
+    "response",
+    "examples",
+    "tags",
+    "danger",
+    "danger_level",
+    "effect",
+    "idempotent",
+    "non_idempotent",
+    "deprecated",
+    "aliases",
+    "annotations",
+    "pagination",
+    "supports_fields",
     "requires_confirmation",
 ];
 
@@ -55,7 +79,10 @@ pub(super) fn read(
         &[
             ("pagination", "pages are passed to the target as ordinary parameters"),
             ("supports_fields", "answers come back whole"),
-            ("requires_confirmation", "nobody is asked before the operation runs; rely on the client's approval"),
+            (
+                "requires_confirmation",
+                "nobody is asked before the operation runs; rely on the client's approval",
+            ),
         ],
     );
     let name = name(reader, &object);
@@ -176,7 +203,10 @@ fn contradictions(
             )
             .expected("GET, HEAD, OPTIONS, or POST that only searches")
             .found(http.method.clone())
-            .suggest(format!("move the operation to `{}`", if http.method == "DELETE" { "delete" } else { "update" })),
+            .suggest(format!(
+                "move the operation to `{}`",
+                if http.method == "DELETE" { "delete" } else { "update" }
+            )),
         );
     }
 }
@@ -184,7 +214,8 @@ fn contradictions(
 /// A required etag or version argument makes an update safe against lost changes.
 fn guard_of(params: &[Param]) -> Guard {
     let guarded = params.iter().any(|param| {
-        param.required && matches!(param.name.as_str(), "etag" | "if_match" | "_etag" | "version" | "lock_version")
+        param.required
+            && matches!(param.name.as_str(), "etag" | "if_match" | "_etag" | "version" | "lock_version")
     });
     if guarded { Guard::Etag } else { Guard::None }
 }
@@ -192,8 +223,7 @@ fn guard_of(params: &[Param]) -> Guard {
 fn returns(reader: &mut Reader, object: &Object<'_>, types: &[String]) -> Option<Returns> {
     let (key, value) =
         ["returns", "response"].iter().find_map(|key| object.get(key).map(|value| (*key, value)))?;
-    let description =
-        value.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let description = value.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
     let schema = dialect::schema(reader, value, &object.at(key), types);
     Some(Returns { schema, description })
 }

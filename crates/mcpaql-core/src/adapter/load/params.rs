@@ -1,10 +1,10 @@
 //! Parameters of an operation, from a map (`params: {owner: {…}}`) or a list (`params: [{name: owner, …}]`).
 
 use super::dialect::{self, SCHEMA_KEYS};
-use crate::reader::{Object, Reader, child};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::operation::{Param, Place, Style, StyleForm};
+use crate::reader::{Object, Reader, child};
 use crate::suggest;
 use serde_json::{Map, Value};
 

@@ -2,11 +2,11 @@
 
 use super::operation;
 use super::params::is_snake_case;
-use crate::reader::{Object, Reader};
 use crate::adapter::{Family, Profile};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::operation::{Category, INTROSPECT, Operation};
+use crate::reader::{Object, Reader};
 use crate::suggest;
 use indexmap::IndexMap;
 
@@ -21,9 +21,13 @@ pub(super) fn read(reader: &mut Reader, document: &Object<'_>, operations: &[Ope
         let pointer = endpoints.at(family);
         if !is_snake_case(family) {
             reader.push(
-                Diagnostic::error(Code::SchemaInvalidName, &pointer, format!("Endpoint name '{family}' must be snake_case"))
-                    .at_key()
-                    .found(family.as_str()),
+                Diagnostic::error(
+                    Code::SchemaInvalidName,
+                    &pointer,
+                    format!("Endpoint name '{family}' must be snake_case"),
+                )
+                .at_key()
+                .found(family.as_str()),
             );
             continue;
         }
@@ -47,7 +51,8 @@ fn read_family(reader: &mut Reader, object: &Object<'_>, operations: &[Operation
             format!("'{name}' is not an operation of this adapter"),
         )
         .found(name.as_str());
-        if let Some(word) = suggest::nearest(name, operations.iter().map(|operation| operation.name.as_str())) {
+        if let Some(word) = suggest::nearest(name, operations.iter().map(|operation| operation.name.as_str()))
+        {
             diagnostic = diagnostic.suggest(format!("did you mean `{word}`?"));
         }
         reader.push(diagnostic);
@@ -103,7 +108,10 @@ fn assign(
                     &endpoints.pointer,
                     format!("Operation '{}' belongs to no endpoint", operation.name),
                 )
-                .suggest(format!("name it under an endpoint's `operations`, or its category {} under `categories`", operation.category)),
+                .suggest(format!(
+                    "name it under an endpoint's `operations`, or its category {} under `categories`",
+                    operation.category
+                )),
             );
         }
     }

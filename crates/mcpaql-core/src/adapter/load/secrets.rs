@@ -1,8 +1,8 @@
 //! Finds credentials that stand in a document itself. What is found is never shown.
 
-use crate::reader::{Reader, child};
 use crate::diagnostic::{Diagnostic, field_path};
 use crate::error::Code;
+use crate::reader::{Reader, child};
 use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -53,11 +53,11 @@ pub(super) fn report(reader: &mut Reader, pointer: &str, suggestion: &str) {
 /// Looks for token shapes in every string of the document.
 pub(super) fn scan(reader: &mut Reader, value: &Value, pointer: &str) {
     match value {
-        Value::String(text) => {
-            if looks_like_token(text) {
-                report(reader, pointer, "move it to an environment variable and write `${env:NAME}` here; then revoke it");
-            }
-        }
+        Value::String(text) if looks_like_token(text) => report(
+            reader,
+            pointer,
+            "move it to an environment variable and write `${env:NAME}` here; then revoke it",
+        ),
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 scan(reader, item, &child(pointer, index));

@@ -2,17 +2,27 @@
 
 use super::dialect;
 use super::operation::title_of;
-use crate::reader::{Object, Reader, child};
 use super::{params, secrets};
 use crate::adapter::{Auth, CommandTarget, HttpTarget, KeyPlace, Resource, StoreTarget, Target};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
+use crate::reader::{Object, Reader, child};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 pub(super) const HTTP_KEYS: &[&str] = &[
-    "transport", "protocol", "serialization", "base_url", "headers", "allow_http", "connect_timeout", "timeout",
-    "retries", "max_response_bytes", "name", "version",
+    "transport",
+    "protocol",
+    "serialization",
+    "base_url",
+    "headers",
+    "allow_http",
+    "connect_timeout",
+    "timeout",
+    "retries",
+    "max_response_bytes",
+    "name",
+    "version",
 ];
 pub(super) const STORE_KEYS: &[&str] = &["transport", "protocol", "serialization", "resources"];
 pub(super) const RESOURCE_KEYS: &[&str] =
@@ -63,7 +73,11 @@ fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
         let credential = ["authorization", "proxy-authorization", "x-api-key", "cookie"]
             .contains(&name.to_ascii_lowercase().as_str());
         if credential && !value.contains("${env:") {
-            secrets::report(reader, &child(&target.at("headers"), name), "write `${env:NAME}` instead, or use `auth`");
+            secrets::report(
+                reader,
+                &child(&target.at("headers"), name),
+                "write `${env:NAME}` instead, or use `auth`",
+            );
         }
     }
     Some(Target::Http(HttpTarget {
@@ -72,7 +86,9 @@ fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
         allow_http,
         connect_timeout_ms: reader.seconds(target, "connect_timeout").unwrap_or(10_000),
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(60_000),
-        retries: reader.unsigned(target, "retries").map_or(2, |count| u32::try_from(count.min(10)).unwrap_or(10)),
+        retries: reader
+            .unsigned(target, "retries")
+            .map_or(2, |count| u32::try_from(count.min(10)).unwrap_or(10)),
         max_response_bytes: reader.unsigned(target, "max_response_bytes").unwrap_or(10 << 20),
     }))
 }
@@ -93,7 +109,11 @@ fn base_url_of(reader: &mut Reader, target: &Object<'_>, text: &str, allow_http:
     };
     let authority = rest.split('/').next().unwrap_or_default();
     if authority.is_empty() || rest.contains(['?', '#', ' ', '{', '}']) {
-        problem(reader, "base_url must be a scheme, a host and an optional path", "leave out query, fragment and placeholders");
+        problem(
+            reader,
+            "base_url must be a scheme, a host and an optional path",
+            "leave out query, fragment and placeholders",
+        );
         return None;
     }
     if authority.contains('@') {
@@ -104,7 +124,11 @@ fn base_url_of(reader: &mut Reader, target: &Object<'_>, text: &str, allow_http:
         "https" => {}
         "http" if allow_http || is_loopback(authority) => {}
         "http" => {
-            problem(reader, "Plain http:// is only for this machine", "use https://, or say `allow_http: true` if you must");
+            problem(
+                reader,
+                "Plain http:// is only for this machine",
+                "use https://, or say `allow_http: true` if you must",
+            );
             return None;
         }
         _ => {
@@ -154,9 +178,13 @@ fn store(reader: &mut Reader, target: &Object<'_>, types: &[String]) -> Option<T
         let pointer = map.at(name);
         if !params::is_snake_case(name) {
             reader.push(
-                Diagnostic::error(Code::SchemaInvalidName, &pointer, format!("Resource name '{name}' must be snake_case"))
-                    .at_key()
-                    .found(name.as_str()),
+                Diagnostic::error(
+                    Code::SchemaInvalidName,
+                    &pointer,
+                    format!("Resource name '{name}' must be snake_case"),
+                )
+                .at_key()
+                .found(name.as_str()),
             );
             continue;
         }
@@ -168,7 +196,8 @@ fn store(reader: &mut Reader, target: &Object<'_>, types: &[String]) -> Option<T
 }
 
 /// Fields every record has; a resource cannot declare them.
-const RECORD_FIELDS: &[&str] = &["id", "created_at", "updated_at", "_etag", "input", "if_match", "first", "after", "query"];
+const RECORD_FIELDS: &[&str] =
+    &["id", "created_at", "updated_at", "_etag", "input", "if_match", "first", "after", "query"];
 
 fn resource(reader: &mut Reader, name: &str, object: &Object<'_>, types: &[String]) -> Resource {
     reader.known(object, RESOURCE_KEYS);
@@ -184,7 +213,9 @@ fn resource(reader: &mut Reader, name: &str, object: &Object<'_>, types: &[Strin
                         Diagnostic::error(
                             Code::SchemaInvalidName,
                             &pointer,
-                            format!("Field name '{field}' must be snake_case and not one the store uses itself"),
+                            format!(
+                                "Field name '{field}' must be snake_case and not one the store uses itself"
+                            ),
                         )
                         .at_key()
                         .found(field.as_str()),
@@ -273,8 +304,17 @@ fn command(reader: &mut Reader, target: &Object<'_>) -> Target {
 }
 
 pub(super) const AUTH_KEYS: &[&str] = &[
-    "type", "config", "token_env", "key_env", "username_env", "password_env", "header", "header_name", "query",
-    "query_name", "prefix",
+    "type",
+    "config",
+    "token_env",
+    "key_env",
+    "username_env",
+    "password_env",
+    "header",
+    "header_name",
+    "query",
+    "query_name",
+    "prefix",
 ];
 
 /// Reads `auth`; names of environment variables only.
@@ -288,8 +328,11 @@ pub(super) fn auth(reader: &mut Reader, parent: &Object<'_>) -> Auth {
         flat.extend(config.map.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
     report_credentials(reader, &object);
-    let known: Vec<&str> =
-        AUTH_KEYS.iter().copied().chain(object.map.keys().map(String::as_str).filter(|key| secrets::env_twin(key).is_some())).collect();
+    let known: Vec<&str> = AUTH_KEYS
+        .iter()
+        .copied()
+        .chain(object.map.keys().map(String::as_str).filter(|key| secrets::env_twin(key).is_some()))
+        .collect();
     reader.known(&object, &known);
     let settings = Object { map: &flat, pointer: object.pointer.clone() };
     let kinds = ["none", "bearer", "api_key", "basic"];
@@ -337,7 +380,11 @@ fn report_credentials(reader: &mut Reader, object: &Object<'_>) {
         if let Some(twin) = secrets::env_twin(key)
             && !value.is_null()
         {
-            secrets::report(reader, &object.at(key), &format!("use `{twin}: NAME_OF_A_VARIABLE` and revoke this credential"));
+            secrets::report(
+                reader,
+                &object.at(key),
+                &format!("use `{twin}: NAME_OF_A_VARIABLE` and revoke this credential"),
+            );
         }
     }
 }
