@@ -126,7 +126,10 @@ fn references(value: &Value, names: &mut IndexSet<String>, depth: usize) {
 }
 
 fn type_name(target: &str) -> String {
-    target.rsplit('/').next().unwrap_or(target).replace("~1", "/").replace("~0", "~")
+    match target.rsplit('/').next().map(str::trim) {
+        None | Some("") => "any".to_owned(),
+        Some(name) => name.replace("~1", "/").replace("~0", "~").replace(char::is_control, ""),
+    }
 }
 
 /// How much is written out.
