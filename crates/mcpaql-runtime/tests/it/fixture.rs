@@ -11,7 +11,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
@@ -213,10 +213,9 @@ pub(crate) const EVERYWHERE: [(Wire, Revision); 4] = [
     (Wire::Http, Revision::V2026),
 ];
 
-/// reqwest is built without a default provider of cryptography.
+/// reqwest is built without a default provider of cryptography; another test may have been first to install it.
 pub(crate) fn crypto() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 pub(crate) async fn connect(
