@@ -188,7 +188,7 @@ async fn a_list_compares_scalars_exactly() {
         json!({"title": "a", "done": true, "points": 1, "status": "open"}),
         json!({"title": "b", "done": false, "points": 1.5}),
         json!({"title": "c", "status": "open"}),
-        json!({"title": "' OR 1=1 --"}),
+        json!({"title": "' OR 1=1 --", "body": "\u{0}\u{1e}\u{1f}\u{7f}"}),
     ] {
         notebook.ok("create_note", record).await;
     }
@@ -357,6 +357,21 @@ async fn concurrent_updates_through_two_stores_never_lose_one_another() {
     let record = books[1].ok("get_note", json!({"id": id})).await;
     assert_eq!(record["meta"].as_object().map(Map::len), Some(40));
     assert_eq!(record["_etag"], json!("41"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fresh_file_may_be_opened_by_many_in_the_same_moment() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("notes.db");
+    let mut tasks = Vec::new();
+    for number in 0..8 {
+        let path = path.clone();
+        tasks.push(tokio::spawn(async move { Notebook::open(&path).await.note(&number.to_string()).await }));
+    }
+    for task in tasks {
+        task.await.expect("a note");
+    }
+    assert_eq!(Notebook::open(&path).await.titles("list_notes", json!({})).await.len(), 8);
 }
 
 #[tokio::test]
