@@ -157,12 +157,7 @@ fn update(words: &Words<'_>, resource: &Resource) -> Operation {
     let mut params = vec![
         id(words),
         param("input", input, false, "The fields to change. Objects merge, arrays replace, null removes."),
-        param(
-            "if_match",
-            json!({"type": "string"}),
-            false,
-            "The _etag you read. The update is refused if the record has changed since.",
-        ),
+        if_match("The _etag you read. The update is refused if the record has changed since."),
     ];
     params.extend(flat);
     let about = format!("Change fields of {} and keep the rest.", words.one());
@@ -176,15 +171,15 @@ fn update(words: &Words<'_>, resource: &Resource) -> Operation {
     operation(words, StoreAction::Update, about, params, Some(record(resource)), example)
 }
 
+/// The guard against lost changes; a record's own `_etag` is accepted under its own name.
+fn if_match(description: &str) -> Param {
+    Param { wire: "_etag".into(), ..param("if_match", json!({"type": "string"}), false, description) }
+}
+
 fn delete(words: &Words<'_>) -> Operation {
     let params = vec![
         id(words),
-        param(
-            "if_match",
-            json!({"type": "string"}),
-            false,
-            "The _etag you read. The delete is refused if the record has changed since.",
-        ),
+        if_match("The _etag you read. The delete is refused if the record has changed since."),
     ];
     let about = format!("Delete one {} for good.", words.singular);
     let returns = json!({
