@@ -1,6 +1,6 @@
 //! Reading an untyped document: typed access that turns every surprise into a diagnostic instead of an early end.
 
-use crate::diagnostic::{Diagnostic, field_path};
+use crate::diagnostic::{Diagnostic, Severity, field_path};
 use crate::error::Code;
 use crate::suggest;
 use serde_json::{Map, Value};
@@ -52,6 +52,11 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
+    /// Whether an error is among the diagnostics behind the first `count`.
+    pub(crate) fn failed_since(&self, count: usize) -> bool {
+        self.diagnostics.iter().skip(count).any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
