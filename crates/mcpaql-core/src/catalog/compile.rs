@@ -211,7 +211,11 @@ impl Compiler {
                     Diagnostic::warning(
                         Code::SchemaInvalidValue,
                         format!("{}/annotations/readOnlyHint", origins::operation(&operation.name)),
-                        format!("'{}' is a {} and says it is read-only", operation.name, operation.category),
+                        format!(
+                            "'{}' is filed under {} and says it is read-only",
+                            operation.name,
+                            operation.category.endpoint()
+                        ),
                     )
                     .suggest("move it to `read` if it changes nothing"),
                 );

@@ -225,7 +225,7 @@ fn an_operation_may_say_itself_that_it_reads_and_is_doubted() {
     let rest = "operations: { execute: [{ name: run_query, maps_to: POST /query, annotations: { readOnlyHint: true } }] }\n";
     let checked = check(&document(rest));
     assert_eq!(checked.errors(), 0);
-    assert_eq!(checked.diagnostics[0].message, "'run_query' is a EXECUTE and says it is read-only");
+    assert_eq!(checked.diagnostics[0].message, "'run_query' is filed under execute and says it is read-only");
     assert_eq!(checked.diagnostics[0].pointer, "/operations/execute/0/annotations/readOnlyHint");
     let catalog = checked.catalog.unwrap();
     assert_eq!(four(tool(&catalog, "demo_mcpaql_execute").hints), [T, F, T, T]);

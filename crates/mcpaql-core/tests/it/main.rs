@@ -1,7 +1,6 @@
 //! What the protocol's core promises, as specifications: a document goes in as text, and what an author, a client and a model see
 //! comes out.
 
-mod documents;
 mod forms;
 mod fuzz;
 mod generated;

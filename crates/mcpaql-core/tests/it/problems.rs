@@ -471,7 +471,7 @@ fn adapter_names_that_cannot_be_part_of_a_tool_name() {
     let rows = [
         ("GitHub API", "is not a legal name", Some("write `name: git-hub-api`")),
         ("git.hub", "is not a legal name", Some("write `name: git-hub`")),
-        ("my-mcpaql-api", "holds the word that separates", Some("write `name: my--api`")),
+        ("my-mcpaql-api", "holds the word that separates", Some("write `name: my-api`")),
         ("mcpaql", "holds the word that separates", None),
         ("x", "is not a legal name", None),
     ];

@@ -104,8 +104,9 @@ fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str) -> Option<
     } else {
         format!("Adapter name '{name}' is not a legal name")
     };
-    let better = suggest::snake_case(name).replace("mcpaql", "").replace('_', "-");
-    let better = better.trim_matches('-');
+    let better = suggest::snake_case(name);
+    let better: Vec<&str> = better.split('_').filter(|word| *word != "mcpaql").collect();
+    let better = better.join("-");
     let mut diagnostic = Diagnostic::error(Code::SchemaInvalidName, object.at("name"), message)
         .expected("2 to 64 lower case letters, digits and hyphens, beginning with a letter, without `mcpaql`")
         .found(name);
