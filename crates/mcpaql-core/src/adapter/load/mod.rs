@@ -5,6 +5,8 @@
 
 mod binding;
 mod dialect;
+#[cfg(test)]
+mod document_schema;
 mod operation;
 mod params;
 mod profile;
@@ -77,6 +79,10 @@ const ADAPTER_KEYS: &[&str] = &[
     "license",
     "homepage",
 ];
+const LISTED_TYPE_KEYS: &[&str] = &["name", "fields", "description"];
+const TOOL_NAME_KEYS: &[&str] = &["pattern", "prefix", "aliases"];
+const ERROR_KEYS: &[&str] = &["is_error"];
+const ERROR_WORDS: &[&str] = &["unrecoverable", "all"];
 const SCHEMA_VERSIONS: &[&str] = &["1.0"];
 const NOT_YET: &[(&str, &str)] = &[
     ("trust", "trust is granted by the operator, not claimed by a document"),
@@ -285,7 +291,7 @@ fn types(reader: &mut Reader, document: &Object<'_>) -> IndexMap<String, Value> 
         Some(Value::Array(items)) => {
             for (index, item) in items.iter().enumerate() {
                 let Some(object) = reader.object(item, &child(&pointer, index)) else { continue };
-                reader.known(&object, &["name", "fields", "description"]);
+                reader.known(&object, LISTED_TYPE_KEYS);
                 let Some(name) = reader.required_string(&object, "name") else { continue };
                 if sources.iter().any(|(other, _, _)| *other == name) {
                     reader.push(Diagnostic::error(
@@ -433,7 +439,7 @@ fn read_operations(
 
 fn tool_names(reader: &mut Reader, document: &Object<'_>) -> ToolNames {
     let Some(object) = reader.member(document, "tool_names") else { return ToolNames::default() };
-    reader.known(&object, &["pattern", "prefix", "aliases"]);
+    reader.known(&object, TOOL_NAME_KEYS);
     let mut aliases = IndexMap::new();
     if let Some(map) = reader.member(&object, "aliases") {
         for name in map.map.keys() {
@@ -468,11 +474,11 @@ fn annotations(
 
 fn errors(reader: &mut Reader, document: &Object<'_>) -> ErrorPolicy {
     let Some(object) = reader.member(document, "errors") else { return ErrorPolicy::default() };
-    reader.known(&object, &["is_error"]);
+    reader.known(&object, ERROR_KEYS);
     let parse = |word: &str| match word {
         "unrecoverable" => Some(ErrorPolicy::Unrecoverable),
         "all" => Some(ErrorPolicy::All),
         _ => None,
     };
-    reader.choice(&object, "is_error", &["unrecoverable", "all"], parse).unwrap_or_default()
+    reader.choice(&object, "is_error", ERROR_WORDS, parse).unwrap_or_default()
 }
