@@ -5,6 +5,8 @@
 
 mod binding;
 mod dialect;
+#[cfg(test)]
+mod document_schema;
 mod identity;
 mod operation;
 pub(crate) mod origins;
@@ -83,6 +85,10 @@ const ADAPTER_KEYS: &[&str] = &[
     "license",
     "homepage",
 ];
+const LISTED_TYPE_KEYS: &[&str] = &["name", "fields", "description"];
+const TOOL_NAME_KEYS: &[&str] = &["pattern", "prefix", "aliases"];
+const ERROR_KEYS: &[&str] = &["is_error"];
+const ERROR_WORDS: &[&str] = &["unrecoverable", "all"];
 const SCHEMA_VERSIONS: &[&str] = &["1.0"];
 const NOT_YET: &[(&str, &str)] = &[
     ("trust", "trust is granted by the operator, not claimed by a document"),
@@ -377,7 +383,7 @@ fn read_operations(
 
 fn tool_names(reader: &mut Reader, document: &Object<'_>) -> ToolNames {
     let Some(object) = reader.member(document, "tool_names") else { return ToolNames::default() };
-    reader.known(&object, &["pattern", "prefix", "aliases"]);
+    reader.known(&object, TOOL_NAME_KEYS);
     let mut aliases = IndexMap::new();
     if let Some(map) = reader.member(&object, "aliases") {
         for name in map.map.keys() {
@@ -416,11 +422,11 @@ fn annotations(
 
 fn errors(reader: &mut Reader, document: &Object<'_>) -> ErrorPolicy {
     let Some(object) = reader.member(document, "errors") else { return ErrorPolicy::default() };
-    reader.known(&object, &["is_error"]);
+    reader.known(&object, ERROR_KEYS);
     let parse = |word: &str| match word {
         "unrecoverable" => Some(ErrorPolicy::Unrecoverable),
         "all" => Some(ErrorPolicy::All),
         _ => None,
     };
-    reader.choice(&object, "is_error", &["unrecoverable", "all"], parse).unwrap_or_default()
+    reader.choice(&object, "is_error", ERROR_WORDS, parse).unwrap_or_default()
 }

@@ -57,7 +57,10 @@ pub(super) const RESERVED: &[&str] = &[
     "verify_challenge",
 ];
 
-const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+/// Keys of an example.
+pub(super) const EXAMPLE_KEYS: &[&str] = &["description", "params", "request"];
+
+pub(super) const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
 /// What stays the same for all operations of a document.
 pub(super) struct Setting<'a> {
@@ -277,7 +280,7 @@ fn examples(reader: &mut Reader, object: &Object<'_>) -> Vec<Example> {
     let mut examples = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let Some(example) = reader.object(item, &child(&pointer, index)) else { continue };
-        reader.known(&example, &["description", "params", "request"]);
+        reader.known(&example, EXAMPLE_KEYS);
         let description = reader.string(&example, "description").unwrap_or_default();
         let params = match reader.member(&example, "request") {
             Some(request) => reader.member(&request, "params"),

@@ -1,11 +1,13 @@
 //! `target` and `auth`: where calls go and who they say they are.
 
+use super::binding::{BODIES, parse_body};
 use super::dialect;
 use super::operation::title_of;
 use super::{params, secrets};
 use crate::adapter::{Auth, CommandTarget, HttpTarget, KeyPlace, Resource, StoreTarget, Target};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
+use crate::operation::BodyForm;
 use crate::reader::{Object, Reader, child};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -30,6 +32,9 @@ pub(super) const RESOURCE_KEYS: &[&str] =
 pub(super) const COMMAND_KEYS: &[&str] =
     &["transport", "protocol", "serialization", "cwd", "env", "set_env", "timeout", "max_output_bytes"];
 
+pub(super) const TRANSPORTS: &[&str] = &["http", "native"];
+pub(super) const PROTOCOLS: &[&str] = &["rest", "store", "command"];
+
 /// Reads `target`, or `target_api` of the generator form.
 pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &[String]) -> Option<Target> {
     if parent.get(key).is_none() {
@@ -37,9 +42,8 @@ pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &
         return None;
     }
     let target = reader.member(parent, key)?;
-    let transport = reader.choice(&target, "transport", &["http", "native"], word(&["http", "native"]));
-    let protocols = ["rest", "store", "command"];
-    let protocol = reader.choice(&target, "protocol", &protocols, word(&protocols));
+    let transport = reader.choice(&target, "transport", TRANSPORTS, word(TRANSPORTS));
+    let protocol = reader.choice(&target, "protocol", PROTOCOLS, word(PROTOCOLS));
     match (transport.unwrap_or("http"), protocol.unwrap_or("rest")) {
         ("native", "store") => store(reader, &target, types),
         ("native", "command") => Some(command(reader, &target)),
@@ -65,13 +69,17 @@ fn word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Option<&'static str> 
 
 fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
     reader.known(target, HTTP_KEYS);
-    reader.choice(target, "serialization", &["json", "form"], word(&["json", "form"]));
+    let serialization = reader.choice(target, "serialization", BODIES, parse_body).unwrap_or(BodyForm::Json);
     let base_url = reader.required_string(target, "base_url");
     let allow_http = reader.boolean(target, "allow_http").unwrap_or(false);
     let base_url = base_url.and_then(|text| base_url_of(reader, target, &text, allow_http));
     let headers = text_map(reader, target, "headers");
     report_plain(reader, &target.at("headers"), &headers, "write `${env:NAME}` instead, or use `auth`");
-    Some(Target::Http(HttpTarget { allow_http, ..http_target(reader, target, base_url?, headers) }))
+    Some(Target::Http(HttpTarget {
+        allow_http,
+        serialization,
+        ..http_target(reader, target, base_url?, headers)
+    }))
 }
 
 fn http_target(
@@ -84,6 +92,7 @@ fn http_target(
         base_url,
         headers,
         allow_http: false,
+        serialization: BodyForm::Json,
         connect_timeout_ms: reader.seconds(target, "connect_timeout").unwrap_or(10_000),
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(60_000),
         retries: reader
@@ -342,6 +351,9 @@ pub(super) const AUTH_KEYS: &[&str] = &[
     "prefix",
 ];
 
+/// The ways to authenticate.
+pub(super) const AUTH_KINDS: &[&str] = &["none", "bearer", "api_key", "basic"];
+
 /// Reads `auth`; names of environment variables only.
 pub(super) fn auth(reader: &mut Reader, parent: &Object<'_>) -> Auth {
     let Some(object) = reader.member(parent, "auth") else { return Auth::None };
@@ -360,11 +372,10 @@ pub(super) fn auth(reader: &mut Reader, parent: &Object<'_>) -> Auth {
         .collect();
     reader.known(&object, &known);
     let settings = Object { map: &flat, pointer: object.pointer.clone() };
-    let kinds = ["none", "bearer", "api_key", "basic"];
     if reader.string(&settings, "type").as_deref() == Some("oauth2") {
         reader.push(
             Diagnostic::error(Code::SchemaUnsupported, settings.at("type"), "OAuth 2.0 is not supported yet")
-                .expected(kinds.join(", "))
+                .expected(AUTH_KINDS.join(", "))
                 .suggest("get a token yourself and use `type: bearer` with `token_env`"),
         );
         return Auth::None;
@@ -375,7 +386,7 @@ pub(super) fn auth(reader: &mut Reader, parent: &Object<'_>) -> Auth {
     }
     let header = reader.string(&settings, "header_name").or_else(|| reader.string(&settings, "header"));
     let prefix = reader.string(&settings, "prefix");
-    match reader.choice(&settings, "type", &kinds, word(&kinds)) {
+    match reader.choice(&settings, "type", AUTH_KINDS, word(AUTH_KINDS)) {
         Some("bearer") => Auth::Bearer {
             token_env: variable(reader, &settings, "token_env").unwrap_or_default(),
             header: header.unwrap_or_else(|| "Authorization".into()),

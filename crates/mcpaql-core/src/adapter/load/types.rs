@@ -37,7 +37,7 @@ pub(super) fn read(
         Some(Value::Array(items)) => {
             for (index, item) in items.iter().enumerate() {
                 let Some(object) = reader.object(item, &child(&pointer, index)) else { continue };
-                reader.known(&object, &["name", "fields", "description"]);
+                reader.known(&object, super::LISTED_TYPE_KEYS);
                 let Some(name) = reader.required_string(&object, "name") else { continue };
                 if !is_usable(reader, &name, &object.at("name"), false) {
                     continue;
