@@ -84,18 +84,13 @@ impl Page {
         blocks
     }
 
-    /// The rows of every table below a heading, cell by cell, without header and ruler.
+    /// The rows of the table below a heading and before the next, cell by cell, without header and ruler.
     pub(crate) fn table(&self, heading: &str) -> Vec<Vec<String>> {
         let start = format!("{heading}\n");
         let section = self.text.split_once(&start).unwrap_or_else(|| panic!("{}: no {heading}", self.name)).1;
-        let level = heading.chars().take_while(|c| *c == '#').count();
-        let ends = |line: &str| {
-            let depth = line.chars().take_while(|c| *c == '#').count();
-            depth > 0 && depth <= level
-        };
         section
             .lines()
-            .take_while(|line| !ends(line))
+            .take_while(|line| !line.starts_with('#'))
             .filter(|line| line.starts_with('|'))
             .skip(2)
             .map(|line| line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect())

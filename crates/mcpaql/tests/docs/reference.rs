@@ -58,7 +58,11 @@ fn settings() -> Value {
 }
 
 /// The keys the loader knows in the object behind `pointer`: it lists them when it meets one it does not know.
-fn known(mut document: Value, pointer: &str, load: fn(&Value) -> Vec<mcpaql_core::diagnostic::Diagnostic>) -> BTreeSet<String> {
+fn known(
+    mut document: Value,
+    pointer: &str,
+    load: fn(&Value) -> Vec<mcpaql_core::diagnostic::Diagnostic>,
+) -> BTreeSet<String> {
     let object = document.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
     object.as_object_mut().unwrap().insert(NO_KEY.into(), json!(1));
     let place = format!("{pointer}/{NO_KEY}");
@@ -81,7 +85,10 @@ fn load_config(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
 /// The keys a page lists below a heading: every word in backquotes of the first column.
 fn listed(name: &str, heading: &str) -> BTreeSet<String> {
     let rows = page(name).table(heading);
-    assert!(rows.iter().all(|row| row.len() >= 2 && !row[1].is_empty()), "{heading}: a key without a word about it");
+    assert!(
+        rows.iter().all(|row| row.len() >= 2 && !row[1].is_empty()),
+        "{heading}: a key without a word about it"
+    );
     rows.iter()
         .flat_map(|row| row[0].split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>())
         .collect()
@@ -120,7 +127,8 @@ fn every_key_of_a_document_is_described() {
         }
         assert_eq!(listed(PAGE, heading), keys, "{heading} (left: page, right: loader)");
     }
-    let hints: BTreeSet<String> = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].map(str::to_owned).into();
+    let hints: BTreeSet<String> =
+        ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].map(str::to_owned).into();
     assert_eq!(known(document(), "/operations/read/0/annotations", load_adapter), hints);
     assert_eq!(known(document(), "/endpoints/query/annotations", load_adapter), hints);
     assert_eq!(listed(PAGE, "### `types` as a list"), known(generator(), "/types/0", load_adapter));
@@ -158,11 +166,19 @@ fn every_policy_is_described() {
 fn the_page_of_codes_is_the_table_of_codes() {
     let page = page("docs/reference/errors.md");
     let (head, _) = page.text.split_once("\n## ").unwrap();
-    let mut text = format!("{head}\n");
+    let mut text = format!("{}\n", head.trim_end());
     let sections = [
-        (Remedy::Agent, "An agent can act on these", "`isError` is false, unless `errors.is_error: all` is set."),
+        (
+            Remedy::Agent,
+            "An agent can act on these",
+            "`isError` is false, unless `errors.is_error: all` is set.",
+        ),
         (Remedy::Operator, "Nobody in the conversation can act on these", "`isError` is true."),
-        (Remedy::Author, "The author of a document acts on these", "`mcpaql check` reports them; they never travel in a call."),
+        (
+            Remedy::Author,
+            "The author of a document acts on these",
+            "`mcpaql check` reports them; they never travel in a call.",
+        ),
     ];
     for (remedy, title, note) in sections {
         text.push_str(&format!("\n## {title}\n\n{note}\n\n| code | meaning | what to do |\n|---|---|---|\n"));
@@ -182,10 +198,12 @@ fn every_command_is_on_the_page() {
     // That the text is what the program prints is tested with all other commands.
     let output = Command::new(env!("CARGO_BIN_EXE_mcpaql")).arg("-h").output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
-    let commands = help.split_once("Commands:\n").unwrap().1.lines().take_while(|line| line.starts_with("  "));
+    let commands =
+        help.split_once("Commands:\n").unwrap().1.lines().take_while(|line| line.starts_with("  "));
     let text = page("docs/reference/command-line.md").text;
     assert!(text.contains("\n$ mcpaql -h\n"));
-    for command in commands.map(|line| line.split_whitespace().next().unwrap()).filter(|name| *name != "help") {
+    for command in commands.map(|line| line.split_whitespace().next().unwrap()).filter(|name| *name != "help")
+    {
         assert!(text.contains(&format!("\n$ mcpaql {command} --help\n")), "{command}");
     }
 }

@@ -52,11 +52,20 @@ fn nothing_configured_serves_a_notebook_over_pipes() {
     assert_eq!(hello["result"]["serverInfo"]["name"], "mcpaql", "{hello}");
     ask(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     let list = ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}));
-    let names: Vec<&str> =
-        list["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = list["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
     assert_eq!(
         names,
-        ["notebook_mcpaql_create", "notebook_mcpaql_read", "notebook_mcpaql_update", "notebook_mcpaql_delete"]
+        [
+            "notebook_mcpaql_create",
+            "notebook_mcpaql_read",
+            "notebook_mcpaql_update",
+            "notebook_mcpaql_delete"
+        ]
     );
     let call = ask(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
         "name": "notebook_mcpaql_create",

@@ -55,7 +55,8 @@ fn json_parses_and_yaml_too() {
             let place = format!("{}:{}", page.name, block.line);
             match block.language.as_str() {
                 "json" => {
-                    serde_json::from_str::<Value>(&block.text).unwrap_or_else(|error| panic!("{place}: {error}"));
+                    serde_json::from_str::<Value>(&block.text)
+                        .unwrap_or_else(|error| panic!("{place}: {error}"));
                 }
                 "yaml" => {
                     let parsed = Source::new("page.yaml", block.text.as_str()).parse();
@@ -109,7 +110,8 @@ fn every_page_is_reached_from_the_readme() {
         next += 1;
         let Some(page) = all.iter().find(|page| page.name == name) else { continue };
         for link in page.text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let Ok(path) = page.path.parent().unwrap().join(link.split('#').next().unwrap()).canonicalize() else {
+            let Ok(path) = page.path.parent().unwrap().join(link.split('#').next().unwrap()).canonicalize()
+            else {
                 continue;
             };
             if let Some(found) = all.iter().find(|page| page.path == path)

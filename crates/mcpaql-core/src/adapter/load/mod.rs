@@ -155,7 +155,7 @@ fn element_form(
     }
     let body = Body { types, target: target?, auth, operations };
     let profile_source = document.get("endpoints").is_some().then_some(document);
-    assemble(reader, document, identity?, body, profile_source, origins)
+    assemble(reader, document, identity, body, profile_source, origins)
 }
 
 fn generator_form(
@@ -197,7 +197,7 @@ fn generator_form(
     }
     let operations = reader.member(document, "endpoints");
     let body = Body { types, target: target?, auth, operations };
-    assemble(reader, document, identity?, body, None, origins)
+    assemble(reader, document, identity, body, None, origins)
 }
 
 struct Identity {
@@ -344,7 +344,7 @@ struct Body<'a> {
 fn assemble(
     reader: &mut Reader,
     document: &Object<'_>,
-    identity: Identity,
+    identity: Option<Identity>,
     body: Body<'_>,
     profile_source: Option<&Object<'_>>,
     origins: &mut IndexMap<String, String>,
@@ -368,16 +368,20 @@ fn assemble(
     let policy =
         reader.choice(document, "policy", &names, |name| Policy::named(name).map(|policy| policy.name));
     let (hints, endpoint_hints) = annotations(reader, document);
+    let (tool_names, mode) = (tool_names(reader, document), mode(reader, document));
+    let errors = errors(reader, document);
+    // Only now: a document without a name is not served, but the rest of it is checked all the same.
+    let identity = identity?;
     Some(Adapter {
         name: identity.name,
         display_name: identity.display_name,
         version: identity.version,
         description: identity.description,
         tags: identity.tags,
-        tool_names: tool_names(reader, document),
-        mode: reader.choice(document, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
+        tool_names,
+        mode,
         policy: policy.map(str::to_owned),
-        errors: errors(reader, document),
+        errors,
         types: body.types,
         target: body.target,
         auth: body.auth,
@@ -464,6 +468,10 @@ fn annotations(
         }
     }
     (hints, by_endpoint)
+}
+
+fn mode(reader: &mut Reader, document: &Object<'_>) -> Option<Mode> {
+    reader.choice(document, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse)
 }
 
 fn errors(reader: &mut Reader, document: &Object<'_>) -> ErrorPolicy {
