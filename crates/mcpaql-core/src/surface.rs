@@ -97,7 +97,16 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
     let mut chosen: Vec<(Detail, Tool)> = catalog
         .endpoints
         .iter()
-        .map(|(name, endpoint)| (Detail::Groups, build(name, endpoint, Detail::Groups)))
+        .map(|(name, endpoint)| {
+            let groups = build(name, endpoint, Detail::Groups);
+            let names = build(name, endpoint, Detail::Names);
+            // Counting groups must save something worth losing the names for.
+            if cost(&names) * 8 <= cost(&groups) * 9 {
+                (Detail::Names, names)
+            } else {
+                (Detail::Groups, groups)
+            }
+        })
         .collect();
     // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.
     for detail in [Detail::Names, Detail::Signatures] {

@@ -174,8 +174,13 @@ impl Runner {
             Some((_, None)) | None => Some(Code::Internal),
         };
         if let Some(code) = code {
-            let stderr = output::clean(&finished.stderr, TAIL, &self.hidden_in(operation, args));
-            return Err(failed(code, name, status, &stderr));
+            let hidden = self.hidden_in(operation, args);
+            let mut said = output::clean(&finished.stderr, TAIL, &hidden);
+            if said.is_empty() {
+                // Some programs say on standard output why they refuse.
+                said = output::clean(&finished.stdout, TAIL, &hidden);
+            }
+            return Err(failed(code, name, status, &said));
         }
         let mut answer = output::answer(binding.output, finished.stdout)?;
         if held {
@@ -281,7 +286,7 @@ fn collect_values(value: &Value, out: &mut Vec<(String, &str)>) {
     }
 }
 
-/// Replaces each `${env:NAME}`.
+/// Replaces each `${env:NAME}`, or `${env:NAME:-fallback}` where the variable need not be set.
 fn expand(text: &str, env: &impl Fn(&str) -> Option<String>) -> Result<String, SetupError> {
     let mut out = String::new();
     let mut rest = text;
@@ -290,7 +295,14 @@ fn expand(text: &str, env: &impl Fn(&str) -> Option<String>) -> Result<String, S
         let (name, after) = name
             .filter(|(name, _)| !name.is_empty())
             .ok_or_else(|| SetupError::BadReference { text: text.to_owned() })?;
-        let value = env(name).ok_or_else(|| SetupError::MissingVariable { name: name.to_owned() })?;
+        let (name, fallback) = match name.split_once(":-") {
+            Some((name, fallback)) => (name, Some(fallback.to_owned())),
+            None => (name, None),
+        };
+        let value = env(name)
+            .filter(|value| fallback.is_none() || !value.is_empty())
+            .or(fallback)
+            .ok_or_else(|| SetupError::MissingVariable { name: name.to_owned() })?;
         out.push_str(before);
         out.push_str(&value);
         rest = after;
@@ -312,6 +324,7 @@ mod tests {
         assert_eq!(expand("/a/${env:A}/${env:A}b", &env), Ok("/a/x/xb".into()));
         assert_eq!(expand("plain $A {A}", &env), Ok("plain $A {A}".into()));
         assert_eq!(expand("${env:B}", &env), Err(SetupError::MissingVariable { name: "B".into() }));
+        assert_eq!(expand("${env:B:-.}/${env:A:-y}", &env), Ok("./x".into()));
         for text in ["${A}", "${env:A", "${env:}"] {
             assert_eq!(expand(text, &env), Err(SetupError::BadReference { text: text.into() }));
         }
