@@ -47,7 +47,7 @@ pub(crate) enum Command {
     Schema,
     /// Print a completion script for a shell.
     Completions {
-        /// bash, zsh, fish, elvish or powershell.
+        /// Which shell.
         shell: clap_complete::Shell,
     },
 }

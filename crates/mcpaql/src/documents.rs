@@ -145,10 +145,18 @@ pub(crate) fn default_data() -> Option<PathBuf> {
 /// A file, or a built-in adapter where there is no such file.
 pub(crate) fn read_document(name: &str) -> Result<Source> {
     let path = Path::new(name);
-    if !path.exists() && builtin::document(name).is_some() {
+    if path.exists() {
+        return read_source(path);
+    }
+    if builtin::document(name).is_some() {
         return builtin_document(name);
     }
-    read_source(path)
+    let known: Vec<&str> = builtin::names().collect();
+    Err(Hinted {
+        message: format!("there is no file '{name}'"),
+        hint: format!("name an adapter document, or a built-in adapter ({})", known.join(", ")),
+    }
+    .into())
 }
 
 fn builtin_document(name: &str) -> Result<Source> {

@@ -27,16 +27,18 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
         Ok(answer) => {
             if !args.envelope {
                 output::data(&serde_json::to_string_pretty(&answer.data.into_value())?);
-            }
-            for warning in answer.warnings {
-                output::talk(&format!("warning: {}", warning.message));
+                for warning in answer.warnings {
+                    output::talk(&format!("warning: {}", warning.message));
+                }
             }
             Ok(Outcome::Clean)
         }
         Err(error) => {
-            output::talk(&format!("error[{}]: {}", error.code, error.message));
-            if !args.envelope && !error.details.is_empty() {
-                output::talk(&serde_json::to_string_pretty(&error.details)?);
+            if !args.envelope {
+                output::talk(&format!("error[{}]: {}", error.code, error.message));
+                if !error.details.is_empty() {
+                    output::talk(&serde_json::to_string_pretty(&error.details)?);
+                }
             }
             let mendable = error.code.remedy() == Remedy::Agent;
             Ok(if mendable { Outcome::Findings } else { Outcome::CouldNotRun })

@@ -23,12 +23,9 @@ pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
     if args.format == Style::Full {
         for (source, checked) in &checked {
             if let Some(catalog) = &checked.catalog {
-                output::data(&format!(
-                    "{}: {} operations, {} tools",
-                    source.name,
-                    catalog.operations.len() - 1,
-                    catalog.tools.len()
-                ));
+                let operations = plural(catalog.operations.len() - 1, "operation");
+                let tools = plural(catalog.tools.len(), "tool");
+                output::data(&format!("{}: {operations}, {tools}", source.name));
             }
         }
         output::data(&summary(errors, warnings));
@@ -36,8 +33,11 @@ pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
     Ok(if errors > 0 || (args.strict && warnings > 0) { Outcome::Findings } else { Outcome::Clean })
 }
 
+fn plural(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
 fn summary(errors: usize, warnings: usize) -> String {
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     match (errors, warnings) {
         (0, 0) => "No problems found".into(),
         (errors, warnings) => format!("{}, {}", plural(errors, "error"), plural(warnings, "warning")),

@@ -1,39 +1,64 @@
 //! `mcpaql serve`: the main job.
 
-use crate::documents::{Plan, open_gateway};
+use crate::documents::{Plan, default_data, open_gateway};
 use crate::output::Hinted;
 use crate::{Outcome, args, output};
 use anyhow::Result;
+use mcpaql_core::adapter::Target;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::open::STORE_FILE;
 use mcpaql_runtime::secret::Secret;
-use mcpaql_runtime::serve::{self, HttpOptions};
+use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
+use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
     let plan = Plan::new(&args.documents, args.config.as_deref(), &args.surface.settings())?;
-    let is_default = plan.is_default;
-    let gateway = Arc::new(open_gateway(plan, args.data.clone()).await?);
+    let data = args.data.clone().or_else(|| plan.data.clone()).or_else(default_data);
+    let origin = Origin {
+        config: plan
+            .config
+            .as_ref()
+            .filter(|_| args.config.is_none())
+            .map(|(source, _)| source.name.clone().into()),
+        data: data.clone(),
+        token_env: args.token_env.clone(),
+        is_default: plan.is_default,
+    };
+    let gateway = Arc::new(open_gateway(plan, data).await?);
     let shutdown = CancellationToken::new();
     tokio::spawn(stop_on_signal(shutdown.clone()));
     match args.http {
         Some(address) => {
             let options = http_options(&args, address)?;
             let greeted = Arc::clone(&gateway);
-            let documents = args.documents.clone();
-            serve::serve_http(gateway, options, shutdown, move |bound| {
-                greet(&greeted, &documents, is_default, Some(bound));
-            })
-            .await?;
+            let greet = move |bound| greet(&greeted, &origin, Some(bound));
+            serve::serve_http(gateway, options, shutdown, greet).await.map_err(with_hint)?;
         }
         None => {
-            greet(&gateway, &args.documents, is_default, None);
+            greet(&gateway, &origin, None);
             Box::pin(serve::serve_stdio(gateway, Limits::default(), shutdown)).await?;
         }
     }
     Ok(Outcome::Clean)
+}
+
+/// Adds the flags that help to what the library refuses.
+fn with_hint(error: ServeError) -> anyhow::Error {
+    match error {
+        ServeError::Unauthenticated(address) => Hinted {
+            message: format!("refusing to serve everybody who reaches {address}"),
+            hint:
+                "demand a token with --token-env NAME, or serve this machine alone with --http 127.0.0.1:PORT"
+                    .into(),
+        }
+        .into(),
+        other => other.into(),
+    }
 }
 
 fn http_options(args: &args::Serve, address: SocketAddr) -> Result<HttpOptions> {
@@ -52,8 +77,11 @@ fn http_options(args: &args::Serve, address: SocketAddr) -> Result<HttpOptions> 
 }
 
 /// Says what is served and what to do with it: at length to a person, in a line to a log.
-fn greet(gateway: &Gateway, documents: &[String], is_default: bool, bound: Option<SocketAddr>) {
-    let tools = gateway.tools();
+fn greet(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) {
+    if output::stderr_is_terminal() {
+        output::talk(&greeting(gateway, origin, bound));
+        return;
+    }
     for adapter in gateway.adapters() {
         tracing::info!(
             adapter = %adapter.catalog().adapter.name,
@@ -65,37 +93,95 @@ fn greet(gateway: &Gateway, documents: &[String], is_default: bool, bound: Optio
     if let Some(bound) = bound {
         tracing::info!("listening on http://{bound}/mcp");
     }
-    if !output::stderr_is_terminal() {
-        return;
-    }
-    let mut text = String::from("\nTools:\n");
-    for tool in tools.iter() {
-        text.push_str(&format!("  {:40} {}\n", tool.name, tool.title));
-    }
-    text.push_str("\nTo connect a client, add this to its MCP servers:\n");
-    text.push_str(&match bound {
-        Some(bound) => format!("  {{\"mcpServers\": {{\"mcpaql\": {{\"url\": \"http://{bound}/mcp\"}}}}}}\n"),
-        None => {
-            let program = std::env::current_exe().map_or("mcpaql".into(), |path| path.display().to_string());
-            let list: Vec<String> =
-                std::iter::once("serve".to_owned()).chain(documents.iter().cloned()).collect();
-            let list = serde_json::to_string(&list).unwrap_or_default();
-            format!(
-                "  {{\"mcpServers\": {{\"mcpaql\": {{\"command\": \"{program}\", \"args\": {list}}}}}}}\n"
-            )
+}
+
+/// Where what is served came from, as far as a client's configuration and a person want to know.
+struct Origin {
+    /// The configuration file, where one was found without being named.
+    config: Option<PathBuf>,
+    /// The folder of the stores.
+    data: Option<PathBuf>,
+    /// The variable that holds the token.
+    token_env: Option<String>,
+    is_default: bool,
+}
+
+fn greeting(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) -> String {
+    let mut lines = Vec::new();
+    for adapter in gateway.adapters() {
+        let catalog = adapter.catalog();
+        let operations = catalog.operations.len() - 1;
+        lines.push(format!("Serving {} ({operations} operations) as", catalog.adapter.display_name));
+        let width = catalog.tools.iter().map(|tool| tool.name.len()).max().unwrap_or_default();
+        lines.extend(catalog.tools.iter().map(|tool| format!("  {:width$}  {}", tool.name, tool.title)));
+        if let (Target::Store(_), Some(data)) = (&catalog.adapter.target, &origin.data) {
+            lines.push(format!("with its records in {}", data.join(STORE_FILE).display()));
         }
+        lines.push(String::new());
+    }
+    lines.push("To connect a client, add this to its configuration:".into());
+    lines.push(format!("  {}", json!({"mcpServers": {"mcpaql": client_entry(origin, bound)}})));
+    if let Some(name) = origin.token_env.as_ref().filter(|_| bound.is_some()) {
+        lines.push(format!("  where … is the value of {name}"));
+    }
+    lines.push(String::new());
+    let program = program_to_type();
+    let document = gateway.adapters().first().map_or("notebook", |adapter| adapter.source());
+    let document = document.strip_prefix("builtin:").unwrap_or(document);
+    lines.push("To try a call without one, in another terminal:".into());
+    let data = match &origin.data {
+        Some(data) if origin.data != default_data() => format!(" --data {}", data.display()),
+        _ => String::new(),
+    };
+    lines.push(format!("  {program} call {document} introspect{data}"));
+    if origin.is_default {
+        lines.push(format!("  {program} call notebook create_note title=Hello body='My first note'{data}"));
+        lines.push(format!("  {program} call notebook list_notes{data}"));
+    }
+    lines.push(String::new());
+    lines.push(match bound {
+        Some(bound) => format!("Listening on http://{bound}/mcp. Ctrl-C stops."),
+        None => "Now waiting for a client on standard input. Ctrl-C stops.".into(),
     });
-    let document = if is_default { "notebook" } else { documents.first().map_or("DOCUMENT", String::as_str) };
-    text.push_str("\nTo try a call without one, in another terminal:\n");
-    text.push_str(&format!("  mcpaql call {document} introspect\n"));
-    if is_default {
-        text.push_str("  mcpaql call notebook create_note title=Hello body='My first note'\n");
-        text.push_str("  mcpaql call notebook list_notes\n");
+    lines.join("\n")
+}
+
+/// What a client needs to reach this very server, or to start one like it from any folder.
+fn client_entry(origin: &Origin, bound: Option<SocketAddr>) -> Value {
+    if let Some(bound) = bound {
+        let host = if bound.ip().is_unspecified() { "localhost".into() } else { bound.ip().to_string() };
+        let host = if host.contains(':') { format!("[{host}]") } else { host };
+        let url = format!("http://{host}:{}/mcp", bound.port());
+        return match origin.token_env {
+            Some(_) => json!({"type": "http", "url": url, "headers": {"Authorization": "Bearer …"}}),
+            None => json!({"type": "http", "url": url}),
+        };
     }
-    if bound.is_none() {
-        text.push_str("\nNow waiting for a client on standard input. Ctrl-C stops.");
+    let absolute = |word: String| match std::path::absolute(&word) {
+        Ok(path) if word != "serve" && path.exists() => path.display().to_string(),
+        _ => word,
+    };
+    let mut args: Vec<String> = std::env::args().skip(1).map(absolute).collect();
+    if let Some(config) = origin.config.as_ref().and_then(|config| std::path::absolute(config).ok()) {
+        args.extend(["--config".into(), config.display().to_string()]);
     }
-    output::talk(&text);
+    let program = std::env::current_exe().map_or("mcpaql".into(), |path| path.display().to_string());
+    json!({"command": program, "args": args})
+}
+
+/// The program as one types it here: by its name where the shell finds it, else by its path.
+fn program_to_type() -> String {
+    let Ok(program) = std::env::current_exe() else { return "mcpaql".into() };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let name = program.file_name().unwrap_or_default();
+    if std::env::split_paths(&path).any(|folder| folder.join(name) == program) {
+        return name.display().to_string();
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    match program.strip_prefix(here) {
+        Ok(below) => std::path::Path::new(".").join(below).display().to_string(),
+        Err(_) => program.display().to_string(),
+    }
 }
 
 async fn stop_on_signal(shutdown: CancellationToken) {

@@ -1,0 +1,209 @@
+//! Reference pages against the program: the loader's own lists of keys, the table of codes, the commands.
+
+use crate::pages::page;
+use mcpaql_core::error::{Code, Remedy};
+use mcpaql_core::{adapter, config, policy};
+use mcpaql_runtime::environment;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// No key is spelled like this, and none is near enough to be suggested.
+const NO_KEY: &str = "qqqqqqqqqqqqqqqq";
+
+fn document() -> Value {
+    json!({
+        "name": "sample", "type": "adapter", "version": "1.0.0", "description": "d",
+        "target": {"base_url": "https://api.example.com"},
+        "auth": {"type": "none"}, "tool_names": {}, "annotations": {}, "errors": {},
+        "endpoints": {"query": {"purpose": "p", "categories": ["READ"], "annotations": {}}},
+        "types": {"Thing": {"type": "object"}},
+        "operations": {"read": [{
+            "name": "get_thing", "http": {"method": "GET", "path": "/"}, "annotations": {},
+            "params": {"id": {"type": "string"}}, "examples": [{"params": {}}],
+        }]},
+    })
+}
+
+fn store() -> Value {
+    json!({
+        "name": "sample", "type": "adapter", "version": "1.0.0", "description": "d",
+        "target": {"transport": "native", "protocol": "store", "resources": {"thing": {"fields": {}}}},
+    })
+}
+
+fn command() -> Value {
+    json!({
+        "name": "sample", "type": "adapter", "version": "1.0.0", "description": "d",
+        "target": {"transport": "native", "protocol": "command"},
+        "operations": {"read": [{
+            "name": "get_thing", "command": ["ls", {"when": "all", "args": ["-a"]}],
+            "params": {"all": {"type": "boolean"}},
+        }]},
+    })
+}
+
+fn generator() -> Value {
+    json!({
+        "schema_version": "1.0",
+        "adapter": {"name": "sample", "version": "1.0.0", "description": "d",
+                    "target_api": {"base_url": "https://api.example.com"}},
+        "types": [{"name": "Thing", "fields": []}],
+        "endpoints": {"read": []},
+    })
+}
+
+fn settings() -> Value {
+    json!({"adapters": [{"builtin": "notebook"}]})
+}
+
+/// The keys the loader knows in the object behind `pointer`: it lists them when it meets one it does not know.
+fn known(
+    mut document: Value,
+    pointer: &str,
+    load: fn(&Value) -> Vec<mcpaql_core::diagnostic::Diagnostic>,
+) -> BTreeSet<String> {
+    let object = document.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
+    object.as_object_mut().unwrap().insert(NO_KEY.into(), json!(1));
+    let place = format!("{pointer}/{NO_KEY}");
+    let report = load(&document)
+        .into_iter()
+        .find(|diagnostic| diagnostic.pointer == place && diagnostic.code == Code::SchemaUnknownField)
+        .unwrap_or_else(|| panic!("an unknown key behind '{pointer}' goes unnoticed"));
+    let list = report.expected.unwrap();
+    list.trim_start_matches("one of ").split(", ").map(str::to_owned).collect()
+}
+
+fn load_adapter(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
+    adapter::load(value).diagnostics
+}
+
+fn load_config(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
+    config::load(value).1
+}
+
+/// The keys a page lists below a heading: every word in backquotes of the first column.
+fn listed(name: &str, heading: &str) -> BTreeSet<String> {
+    let rows = page(name).table(heading);
+    assert!(
+        rows.iter().all(|row| row.len() >= 2 && !row[1].is_empty()),
+        "{heading}: a key without a word about it"
+    );
+    rows.iter()
+        .flat_map(|row| row[0].split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>())
+        .collect()
+}
+
+#[test]
+fn every_key_of_a_document_is_described() {
+    const PAGE: &str = "docs/reference/document.md";
+    let operation = "/operations/read/0";
+    let rows: [(&str, Value, &str); 18] = [
+        ("## The document", document(), ""),
+        ("### HTTP", document(), "/target"),
+        ("### Store", store(), "/target"),
+        ("### Resource", store(), "/target/resources/thing"),
+        ("### Command", command(), "/target"),
+        ("## `auth`", document(), "/auth"),
+        ("## Operation", document(), operation),
+        ("### `http`", document(), "/operations/read/0/http"),
+        ("### Conditional arguments", command(), "/operations/read/0/command/1"),
+        ("### `examples`", document(), "/operations/read/0/examples/0"),
+        ("## Parameter", document(), "/operations/read/0/params/id"),
+        ("## Schema", document(), "/types/Thing"),
+        ("## `tool_names`", document(), "/tool_names"),
+        ("## `annotations`", document(), "/annotations"),
+        ("## `errors`", document(), "/errors"),
+        ("## `endpoints`", document(), "/endpoints/query"),
+        ("## The generator form", generator(), ""),
+        ("### `adapter`", generator(), "/adapter"),
+    ];
+    let schema = known(document(), "/types/Thing", load_adapter);
+    for (heading, document, pointer) in rows {
+        let mut keys = known(document, pointer, load_adapter);
+        if heading == "## Parameter" {
+            // The page says once that a parameter takes every key of a schema.
+            keys.retain(|key| !schema.contains(key));
+        }
+        assert_eq!(listed(PAGE, heading), keys, "{heading} (left: page, right: loader)");
+    }
+    let hints: BTreeSet<String> =
+        ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].map(str::to_owned).into();
+    assert_eq!(known(document(), "/operations/read/0/annotations", load_adapter), hints);
+    assert_eq!(known(document(), "/endpoints/query/annotations", load_adapter), hints);
+    assert_eq!(listed(PAGE, "### `types` as a list"), known(generator(), "/types/0", load_adapter));
+}
+
+#[test]
+fn every_key_of_the_configuration_is_described() {
+    const PAGE: &str = "docs/reference/configuration.md";
+    let all = known(settings(), "", load_config);
+    let entry = known(settings(), "/adapters/0", load_config);
+    let shared: BTreeSet<String> = all.intersection(&entry).cloned().collect();
+    let of = |set: &BTreeSet<String>| set.difference(&shared).cloned().collect::<BTreeSet<_>>();
+    assert_eq!(listed(PAGE, "## The file"), of(&all));
+    assert_eq!(listed(PAGE, "## An adapter"), of(&entry));
+    assert_eq!(listed(PAGE, "## Settings"), shared);
+}
+
+#[test]
+fn every_environment_variable_is_described() {
+    let variables = listed("docs/reference/configuration.md", "## Environment");
+    for name in [environment::TOOL_PREFIX, environment::ENDPOINT_MODE, environment::ENDPOINT_PROFILE] {
+        assert!(variables.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn every_policy_is_described() {
+    let text = page("docs/concepts/hints.md").text;
+    for policy in policy::policies() {
+        assert!(text.contains(&format!("| `{}` |", policy.name)), "{}", policy.name);
+    }
+}
+
+#[test]
+fn the_page_of_codes_is_the_table_of_codes() {
+    let page = page("docs/reference/errors.md");
+    let (head, _) = page.text.split_once("\n## ").unwrap();
+    let mut text = format!("{}\n", head.trim_end());
+    let sections = [
+        (
+            Remedy::Agent,
+            "An agent can act on these",
+            "`isError` is false, unless `errors.is_error: all` is set.",
+        ),
+        (Remedy::Operator, "Nobody in the conversation can act on these", "`isError` is true."),
+        (
+            Remedy::Author,
+            "The author of a document acts on these",
+            "`mcpaql check` reports them; they never travel in a call.",
+        ),
+    ];
+    for (remedy, title, note) in sections {
+        text.push_str(&format!("\n## {title}\n\n{note}\n\n| code | meaning | what to do |\n|---|---|---|\n"));
+        for code in Code::ALL.iter().filter(|code| code.remedy() == remedy) {
+            text.push_str(&format!("| `{code}` | {} | {} |\n", code.meaning(), code.advice()));
+        }
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&page.path, &text).unwrap();
+        return;
+    }
+    assert_eq!(page.text, text, "run UPDATE_DOCS=1 cargo test -p mcpaql --test docs");
+}
+
+#[test]
+fn every_command_is_on_the_page() {
+    // That the text is what the program prints is tested with all other commands.
+    let output = Command::new(env!("CARGO_BIN_EXE_mcpaql")).arg("-h").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let commands =
+        help.split_once("Commands:\n").unwrap().1.lines().take_while(|line| line.starts_with("  "));
+    let text = page("docs/reference/command-line.md").text;
+    assert!(text.contains("\n$ mcpaql -h\n"));
+    for command in commands.map(|line| line.split_whitespace().next().unwrap()).filter(|name| *name != "help")
+    {
+        assert!(text.contains(&format!("\n$ mcpaql {command} --help\n")), "{command}");
+    }
+}
