@@ -7,7 +7,7 @@ use anyhow::Result;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::secret::Secret;
-use mcpaql_runtime::serve::{self, HttpOptions};
+use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -15,9 +15,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
     let plan = Plan::new(&args.documents, args.config.as_deref(), &args.surface.settings())?;
     let is_default = plan.is_default;
+    let shutdown = stop_on_signal()?;
     let gateway = Arc::new(open_gateway(plan, args.data.clone()).await?);
-    let shutdown = CancellationToken::new();
-    tokio::spawn(stop_on_signal(shutdown.clone()));
     match args.http {
         Some(address) => {
             let options = http_options(&args, address)?;
@@ -26,7 +25,8 @@ pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
             serve::serve_http(gateway, options, shutdown, move |bound| {
                 greet(&greeted, &documents, is_default, Some(bound));
             })
-            .await?;
+            .await
+            .map_err(hinted)?;
         }
         None => {
             greet(&gateway, &args.documents, is_default, None);
@@ -49,6 +49,22 @@ fn http_options(args: &args::Serve, address: SocketAddr) -> Result<HttpOptions> 
         options.token = Some(Secret::new(token));
     }
     Ok(options)
+}
+
+/// Says with which flag to get past a refusal.
+fn hinted(error: ServeError) -> anyhow::Error {
+    match error {
+        ServeError::Unauthenticated(address) => Hinted {
+            message: format!(
+                "refusing to listen on {address} without a token: others could call every operation"
+            ),
+            hint: "name a variable that holds one with --token-env NAME, or listen on 127.0.0.1; \
+                   --allow-remote-without-authentication lets everybody in"
+                .into(),
+        }
+        .into(),
+        other => other.into(),
+    }
 }
 
 /// Says what is served and what to do with it: at length to a person, in a line to a log.
@@ -98,24 +114,35 @@ fn greet(gateway: &Gateway, documents: &[String], is_default: bool, bound: Optio
     output::talk(&text);
 }
 
-async fn stop_on_signal(shutdown: CancellationToken) {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut terminate), Ok(mut interrupt)) =
-            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-        else {
-            return;
-        };
+/// Begins to listen for signals at once, so that none ends the process unheard once it has said that it serves.
+#[cfg(unix)]
+fn stop_on_signal() -> std::io::Result<CancellationToken> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(stop_after(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-    }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        return;
-    }
-    tracing::info!("stopping: running calls may finish");
-    shutdown.cancel();
+    }))
+}
+
+#[cfg(not(unix))]
+fn stop_on_signal() -> std::io::Result<CancellationToken> {
+    Ok(stop_after(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }))
+}
+
+fn stop_after(signal: impl Future<Output = ()> + Send + 'static) -> CancellationToken {
+    let shutdown = CancellationToken::new();
+    let stopped = shutdown.clone();
+    tokio::spawn(async move {
+        signal.await;
+        tracing::info!("stopping: running calls may finish");
+        stopped.cancel();
+    });
+    shutdown
 }

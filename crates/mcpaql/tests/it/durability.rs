@@ -13,13 +13,13 @@ const SENT: usize = 120;
 async fn a_killed_server_has_lost_nothing_it_acknowledged() {
     let place = Place::new();
     let mut acknowledged = HashSet::new();
-    let mut sent = 0;
+    let mut sent = 0_u32;
     for _ in 0..ROUNDS {
         let mut raw = Raw::initialized(place.binary(&["serve", "--data", "data"])).await;
         for _ in 0..SENT {
             sent += 1;
             let params = json!({"title": format!("note {sent}"), "body": "x".repeat(500)});
-            raw.send(&tools_call(1, "notebook_mcpaql_create", "create_note", params)).await;
+            raw.send(&tools_call(sent, "notebook_mcpaql_create", "create_note", params)).await;
         }
         for _ in 0..ACKNOWLEDGED {
             let created = raw.envelope().await;

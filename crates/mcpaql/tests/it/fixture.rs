@@ -244,11 +244,12 @@ pub(crate) struct Client {
     _server: Server,
 }
 
-/// Starts `mcpaql serve` and connects to it. `prepare` may add to the command.
+/// Starts `mcpaql serve`, connects to it and lists its tools.
 pub(crate) async fn connect(place: &Place, args: &[&str], wire: Wire, revision: Revision) -> Client {
     connect_with(place, args, wire, revision, |_| {}).await
 }
 
+/// The same; `prepare` may add to the command.
 pub(crate) async fn connect_with(
     place: &Place,
     args: &[&str],
@@ -280,7 +281,10 @@ pub(crate) async fn connect_with(
             in_time(ear.serve_with_lifecycle(transport, lifecycle)).await.unwrap()
         }
     };
-    Client { peer, progress: told, _server: server }
+    let client = Client { peer, progress: told, _server: server };
+    // As hosts do; over HTTP the newest revision lets a client send arguments in headers only after it saw the schema.
+    client.tools().await;
+    client
 }
 
 /// reqwest is built without a default provider of cryptography; another test may have been first to install it.

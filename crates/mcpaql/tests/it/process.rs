@@ -77,7 +77,7 @@ async fn two_adapters_share_a_server_unless_their_tools_share_a_name() {
     place.file("c.md", &documents::http("first", "https://c.example.com"));
     let ran = Ran::of(with_token(&["serve", "a.md", "c.md"])).await;
     assert_eq!(ran.status, Some(2));
-    for part in ["first_mcpaql_read", "a.md", "c.md", "prefix"] {
+    for part in ["first_mcpaql_execute", "a.md", "c.md", "prefix"] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     let ran = Ran::of(with_token(&["serve", "a.md", "b.md", "--prefix", "x_"])).await;
@@ -153,7 +153,7 @@ async fn a_missing_secret_is_named_and_not_invented() {
     let place = Place::new();
     place.file("api.md", &documents::http("api", "http://127.0.0.1:9"));
     let ran = place.run(&["call", "api.md", "get_thing", "id=1"]).await;
-    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert_eq!(ran.status, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("UPSTREAM_TOKEN"), "{}", ran.stderr);
 }
 

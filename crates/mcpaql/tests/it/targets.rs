@@ -2,11 +2,11 @@
 
 use crate::documents;
 use crate::fixture::{Client, EVERYWHERE, Place, Revision, Wire, connect, connect_with, in_time, request};
-use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
+use axum::{Json, Router};
 use rmcp::model::{CallToolRequest, ClientRequest};
 use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
@@ -36,21 +36,21 @@ impl Drop for Abandoned {
 async fn thing(Path(id): Path<String>, headers: HeaderMap) -> impl IntoResponse {
     let expected = format!("Bearer {TOKEN}");
     if headers.get("authorization").is_none_or(|value| value != expected.as_str()) {
-        return (StatusCode::UNAUTHORIZED, "who are you".to_owned());
+        return (StatusCode::UNAUTHORIZED, Json(json!("who are you")));
     }
     match id.as_str() {
-        "broken" => (StatusCode::INTERNAL_SERVER_ERROR, format!("it broke with {TOKEN}")),
-        "missing" => (StatusCode::NOT_FOUND, r#"{"message":"no such thing"}"#.to_owned()),
-        _ => (StatusCode::OK, json!({"id": id}).to_string()),
+        "broken" => (StatusCode::INTERNAL_SERVER_ERROR, Json(json!(format!("it broke with {TOKEN}")))),
+        "missing" => (StatusCode::NOT_FOUND, Json(json!({"message": "no such thing"}))),
+        _ => (StatusCode::OK, Json(json!({"id": id}))),
     }
 }
 
-async fn slow(State(upstream): State<Arc<Upstream>>) -> &'static str {
+async fn slow(State(upstream): State<Arc<Upstream>>) -> Json<Value> {
     let mut abandoned = Abandoned(Some(Arc::clone(&upstream)));
     upstream.begun.add_permits(1);
     upstream.gate.acquire().await.unwrap().forget();
     abandoned.0 = None;
-    r#"{"done":true}"#
+    Json(json!({"done": true}))
 }
 
 impl Upstream {
