@@ -237,6 +237,7 @@ fn resolve_placeholders(reader: &mut Reader, drafts: &[Draft], pieces: &mut [Seg
             pointer,
             format!("Placeholder '{{{name}}}' is not a declared parameter"),
         )
+        .expected("a parameter under params")
         .found(format!("{{{name}}}"));
         diagnostic = match suggest::nearest(name, drafts.iter().map(|draft| draft.param.name.as_str())) {
             Some(word) => diagnostic.suggest(format!("did you mean `{{{word}}}`?")),

@@ -51,11 +51,15 @@ pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, types: &[String]
                 let Some(name) = reader.required_string(&object, "name") else { continue };
                 if let Some(draft) = param(reader, &name, item, pointer.clone(), types) {
                     if drafts.iter().any(|other| other.param.name == name) {
-                        reader.push(Diagnostic::error(
-                            Code::SchemaDuplicateName,
-                            object.at("name"),
-                            format!("Parameter '{name}' is declared twice"),
-                        ));
+                        reader.push(
+                            Diagnostic::error(
+                                Code::SchemaDuplicateName,
+                                object.at("name"),
+                                format!("Parameter '{name}' is declared twice"),
+                            )
+                            .found(name)
+                            .suggest("rename or remove one"),
+                        );
                     } else {
                         drafts.push(draft);
                     }

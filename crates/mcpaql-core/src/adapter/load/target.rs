@@ -51,7 +51,8 @@ pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &
                     target.at("protocol"),
                     format!("Transport '{transport}' does not speak '{protocol}'"),
                 )
-                .expected("http with rest, or native with store or command"),
+                .expected("http with rest, or native with store or command")
+                .found(format!("{transport} with {protocol}")),
             );
             None
         }
@@ -65,32 +66,54 @@ fn word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Option<&'static str> 
 fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
     reader.known(target, HTTP_KEYS);
     reader.choice(target, "serialization", &["json", "form"], word(&["json", "form"]));
-    let base_url = reader.required_string(target, "base_url")?;
+    let base_url = reader.required_string(target, "base_url");
     let allow_http = reader.boolean(target, "allow_http").unwrap_or(false);
-    let base_url = base_url_of(reader, target, &base_url, allow_http)?;
+    let base_url = base_url.and_then(|text| base_url_of(reader, target, &text, allow_http));
     let headers = text_map(reader, target, "headers");
-    for (name, value) in &headers {
-        let credential = ["authorization", "proxy-authorization", "x-api-key", "cookie"]
-            .contains(&name.to_ascii_lowercase().as_str());
-        if credential && !value.contains("${env:") {
-            secrets::report(
-                reader,
-                &child(&target.at("headers"), name),
-                "write `${env:NAME}` instead, or use `auth`",
-            );
-        }
-    }
-    Some(Target::Http(HttpTarget {
+    report_plain(reader, &target.at("headers"), &headers, "write `${env:NAME}` instead, or use `auth`");
+    Some(Target::Http(HttpTarget { allow_http, ..http_target(reader, target, base_url?, headers) }))
+}
+
+fn http_target(
+    reader: &mut Reader,
+    target: &Object<'_>,
+    base_url: String,
+    headers: IndexMap<String, String>,
+) -> HttpTarget {
+    HttpTarget {
         base_url,
         headers,
-        allow_http,
+        allow_http: false,
         connect_timeout_ms: reader.seconds(target, "connect_timeout").unwrap_or(10_000),
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(60_000),
         retries: reader
             .unsigned(target, "retries")
             .map_or(2, |count| u32::try_from(count.min(10)).unwrap_or(10)),
         max_response_bytes: reader.unsigned(target, "max_response_bytes").unwrap_or(10 << 20),
-    }))
+    }
+}
+
+/// Values that only a variable may hold.
+fn report_plain(reader: &mut Reader, pointer: &str, values: &IndexMap<String, String>, suggestion: &str) {
+    for (name, value) in values {
+        if secrets::is_credential_name(name) && !value.contains("${env:") {
+            secrets::report(reader, &child(pointer, name), suggestion);
+        }
+    }
+}
+
+/// A target of the kind that the document probably means, so that its operations can be checked.
+pub(super) fn stand_in(document: &Object<'_>) -> Target {
+    let written = document
+        .get("target")
+        .or_else(|| document.get("adapter").and_then(|adapter| adapter.get("target_api")));
+    let nothing = Map::new();
+    let empty = Object { map: &nothing, pointer: String::new() };
+    match written.and_then(|target| target.get("protocol")).and_then(Value::as_str) {
+        Some("command") => command(&mut Reader::default(), &empty),
+        Some("store") => Target::Store(StoreTarget { resources: IndexMap::new() }),
+        _ => Target::Http(http_target(&mut Reader::default(), &empty, String::new(), IndexMap::new())),
+    }
 }
 
 fn base_url_of(reader: &mut Reader, target: &Object<'_>, text: &str, allow_http: bool) -> Option<String> {
@@ -294,10 +317,12 @@ fn command(reader: &mut Reader, target: &Object<'_>) -> Target {
         Some(_) => reader.strings(target, "env"),
         None => default_env.map(str::to_owned).to_vec(),
     };
+    let set_env = text_map(reader, target, "set_env");
+    report_plain(reader, &target.at("set_env"), &set_env, "list the variable under `env` instead");
     Target::Command(CommandTarget {
         cwd: reader.string(target, "cwd"),
         env,
-        set_env: text_map(reader, target, "set_env"),
+        set_env,
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(30_000),
         max_output_bytes: reader.unsigned(target, "max_output_bytes").unwrap_or(1 << 20),
     })
