@@ -24,10 +24,10 @@ pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
         for (source, checked) in &checked {
             if let Some(catalog) = &checked.catalog {
                 output::data(&format!(
-                    "{}: {} operations, {} tools",
+                    "{}: {}, {}",
                     source.name,
-                    catalog.operations.len() - 1,
-                    catalog.tools.len()
+                    counted(catalog.operations.len() - 1, "operation"),
+                    counted(catalog.tools.len(), "tool")
                 ));
             }
         }
@@ -36,10 +36,13 @@ pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
     Ok(if errors > 0 || (args.strict && warnings > 0) { Outcome::Findings } else { Outcome::Clean })
 }
 
+fn counted(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
 fn summary(errors: usize, warnings: usize) -> String {
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     match (errors, warnings) {
         (0, 0) => "No problems found".into(),
-        (errors, warnings) => format!("{}, {}", plural(errors, "error"), plural(warnings, "warning")),
+        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
     }
 }
