@@ -43,8 +43,7 @@ They add data and leave what is there untouched.
 Quick start example:
 {\"operation\":\"create_note\",\"params\":{\"text\":\"some text\"}}
 
-Discover required parameters with demo_mcpaql_read:
-{\"operation\":\"introspect\",\"params\":{\"query\":\"operations\",\"name\":\"create_note\"}}"
+Discover required parameters with introspect through demo_mcpaql_read."
     );
     let single = in_mode(TWO, Mode::Single);
     for name in ["create_note", "get_note", "introspect"] {
