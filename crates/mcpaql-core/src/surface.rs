@@ -292,7 +292,7 @@ fn endpoint_description(
     if let Some(category) = category {
         parts.push(crude_words(category).1.to_owned());
     }
-    if let Some(example) = entries.iter().find_map(|entry| quick_start(entry)) {
+    if let Some(example) = quick_start(entries) {
         parts.push(format!("Quick start example:\n{example}"));
     }
     parts.push(discovery(catalog, name, entries, detail));
@@ -334,7 +334,7 @@ fn whole_description(catalog: &Catalog, detail: Detail) -> String {
         lines.push(format!("- {title}: {}", list(&entries, detail, ", ")));
     }
     parts.push(lines.join("\n"));
-    if let Some(example) = catalog.operations.iter().find_map(quick_start) {
+    if let Some(example) = quick_start(&catalog.operations.iter().collect::<Vec<_>>()) {
         parts.push(format!("Quick start example:\n{example}"));
     }
     parts.push(
@@ -387,7 +387,22 @@ fn groups(entries: &[&Entry]) -> String {
     format!("{} in {total} groups: {}{more}", entries.len(), shown.join(", "))
 }
 
-fn quick_start(entry: &Entry) -> Option<String> {
+/// An example call of a real operation; one that needs no identifier first, since nobody has one at the start.
+fn quick_start(entries: &[&Entry]) -> Option<String> {
+    let needs_id = |entry: &&&Entry| {
+        entry
+            .operation
+            .params
+            .iter()
+            .any(|param| param.required && (param.name == "id" || param.name.ends_with("_id")))
+    };
+    let free = entries.iter().filter(|entry| !needs_id(entry));
+    let bound = entries.iter().filter(needs_id);
+    free.chain(bound).find_map(|entry| example_call(entry))
+}
+
+/// The first example of an operation as the arguments of a call, unless it is long.
+fn example_call(entry: &Entry) -> Option<String> {
     let operation = &entry.operation;
     if operation.name == INTROSPECT {
         return None;

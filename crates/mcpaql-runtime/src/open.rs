@@ -67,7 +67,7 @@ pub async fn open(
             .map_err(|source| OpenError::Command { adapter, source })?,
         adapter::Target::Store(target) => {
             let Some(data) = data else { return Err(OpenError::NoDataFolder { adapter }) };
-            store::Store::open(&data.join(STORE_FILE), &adapter.clone(), target)
+            store::Store::open(&data.join(STORE_FILE), &catalog.adapter.name, target, &catalog.adapter.types)
                 .await
                 .map(Target::Store)
                 .map_err(|source| OpenError::Store { adapter, source })?

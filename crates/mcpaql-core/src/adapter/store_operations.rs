@@ -148,10 +148,8 @@ fn search(words: &Words<'_>, resource: &Resource) -> Operation {
 fn update(words: &Words<'_>, resource: &Resource) -> Operation {
     let mut properties = Map::new();
     for (name, schema) in &resource.fields {
-        let mut schema = without(schema, &["default", "sensitive", "required"]);
-        if !resource.required.contains(name) {
-            schema = nullable(schema);
-        }
+        let schema = partial(&without(schema, &["default", "sensitive", "required"]));
+        let schema = if resource.required.contains(name) { schema } else { nullable(schema) };
         properties.insert(name.clone(), schema);
     }
     let flat = properties.iter().filter(|(name, _)| is_flat(name));
@@ -160,12 +158,7 @@ fn update(words: &Words<'_>, resource: &Resource) -> Operation {
     let mut params = vec![
         id(words),
         param("input", input, false, "The fields to change. Objects merge, arrays replace, null removes."),
-        param(
-            "if_match",
-            json!({"type": "string"}),
-            false,
-            "The _etag you read. The update is refused if the record has changed since.",
-        ),
+        if_match("The _etag you read. The update is refused if the record has changed since."),
     ];
     params.extend(flat);
     let about = format!("Change fields of {} and keep the rest.", words.one());
@@ -179,15 +172,15 @@ fn update(words: &Words<'_>, resource: &Resource) -> Operation {
     operation(words, StoreAction::Update, about, params, Some(record(resource)), example)
 }
 
+/// The guard against lost changes; a record's own `_etag` is accepted under its own name.
+fn if_match(description: &str) -> Param {
+    Param { wire: "_etag".into(), ..param("if_match", json!({"type": "string"}), false, description) }
+}
+
 fn delete(words: &Words<'_>) -> Operation {
     let params = vec![
         id(words),
-        param(
-            "if_match",
-            json!({"type": "string"}),
-            false,
-            "The _etag you read. The delete is refused if the record has changed since.",
-        ),
+        if_match("The _etag you read. The delete is refused if the record has changed since."),
     ];
     let about = format!("Delete one {} for good.", words.singular);
     let returns = json!({
@@ -287,6 +280,23 @@ fn without(schema: &Value, keys: &[&str]) -> Value {
     Value::Object(map.iter().filter(|(k, v)| !goes(k, v)).map(|(k, v)| (k.clone(), v.clone())).collect())
 }
 
+/// The schema of a change to such a value: of an object any part may be given, and its optional parts may be removed.
+fn partial(schema: &Value) -> Value {
+    let Value::Object(map) = schema else { return schema.clone() };
+    let Some(Value::Object(properties)) = map.get("properties") else { return schema.clone() };
+    let required = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let parts = properties.iter().map(|(name, part)| {
+        let part = partial(&without(part, &["default"]));
+        let is_required = required.iter().any(|known| known == name);
+        (name.clone(), if is_required { part } else { nullable(part) })
+    });
+    let parts = parts.collect::<Map<_, _>>();
+    let kept =
+        map.iter().filter(|(key, _)| !matches!(key.as_str(), "required" | "minProperties" | "properties"));
+    let kept = kept.map(|(key, value)| (key.clone(), value.clone()));
+    Value::Object(kept.chain([("properties".to_owned(), Value::Object(parts))]).collect())
+}
+
 /// The schema or null.
 fn nullable(schema: Value) -> Value {
     let described = schema.get("description").cloned();
@@ -383,177 +393,5 @@ fn any_of(names: &[&str]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::facts::{Effect, Repeat};
-    use crate::operation::Danger;
-
-    fn resource(fields: Value, required: &[&str]) -> Resource {
-        let Value::Object(fields) = fields else { panic!("fields are an object") };
-        Resource {
-            description: "A thing worth keeping.".into(),
-            plural: "notes".into(),
-            fields: fields.into_iter().collect::<IndexMap<_, _>>(),
-            required: required.iter().map(|&name| name.to_owned()).collect(),
-            search: Vec::new(),
-        }
-    }
-
-    fn note() -> Vec<Operation> {
-        let fields = json!({
-            "title": {"type": "string", "maxLength": 200, "description": "Headline."},
-            "body": {"type": "string"},
-            "tags": {"type": "array", "items": {"type": "string"}},
-            "status": {"type": "string", "enum": ["open", "done"], "default": "open"},
-        });
-        operations("note", &resource(fields, &["title"]))
-    }
-
-    fn named<'a>(operations: &'a [Operation], name: &str) -> &'a Operation {
-        operations.iter().find(|operation| operation.name == name).expect(name)
-    }
-
-    fn param_names(operation: &Operation) -> Vec<&str> {
-        operation.params.iter().map(|param| param.name.as_str()).collect()
-    }
-
-    #[test]
-    fn a_resource_has_six_operations_with_titles_categories_and_danger() {
-        let shown: Vec<_> = note()
-            .iter()
-            .map(|op| (op.name.clone(), op.title.clone(), op.category, op.endpoint.clone(), op.danger))
-            .collect();
-        let row = |name: &str, title: &str, category: Category, danger| {
-            (name.to_owned(), title.to_owned(), category, category.endpoint().to_owned(), danger)
-        };
-        assert_eq!(
-            shown,
-            [
-                row("create_note", "Create Note", Category::Create, Danger::Reversible),
-                row("get_note", "Get Note", Category::Read, Danger::Safe),
-                row("list_notes", "List Notes", Category::Read, Danger::Safe),
-                row("search_notes", "Search Notes", Category::Read, Danger::Safe),
-                row("update_note", "Update Note", Category::Update, Danger::Reversible),
-                row("delete_note", "Delete Note", Category::Delete, Danger::Destructive),
-            ]
-        );
-    }
-
-    #[test]
-    fn each_operation_has_the_parameters_of_its_action() {
-        let ops = note();
-        assert_eq!(param_names(named(&ops, "create_note")), ["title", "body", "tags", "status"]);
-        assert_eq!(param_names(named(&ops, "get_note")), ["id"]);
-        assert_eq!(
-            param_names(named(&ops, "list_notes")),
-            ["title", "body", "status", "first", "after"],
-            "an array cannot be compared"
-        );
-        assert_eq!(param_names(named(&ops, "search_notes")), ["query", "first", "after"]);
-        assert_eq!(
-            param_names(named(&ops, "update_note")),
-            ["id", "input", "if_match", "title", "body", "tags", "status"]
-        );
-        assert_eq!(param_names(named(&ops, "delete_note")), ["id", "if_match"]);
-    }
-
-    #[test]
-    fn a_default_fills_new_records_and_never_a_filter_or_a_change() {
-        let ops = note();
-        let status = |name| named(&ops, name).param("status").expect("status").clone();
-        assert_eq!(status("create_note").default, Some(json!("open")));
-        for name in ["list_notes", "update_note"] {
-            assert_eq!(status(name).default, None, "{name}");
-            assert_eq!(status(name).schema.get("default"), None, "{name}");
-        }
-    }
-
-    #[test]
-    fn an_update_may_null_optional_fields_only() {
-        let ops = note();
-        let update = named(&ops, "update_note");
-        let schema = |name| update.param(name).expect("declared").schema.clone();
-        assert_eq!(schema("title"), json!({"type": "string", "maxLength": 200}));
-        assert_eq!(schema("body"), json!({"type": ["string", "null"]}));
-        assert_eq!(
-            schema("status"),
-            json!({"anyOf": [{"type": "string", "enum": ["open", "done"]}, {"type": "null"}]})
-        );
-        let input = schema("input");
-        assert_eq!(input["additionalProperties"], json!(false));
-        assert_eq!(input["properties"]["title"]["description"], json!("Headline."));
-    }
-
-    #[test]
-    fn descriptions_of_fields_stand_beside_the_schema() {
-        let ops = note();
-        let title = named(&ops, "create_note").param("title").expect("title");
-        assert_eq!((title.description.as_str(), title.required), ("Headline.", true));
-        assert_eq!(title.schema, json!({"type": "string", "maxLength": 200}));
-    }
-
-    #[test]
-    fn a_field_never_shadows_a_steering_parameter() {
-        let fields = json!({
-            "first": {"type": "integer"}, "after": {"type": "string"}, "input": {"type": "string"},
-            "if_match": {"type": "string"}, "query": {"type": "string"},
-        });
-        let ops = operations("odd", &resource(fields, &[]));
-        for op in &ops {
-            let mut names = param_names(op);
-            names.sort_unstable();
-            names.dedup();
-            assert_eq!(names.len(), op.params.len(), "{}", op.name);
-        }
-        assert_eq!(named(&ops, "update_odd").param("input").expect("input").schema["type"], json!("object"));
-    }
-
-    #[test]
-    fn facts_say_what_a_repeat_does() {
-        let ops = note();
-        let facts = |name| named(&ops, name).facts;
-        assert_eq!(facts("create_note").repeat, Repeat::Accumulates);
-        assert_eq!(facts("update_note").repeat, Repeat::NoEffect);
-        assert_eq!(facts("delete_note").repeat, Repeat::FailsWithoutEffect);
-        assert_eq!(facts("list_notes").effect, Effect::Read);
-        assert!(ops.iter().all(|op| op.facts.reach == Reach::Process));
-    }
-
-    #[test]
-    fn every_operation_shows_one_example_of_declared_parameters() {
-        for op in note() {
-            assert_eq!(op.examples.len(), 1, "{}", op.name);
-            for name in op.examples[0].params.keys() {
-                assert!(op.param(name).is_some(), "{}: {name}", op.name);
-            }
-            for param in op.params.iter().filter(|param| param.required) {
-                assert!(op.examples[0].params.contains_key(&param.name), "{}: {}", op.name, param.name);
-            }
-        }
-    }
-
-    #[test]
-    fn a_required_field_that_cannot_be_made_up_leaves_the_example_out() {
-        let fields = json!({"code": {"type": "string", "pattern": "^[A-Z]{3}$"}});
-        let ops = operations("note", &resource(fields, &["code"]));
-        assert!(named(&ops, "create_note").examples.is_empty());
-    }
-
-    #[test]
-    fn descriptions_hold_nothing_that_gateways_drop() {
-        for op in note() {
-            let texts = op.params.iter().map(|param| &param.description).chain([&op.description]);
-            for text in texts {
-                assert!(!text.contains(';') && !text.contains("&&"), "{text}");
-            }
-        }
-    }
-
-    #[test]
-    fn search_reads_the_declared_fields_or_every_text() {
-        let mut resource = resource(json!({"a": {"type": "string"}, "n": {"type": "integer"}}), &[]);
-        assert_eq!(search_fields(&resource), ["a"]);
-        resource.search = vec!["n".into()];
-        assert_eq!(search_fields(&resource), ["n"]);
-    }
-}
+#[path = "store_operations_tests.rs"]
+mod tests;

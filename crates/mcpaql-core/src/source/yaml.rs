@@ -9,11 +9,9 @@ use super::scalar::{self, Scalar, Unfit};
 use super::tree::{Kind, MAX_DEPTH, Member, Node, first_line, push_segment};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
+use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, StructureStyle, Tag};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
-use serde_saphyr::granit_parser::{
-    ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, StructureStyle, Tag,
-};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;

@@ -1,5 +1,6 @@
 //! The store as a caller meets it, over a real file.
 
+use indexmap::IndexMap;
 use mcpaql_core::adapter::{Resource, StoreTarget, store_operations};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Operation;
@@ -45,11 +46,15 @@ fn operations(target: &StoreTarget) -> Vec<Operation> {
 
 impl Notebook {
     async fn in_memory() -> Notebook {
-        Notebook::over(Store::in_memory("notebook", &target()).await.expect("a store in memory"))
+        Notebook::over(
+            Store::in_memory("notebook", &target(), &IndexMap::new()).await.expect("a store in memory"),
+        )
     }
 
     async fn open(path: &Path) -> Notebook {
-        Notebook::over(Store::open(path, "notebook", &target()).await.expect("a store in a file"))
+        Notebook::over(
+            Store::open(path, "notebook", &target(), &IndexMap::new()).await.expect("a store in a file"),
+        )
     }
 
     fn over(store: Store) -> Notebook {
@@ -188,7 +193,7 @@ async fn a_list_compares_scalars_exactly() {
         json!({"title": "a", "done": true, "points": 1, "status": "open"}),
         json!({"title": "b", "done": false, "points": 1.5}),
         json!({"title": "c", "status": "open"}),
-        json!({"title": "' OR 1=1 --"}),
+        json!({"title": "' OR 1=1 --", "body": "\u{0}\u{1e}\u{1f}\u{7f}"}),
     ] {
         notebook.ok("create_note", record).await;
     }
@@ -359,12 +364,29 @@ async fn concurrent_updates_through_two_stores_never_lose_one_another() {
     assert_eq!(record["_etag"], json!("41"));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fresh_file_may_be_opened_by_many_in_the_same_moment() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("notes.db");
+    let mut tasks = Vec::new();
+    for number in 0..8 {
+        let path = path.clone();
+        tasks.push(tokio::spawn(async move { Notebook::open(&path).await.note(&number.to_string()).await }));
+    }
+    for task in tasks {
+        task.await.expect("a note");
+    }
+    assert_eq!(Notebook::open(&path).await.titles("list_notes", json!({})).await.len(), 8);
+}
+
 #[tokio::test]
 async fn adapters_share_a_file_and_see_their_own_records() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deep/er/notes.db");
     let mine = Notebook::open(&path).await;
-    let other = Notebook::over(Store::open(&path, "other", &target()).await.expect("the same file"));
+    let other = Notebook::over(
+        Store::open(&path, "other", &target(), &IndexMap::new()).await.expect("the same file"),
+    );
     let id = mine.note("mine").await;
     assert_eq!(other.err("get_note", json!({"id": id})).await.code, Code::NotFoundResource);
     assert_eq!(other.titles("list_notes", json!({})).await.len(), 0);
@@ -381,7 +403,9 @@ async fn new_search_fields_find_old_records() {
     assert_eq!(old.titles("search_notes", json!({"query": "closed"})).await.len(), 0);
     let mut target = target();
     target.resources["note"].search.push("status".into());
-    let new = Notebook::over(Store::open(&path, "notebook", &target).await.expect("the same file"));
+    let new = Notebook::over(
+        Store::open(&path, "notebook", &target, &IndexMap::new()).await.expect("the same file"),
+    );
     assert_eq!(new.titles("search_notes", json!({"query": "closed"})).await, ["a"]);
 }
 
@@ -404,7 +428,8 @@ async fn the_file_is_for_this_user_alone() {
 async fn a_file_that_is_not_ours_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notes.db");
-    let refuse = async || Store::open(&path, "notebook", &target()).await.expect_err("refused");
+    let refuse =
+        async || Store::open(&path, "notebook", &target(), &IndexMap::new()).await.expect_err("refused");
 
     let junk = b"This is no database, but somebody's only copy of something.".repeat(100);
     std::fs::write(&path, &junk).expect("a file");
@@ -424,7 +449,8 @@ async fn a_file_that_is_not_ours_is_refused_and_left_alone() {
     assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
     assert!(error.to_string().contains("update this program"));
 
-    let error = Store::open(folder.path(), "notebook", &target()).await.expect_err("a folder");
+    let error =
+        Store::open(folder.path(), "notebook", &target(), &IndexMap::new()).await.expect_err("a folder");
     assert!(matches!(error, StoreError::Create { .. }), "{error}");
 }
 
@@ -433,7 +459,7 @@ async fn a_field_that_would_hide_a_key_of_the_record_is_refused() {
     for field in ["id", "_etag", "a\"b", ""] {
         let mut target = target();
         target.resources["note"].fields.insert(field.to_owned(), json!({"type": "string"}));
-        let error = Store::in_memory("notebook", &target).await.expect_err("refused");
+        let error = Store::in_memory("notebook", &target, &IndexMap::new()).await.expect_err("refused");
         assert!(matches!(error, StoreError::Field { .. }), "{error}");
     }
 }

@@ -91,3 +91,40 @@ fn count_tokens(text: &str) -> usize {
 fn indent(text: &str) -> String {
     text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::count_tokens;
+    use mcpaql_core::adapter::Mode;
+    use mcpaql_core::catalog::Settings;
+    use mcpaql_core::{check, surface, tokens};
+    use mcpaql_runtime::builtin;
+
+    fn notebook(mode: Mode) -> Vec<surface::Tool> {
+        let source = builtin::document(builtin::DEFAULT).unwrap();
+        check::check(&source, &Settings { mode: Some(mode), ..Settings::default() }).catalog.unwrap().tools
+    }
+
+    #[test]
+    fn the_estimate_that_bounds_surfaces_leans_high_but_not_far() {
+        for mode in Mode::ALL {
+            for tool in notebook(mode) {
+                let text = tool.to_json().to_string();
+                let (estimate, real) = (tokens::estimate(&text), count_tokens(&text));
+                assert!(
+                    estimate >= real && estimate <= real * 13 / 10,
+                    "{}: {estimate} for {real}",
+                    tool.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn surfaces_keep_their_budget_in_real_tokens() {
+        let cost =
+            |mode| notebook(mode).iter().map(|tool| count_tokens(&tool.to_json().to_string())).sum::<usize>();
+        assert!(cost(Mode::Semantic) <= surface::SEMANTIC_BUDGET);
+        assert!(cost(Mode::Single) <= surface::SINGLE_BUDGET);
+    }
+}

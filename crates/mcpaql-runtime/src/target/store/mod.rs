@@ -16,16 +16,19 @@ use change::{changes, check_fields, merge, new_body};
 use file::{
     SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB, sqlite_code,
 };
+use indexmap::IndexMap;
 use mcpaql_core::adapter::{RECORD_KEYS, Resource, StoreTarget, search_fields};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation, StoreAction};
 use mcpaql_core::response::Answer;
+use mcpaql_core::schema::{SchemaId, Schemas};
 use record::{fresh_id, now, search_text, write_record};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sqlx::{Connection, SqliteConnection};
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 
 /// Connections that only read: enough for two cores, few enough to keep their page caches warm.
@@ -49,6 +52,8 @@ struct Kind {
     name: String,
     resource: Resource,
     search: Vec<String>,
+    schema: SchemaId,
+    schemas: Arc<Schemas>,
 }
 
 /// A stored record: id, version, times of creation and change, body.
@@ -60,8 +65,13 @@ impl Store {
     /// # Errors
     /// When the file cannot be made or read, is damaged, belongs to another program or a newer version, or when a declared
     /// field cannot be stored.
-    pub async fn open(path: &Path, adapter: &str, target: &StoreTarget) -> Result<Store, StoreError> {
-        let kinds = kinds(target)?;
+    pub async fn open(
+        path: &Path,
+        adapter: &str,
+        target: &StoreTarget,
+        types: &IndexMap<String, Value>,
+    ) -> Result<Store, StoreError> {
+        let kinds = kinds(target, types)?;
         let writer = file::open_writer(path).await?;
         let mut readers = Vec::with_capacity(READERS);
         for _ in 0..READERS {
@@ -74,8 +84,12 @@ impl Store {
     ///
     /// # Errors
     /// When a declared field cannot be stored.
-    pub async fn in_memory(adapter: &str, target: &StoreTarget) -> Result<Store, StoreError> {
-        let kinds = kinds(target)?;
+    pub async fn in_memory(
+        adapter: &str,
+        target: &StoreTarget,
+        types: &IndexMap<String, Value>,
+    ) -> Result<Store, StoreError> {
+        let kinds = kinds(target, types)?;
         let writer = Mutex::new(file::open_memory().await?);
         let store = Store { adapter: adapter.to_owned(), kinds, writer, readers: Vec::new() };
         store.indexed(Path::new(":memory:")).await
@@ -260,8 +274,10 @@ impl Store {
     }
 }
 
-fn kinds(target: &StoreTarget) -> Result<HashMap<String, Kind>, StoreError> {
-    let mut kinds = HashMap::new();
+/// Compiles the resources; fields may refer to the adapter's `types`.
+fn kinds(target: &StoreTarget, types: &IndexMap<String, Value>) -> Result<HashMap<String, Kind>, StoreError> {
+    let (mut schemas, _) = Schemas::compile(types);
+    let mut compiled = Vec::with_capacity(target.resources.len());
     for (name, resource) in &target.resources {
         // A field's name becomes part of a JSON path and a key of the record.
         let fits = |field: &str| {
@@ -270,10 +286,18 @@ fn kinds(target: &StoreTarget) -> Result<HashMap<String, Kind>, StoreError> {
         if let Some(field) = resource.fields.keys().find(|field| field.is_empty() || !fits(field)) {
             return Err(StoreError::Field { resource: name.clone(), field: field.clone() });
         }
-        let search = search_fields(resource).into_iter().map(str::to_owned).collect();
-        kinds.insert(name.clone(), Kind { name: name.clone(), resource: resource.clone(), search });
+        let shape = json!({"type": "object", "properties": resource.fields, "required": resource.required});
+        // What is wrong with a schema was reported when the document was compiled.
+        let (schema, _) = schemas.add(&shape, "");
+        compiled.push((name, resource, schema));
     }
-    Ok(kinds)
+    let schemas = Arc::new(schemas);
+    let kind = |(name, resource, schema): (&String, &Resource, SchemaId)| {
+        let search = search_fields(resource).into_iter().map(str::to_owned).collect();
+        let resource = resource.clone();
+        (name.clone(), Kind { name: name.clone(), resource, search, schema, schemas: Arc::clone(&schemas) })
+    };
+    Ok(compiled.into_iter().map(kind).collect())
 }
 
 fn answer((id, version, created, updated, body): &Stored) -> Result<Answer, OpError> {

@@ -1,7 +1,8 @@
 //! Pages of records: `list` by equality, `search` by words.
 //!
 //! Newest first means by order of creation, which no update changes, so that a cursor stays valid. A page comes out of SQLite
-//! as one JSON row: a row each would cost a thread switch per record.
+//! as one text: a row each would cost a thread switch per record. Its separators are control characters, which JSON escapes, so that no
+//! body can hold them.
 
 use super::record::{Cursor, Row, fold, write_record};
 use super::{Kind, Store, broken, internal, raw};
@@ -18,7 +19,11 @@ use std::fmt::Write;
 /// More words than that are not a query.
 const WORD_LIMIT: usize = 32;
 
-type PageQuery<'q> = QueryScalar<'q, Sqlite, String, SqliteArguments>;
+/// What a page needs of a record; the text that search reads stays out.
+const COLUMNS: &str = "seq, id, version, created_at, updated_at, body";
+const ROW_END: char = '\u{1e}';
+
+type PageQuery<'q> = QueryScalar<'q, Sqlite, Option<String>, SqliteArguments>;
 
 impl Store {
     pub(super) async fn list(&self, kind: &Kind, args: &Args) -> Result<Answer, OpError> {
@@ -30,8 +35,9 @@ impl Store {
             .filter(|(name, schema)| is_filter(name, schema))
             .filter_map(|(name, _)| Some((name.as_str(), args.get(name)?)))
             .collect();
-        let mut sql =
-            "SELECT 0 AS rank, * FROM records WHERE adapter = ?1 AND resource = ?2 AND seq < ?4".to_owned();
+        let mut sql = format!(
+            "SELECT 0 AS rank, {COLUMNS} FROM records WHERE adapter = ?1 AND resource = ?2 AND seq < ?4"
+        );
         for place in (0..filters.len()).map(|index| 5 + 2 * index) {
             let _ = write!(sql, " AND json_extract(body, ?{place}) IS ?{}", place + 1);
         }
@@ -52,7 +58,7 @@ impl Store {
             let _ = write!(in_head, " AND instr(head, ?{place}) > 0");
         }
         let sql = format!(
-            "SELECT * FROM (SELECT CASE WHEN 1{in_head} THEN 0 ELSE 1 END AS rank, * FROM records \
+            "SELECT * FROM (SELECT CASE WHEN 1{in_head} THEN 0 ELSE 1 END AS rank, {COLUMNS} FROM records \
              WHERE adapter = ?1 AND resource = ?2{all}) \
              WHERE rank > ?4 OR (rank = ?4 AND seq < ?5) ORDER BY rank, seq DESC LIMIT ?3"
         );
@@ -67,8 +73,8 @@ impl Store {
     fn page_query<'q>(&'q self, kind: &'q Kind, rows: &str, first: usize) -> PageQuery<'q> {
         // Only fixed text and placeholders make up the statement.
         let sql = format!(
-            "SELECT json_group_array(json_object('rank', rank, 'seq', seq, 'id', id, 'version', version, \
-             'created_at', created_at, 'updated_at', updated_at, 'body', json(body))) FROM ({rows})"
+            "SELECT group_concat(concat_ws(char(31), rank, {COLUMNS}), char(30)) \
+             FROM ({rows})"
         );
         let limit = i64::try_from(first).unwrap_or(i64::MAX).saturating_add(1);
         sqlx::query_scalar(AssertSqlSafe(sql)).bind(&self.adapter).bind(&kind.name).bind(limit)
@@ -76,10 +82,11 @@ impl Store {
 
     async fn page(&self, query: PageQuery<'_>, first: usize) -> Result<Answer, OpError> {
         let mut reader = self.reader().await;
-        let text = query.fetch_one(&mut *reader).await.map_err(|error| broken(&error))?;
+        let text = query.fetch_one(&mut *reader).await.map_err(|error| broken(&error))?.unwrap_or_default();
         drop(reader);
-        let mut rows: Vec<Row<'_>> =
-            serde_json::from_str(&text).map_err(|error| internal(error.to_string()))?;
+        let rows =
+            text.split(ROW_END).filter(|row| !row.is_empty()).map(Row::read).collect::<Option<Vec<_>>>();
+        let mut rows = rows.ok_or_else(|| internal("a record is not as it was written"))?;
         // SQLite leaves the order inside an aggregate open.
         rows.sort_by_key(|row| (row.rank, std::cmp::Reverse(row.seq)));
         let more = rows.len() > first;
@@ -90,7 +97,7 @@ impl Store {
             if index > 0 {
                 page.push(',');
             }
-            write_record(&mut page, row.id, row.version, row.created_at, row.updated_at, row.body.get());
+            write_record(&mut page, row.id, row.version, row.created_at, row.updated_at, row.body);
         }
         let end = rows.last().filter(|_| more).map(|row| Cursor { rank: row.rank, seq: row.seq }.encode());
         let end = end.map_or_else(|| "null".to_owned(), |cursor| format!("\"{cursor}\""));

@@ -4,8 +4,6 @@
 //! Crockford's base 32 (41 bits of milliseconds since 2020, 19 random bits). They sort by age; the table's unique key settles the
 //! rest. They are not counted up, so that a guessed id hits nothing.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,7 +15,7 @@ const EPOCH_MS: u64 = 1_577_836_800_000;
 const RANDOM_BITS: u32 = 19;
 
 /// A stored record. The body is a JSON object as text, never parsed on the way out.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Row<'a> {
     pub(super) rank: i64,
     pub(super) seq: i64,
@@ -25,8 +23,21 @@ pub(super) struct Row<'a> {
     pub(super) version: i64,
     pub(super) created_at: i64,
     pub(super) updated_at: i64,
-    #[serde(borrow)]
-    pub(super) body: &'a RawValue,
+    pub(super) body: &'a str,
+}
+
+impl<'a> Row<'a> {
+    /// Reads the columns of a record in order, between unit separators.
+    pub(super) fn read(text: &'a str) -> Option<Row<'a>> {
+        let mut columns = text.splitn(7, '\u{1f}');
+        let rank = columns.next()?.parse().ok()?;
+        let seq = columns.next()?.parse().ok()?;
+        let id = columns.next()?;
+        let version = columns.next()?.parse().ok()?;
+        let created_at = columns.next()?.parse().ok()?;
+        let updated_at = columns.next()?.parse().ok()?;
+        Some(Row { rank, seq, id, version, created_at, updated_at, body: columns.next()? })
+    }
 }
 
 /// Appends the record as clients see it.
@@ -183,6 +194,16 @@ mod tests {
             write_record(&mut text, "n1", 3, 1, 2, body);
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn a_row_is_read_whole_or_not_at_all() {
+        let body = json!({"a": "\u{1e}\u{1f}"}).to_string();
+        let text = ["0", "7", "n1", "2", "3", "4", &body].join("\u{1f}");
+        let row = Row { rank: 0, seq: 7, id: "n1", version: 2, created_at: 3, updated_at: 4, body: &body };
+        assert_eq!(Row::read(&text), Some(row));
+        assert_eq!(Row::read("0\u{1f}7\u{1f}n1"), None);
+        assert_eq!(Row::read("0\u{1f}x\u{1f}n1\u{1f}2\u{1f}3\u{1f}4\u{1f}{}"), None);
     }
 
     #[test]

@@ -1,0 +1,18 @@
+//! Any text as a document: read, load, compile, report. Nothing may panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::check::check;
+use mcpaql_core::diagnostic::render::Style;
+use mcpaql_core::source::Source;
+
+fuzz_target!(|input: (u8, &str)| {
+    let (kind, text) = input;
+    let name = ["a.md", "a.yaml", "a.json", "a"][usize::from(kind % 4)];
+    let source = Source::new(name, text);
+    let checked = check(&source, &Settings::default());
+    for style in Style::ALL {
+        let _ = style.render(&[(&source, &checked.diagnostics)], kind % 2 == 0);
+    }
+});

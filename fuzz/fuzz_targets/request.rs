@@ -1,0 +1,24 @@
+//! Any JSON object as the arguments of any tool of a real adapter. Nothing may panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::check::check;
+use mcpaql_core::source::Source;
+use mcpaql_core::{introspect, request, response};
+use serde_json::Value;
+use std::sync::LazyLock;
+
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
+    let source = Source::new("notebook-adapter.md", include_str!("../../examples/notebook-adapter.md"));
+    check(&source, &Settings::default()).catalog.expect("the example compiles")
+});
+
+fuzz_target!(|input: (usize, &[u8])| {
+    let (index, bytes) = input;
+    let Ok(Value::Object(arguments)) = serde_json::from_slice(bytes) else { return };
+    let Some(tool) = CATALOG.tools.get(index % CATALOG.tools.len()) else { return };
+    let outcome = request::prepare(&CATALOG, &tool.name, arguments)
+        .and_then(|call| introspect::answer(&CATALOG, &call.args));
+    let _ = response::envelope(&outcome, CATALOG.errors);
+});
