@@ -53,6 +53,7 @@ const ELEMENT_KEYS: &[&str] = &[
     "modified",
     "license",
     "homepage",
+    "$schema",
 ];
 const GENERATOR_KEYS: &[&str] = &[
     "schema_version",
@@ -67,6 +68,7 @@ const GENERATOR_KEYS: &[&str] = &[
     "errors",
     "trust",
     "rate_limits",
+    "$schema",
 ];
 const ADAPTER_KEYS: &[&str] = &[
     "name",
