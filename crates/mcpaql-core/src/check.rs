@@ -30,12 +30,13 @@ pub fn check(source: &Source, settings: &Settings) -> Checked {
         Err(diagnostics) => return Checked { catalog: None, diagnostics },
     };
     let mut diagnostics = parsed.diagnostics;
-    let loaded = adapter::load(&parsed.value);
-    diagnostics.extend(loaded.diagnostics);
-    let catalog = loaded.adapter.and_then(|adapter| {
-        let compiled = catalog::compile(adapter, &loaded.origins, settings);
+    let draft = adapter::read(&parsed.value);
+    diagnostics.extend(draft.diagnostics);
+    // A document without a usable name or target is compiled too: its author wants to know everything at once.
+    let catalog = draft.adapter.and_then(|adapter| {
+        let compiled = catalog::compile(adapter, &draft.origins, settings);
         diagnostics.extend(compiled.diagnostics);
-        compiled.catalog
+        compiled.catalog.filter(|_| draft.usable)
     });
     source.locate(&mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.map_or(0, |span| span.start));

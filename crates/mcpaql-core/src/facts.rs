@@ -176,8 +176,7 @@ pub fn infer(declared: &Declared<'_>) -> Facts {
     Facts {
         effect,
         repeat,
-        overwrites: matches!(declared.category, Category::Update)
-            || matches!(effect, Effect::Set | Effect::Move),
+        overwrites: matches!(effect, Effect::Update | Effect::Set | Effect::Move),
         reversible: declared.danger <= Danger::Reversible,
         guard: declared.guard,
         reach: declared.reach,

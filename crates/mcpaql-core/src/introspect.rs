@@ -6,6 +6,7 @@
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Code, OpError};
 use crate::operation::{Operation, Param};
+use crate::request;
 use crate::response::{Answer, Warning};
 use crate::signature;
 use crate::suggest;
@@ -112,7 +113,7 @@ fn unknown<'a>(kind: &str, name: &str, candidates: impl Iterator<Item = &'a str>
     } else {
         format!("Nearest: {}.", near.join(", "))
     };
-    Warning { code: "NOT_FOUND", message: format!("There is no {kind} '{name}'. {hint}") }
+    Warning { code: "NOT_FOUND", message: format!("There is no {kind}{}. {hint}", request::quoted(name)) }
 }
 
 fn list_operations(catalog: &Catalog) -> Value {
@@ -229,7 +230,26 @@ fn parameter(param: &Param) -> Value {
     if param.sensitive {
         out.insert("sensitive".into(), true.into());
     }
+    if !is_flat(&param.schema) {
+        // Whatever the flat view cannot say is here.
+        out.insert("schema".into(), param.schema.clone());
+    }
     Value::Object(out)
+}
+
+/// Whether type, constraints and `items` say all that the schema says.
+fn is_flat(schema: &Value) -> bool {
+    let nested = [
+        "oneOf",
+        "anyOf",
+        "allOf",
+        "not",
+        "prefixItems",
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+    ];
+    nested.iter().all(|key| schema.get(key).is_none()) && schema.get("items").is_none_or(is_flat)
 }
 
 /// Name, type, `required`, constraints and `items` of anything that has a schema.
@@ -295,7 +315,7 @@ fn kind(schema: &Value) -> &'static str {
 }
 
 /// The protocol's own types.
-const PROTOCOL_TYPES: &[&str] = &[
+pub(crate) const PROTOCOL_TYPES: &[&str] = &[
     "SemanticCategory",
     "OperationInput",
     "OperationResult",

@@ -166,7 +166,15 @@ impl Policy {
         let read_only = category == Category::Read;
         let by_effect = self.destructive_by_effect
             && (facts.overwrites
-                || matches!(facts.effect, Effect::Execute | Effect::Session | Effect::Multiplexed));
+                || matches!(
+                    facts.effect,
+                    Effect::SoftDelete
+                        | Effect::Delete
+                        | Effect::Unlink
+                        | Effect::Execute
+                        | Effect::Session
+                        | Effect::Multiplexed
+                ));
         Hints {
             read_only,
             destructive: !read_only && (self.destructive.contains(&category) || by_effect),

@@ -1,6 +1,6 @@
 //! Reading an untyped document: typed access that turns every surprise into a diagnostic instead of an early end.
 
-use crate::diagnostic::{Diagnostic, field_path};
+use crate::diagnostic::{Diagnostic, Severity, field_path};
 use crate::error::Code;
 use crate::suggest;
 use serde_json::{Map, Value};
@@ -52,6 +52,11 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
+    /// Whether an error is among the diagnostics behind the first `count`.
+    pub(crate) fn failed_since(&self, count: usize) -> bool {
+        self.diagnostics.iter().skip(count).any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
@@ -60,6 +65,8 @@ impl Reader {
     pub(crate) fn wrong_type(&mut self, pointer: &str, expected: &str, value: &Value) {
         let found = type_name(value);
         let key = pointer.rsplit('/').next().unwrap_or_default();
+        // An item of a list has a position instead of a key.
+        let key = if key.parse::<usize>().is_ok() { String::new() } else { format!("{key}: ") };
         let mut diagnostic = Diagnostic::error(
             Code::SchemaInvalidType,
             pointer,
@@ -71,9 +78,9 @@ impl Reader {
             && expected != "string"
             && serde_json::from_str::<Value>(text).is_ok_and(|inner| type_name(&inner) == expected)
         {
-            diagnostic = diagnostic.suggest(format!("use `{key}: {text}` instead of `{key}: \"{text}\"`"));
+            diagnostic = diagnostic.suggest(format!("use `{key}{text}` instead of `{key}\"{text}\"`"));
         } else if expected == "string" && matches!(value, Value::Number(_) | Value::Bool(_)) {
-            diagnostic = diagnostic.suggest(format!("quote it: `{key}: \"{value}\"`"));
+            diagnostic = diagnostic.suggest(format!("quote it: `{key}\"{value}\"`"));
         }
         self.push(diagnostic);
     }

@@ -31,7 +31,7 @@ pub fn prepare<'c>(
     arguments: Map<String, Value>,
 ) -> Result<Call<'c>, OpError> {
     let Some(route) = catalog.route(tool) else {
-        return Err(OpError::new(Code::NotFoundOperation, format!("There is no tool '{tool}'.")));
+        return Err(no_tool(tool));
     };
     let mut warnings = Vec::new();
     if let Some(name) = &route.renamed_to {
@@ -40,12 +40,9 @@ pub fn prepare<'c>(
     let (entry, params) = match &route.scope {
         Scope::Operation(index) => {
             let Some(entry) = catalog.operations.get(*index) else {
-                return Err(OpError::new(Code::NotFoundOperation, format!("There is no tool '{tool}'.")));
+                return Err(no_tool(tool));
             };
-            // The arguments are the parameters; a `params` object is taken too, unless it is a parameter itself.
-            let params =
-                if entry.operation.param("params").is_some() { arguments } else { merged(arguments)?.1 };
-            (entry, params)
+            (entry, flat(entry, arguments)?)
         }
         scope => {
             let (operation, params) = merged(arguments)?;
@@ -107,6 +104,22 @@ fn note_alias(entry: &Entry, called: &str, warnings: &mut Vec<Warning>) {
     }
 }
 
+/// The parameters of a tool that is one operation. The arguments are the parameters; an envelope is taken too, as far as the
+/// operation has no parameters of those names.
+fn flat(entry: &Entry, mut arguments: Map<String, Value>) -> Result<Map<String, Value>, OpError> {
+    let operation = &entry.operation;
+    let names_it =
+        arguments.get("operation").is_some_and(|name| name.as_str() == Some(operation.name.as_str()));
+    if names_it && operation.param("operation").is_none() {
+        arguments.shift_remove("operation");
+    }
+    if operation.param("params").is_some() {
+        return Ok(arguments);
+    }
+    let params = params_of(&mut arguments)?;
+    Ok(over(params, arguments))
+}
+
 /// The operation's name and its parameters: those of `params`, then those beside it.
 fn merged(mut arguments: Map<String, Value>) -> Result<(Option<String>, Map<String, Value>), OpError> {
     let operation = match arguments.shift_remove("operation") {
@@ -122,20 +135,38 @@ fn merged(mut arguments: Map<String, Value>) -> Result<(Option<String>, Map<Stri
             .before_dispatch());
         }
     };
-    let mut params = match arguments.shift_remove("params") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(params)) => params,
+    let params = params_of(&mut arguments)?;
+    Ok((operation, over(params, arguments)))
+}
+
+/// What stands under `params`.
+fn params_of(arguments: &mut Map<String, Value>) -> Result<Map<String, Value>, OpError> {
+    match arguments.shift_remove("params") {
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(Value::Object(params)) => Ok(params),
         // Some models write the object as a string; what it means is not in doubt.
         Some(Value::String(text)) => match serde_json::from_str(&text) {
-            Ok(Value::Object(params)) => params,
-            _ => return Err(params_not_object("string")),
+            Ok(Value::Object(params)) => Ok(params),
+            _ => Err(params_not_object("string")),
         },
-        Some(other) => return Err(params_not_object(type_of(&other))),
-    };
-    for (name, value) in arguments {
+        Some(other) => Err(params_not_object(type_of(&other))),
+    }
+}
+
+/// The parameters, and beside them those that they do not name.
+fn over(mut params: Map<String, Value>, beside: Map<String, Value>) -> Map<String, Value> {
+    for (name, value) in beside {
         params.entry(name).or_insert(value);
     }
-    Ok((operation, params))
+    params
+}
+
+/// A caller's word as a sentence may repeat it: what is no name is not repeated, so that no text of a caller's choosing
+/// stands in a message.
+pub(crate) fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+    let is_name = !name.is_empty() && name.chars().count() <= 64 && name.chars().all(plain);
+    if is_name { format!(" '{name}'") } else { String::new() }
 }
 
 fn type_of(value: &Value) -> &'static str {
@@ -155,6 +186,10 @@ fn params_not_object(found: &str) -> OpError {
         .with("expected_type", "object")
         .with("actual_type", found)
         .before_dispatch()
+}
+
+fn no_tool(tool: &str) -> OpError {
+    OpError::new(Code::NotFoundOperation, format!("There is no tool{} here.", quoted(tool)))
 }
 
 fn missing_operation() -> OpError {
@@ -177,7 +212,7 @@ fn find<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Entry, OpError> {
         Some(first) => format!("Did you mean '{first}'?"),
         None => format!("Use '{INTROSPECT}' to list operations."),
     };
-    Err(OpError::new(Code::NotFoundOperation, format!("Unknown operation '{shown}'. {hint}"))
+    Err(OpError::new(Code::NotFoundOperation, format!("Unknown operation{}. {hint}", quoted(name)))
         .with("operation", shown)
         .with("suggestions", near))
 }

@@ -100,12 +100,8 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
         .map(|(name, endpoint)| {
             let groups = build(name, endpoint, Detail::Groups);
             let names = build(name, endpoint, Detail::Names);
-            // Counting groups must save something worth losing the names for.
-            if cost(&names) * 8 <= cost(&groups) * 9 {
-                (Detail::Names, names)
-            } else {
-                (Detail::Groups, groups)
-            }
+            // Counting a few operations costs as much as naming them.
+            if cost(&names) <= cost(&groups) { (Detail::Names, names) } else { (Detail::Groups, groups) }
         })
         .collect();
     // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.

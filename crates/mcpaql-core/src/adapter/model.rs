@@ -1,6 +1,6 @@
 //! The document model: one shape for the element form, the generator form and their three spellings.
 
-use crate::operation::{Category, Operation};
+use crate::operation::{BodyForm, Category, Operation};
 use crate::policy::HintOverrides;
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -150,6 +150,8 @@ pub struct HttpTarget {
     pub base_url: String,
     /// Sent with every request; values may hold `${env:NAME}`.
     pub headers: IndexMap<String, String>,
+    /// How bodies are written where an operation does not say.
+    pub serialization: BodyForm,
     /// Plain `http://` to other machines is allowed only where the document says so.
     pub allow_http: bool,
     /// Default 10 s.

@@ -4,12 +4,13 @@
 //! by a field of the same name, defaults of fields apply to new records only, and every example fits its parameters.
 
 use super::Resource;
-use super::store_samples::sample;
 use crate::facts::{self, Declared, Guard, Reach};
 use crate::operation::{
     Binding, Category, Example, Operation, Param, Place, Returns, StoreAction, StoreBinding, Style,
 };
 use crate::policy::HintOverrides;
+use crate::sample;
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// What the store itself writes into every record; no field may have such a name.
@@ -162,7 +163,7 @@ fn update(words: &Words<'_>, resource: &Resource) -> Operation {
     params.extend(flat);
     let about = format!("Change fields of {} and keep the rest.", words.one());
     let change =
-        resource.fields.iter().find_map(|(name, schema)| Some((name.clone(), sample(name, schema)?)));
+        resource.fields.iter().find_map(|(name, schema)| Some((name.clone(), plain_sample(name, schema)?)));
     let example = change.map(|change| {
         let mut example = sample_id();
         example.insert("input".into(), Value::Object(Map::from_iter([change])));
@@ -347,17 +348,22 @@ fn sample_id() -> Map<String, Value> {
     Map::from_iter([("id".to_owned(), json!(SAMPLE_ID))])
 }
 
+/// A value of a field, as far as the field's own schema tells.
+fn plain_sample(name: &str, schema: &Value) -> Option<Value> {
+    sample::sample(name, schema, &IndexMap::new())
+}
+
 /// The required fields filled in, unless one of them is beyond what can be made up.
 fn required_sample(resource: &Resource) -> Option<Map<String, Value>> {
     let mut example = Map::new();
     for (name, schema) in &resource.fields {
         if resource.required.contains(name) {
-            example.insert(name.clone(), sample(name, schema)?);
+            example.insert(name.clone(), plain_sample(name, schema)?);
         }
     }
     if example.is_empty()
         && let Some((name, value)) =
-            resource.fields.iter().find_map(|(name, schema)| Some((name, sample(name, schema)?)))
+            resource.fields.iter().find_map(|(name, schema)| Some((name, plain_sample(name, schema)?)))
     {
         example.insert(name.clone(), value);
     }

@@ -29,9 +29,8 @@ pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
         token_env: args.token_env.clone(),
         is_default: plan.is_default,
     };
+    let shutdown = stop_on_signal()?;
     let gateway = Arc::new(open_gateway(plan, data).await?);
-    let shutdown = CancellationToken::new();
-    tokio::spawn(stop_on_signal(shutdown.clone()));
     match args.http {
         Some(address) => {
             let options = http_options(&args, address)?;
@@ -184,24 +183,35 @@ fn program_to_type() -> String {
     }
 }
 
-async fn stop_on_signal(shutdown: CancellationToken) {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut terminate), Ok(mut interrupt)) =
-            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-        else {
-            return;
-        };
+/// Begins to listen for signals at once, so that none ends the process unheard once it has said that it serves.
+#[cfg(unix)]
+fn stop_on_signal() -> std::io::Result<CancellationToken> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(stop_after(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-    }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        return;
-    }
-    tracing::info!("stopping: running calls may finish");
-    shutdown.cancel();
+    }))
+}
+
+#[cfg(not(unix))]
+fn stop_on_signal() -> std::io::Result<CancellationToken> {
+    Ok(stop_after(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }))
+}
+
+fn stop_after(signal: impl Future<Output = ()> + Send + 'static) -> CancellationToken {
+    let shutdown = CancellationToken::new();
+    let stopped = shutdown.clone();
+    tokio::spawn(async move {
+        signal.await;
+        tracing::info!("stopping: running calls may finish");
+        stopped.cancel();
+    });
+    shutdown
 }

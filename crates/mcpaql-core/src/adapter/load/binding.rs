@@ -13,7 +13,15 @@ use crate::suggest;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
-const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+/// Keys of `http`.
+pub(super) const HTTP_BINDING_KEYS: &[&str] = &["method", "path", "body"];
+/// Keys of conditional arguments.
+pub(super) const WHEN_KEYS: &[&str] = &["when", "args"];
+/// How a body may be written.
+pub(super) const BODIES: &[&str] = &["json", "form"];
+/// How a program's output may be read.
+pub(super) const OUTPUTS: &[&str] = &["json", "jsonlines", "lines", "text"];
+pub(super) const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /// A binding and the parameters with their places.
 pub(super) struct Bound {
@@ -29,7 +37,7 @@ pub(super) fn read(
     setting: &Setting<'_>,
 ) -> Option<Bound> {
     match setting.target {
-        Target::Http(_) => http(reader, operation, drafts),
+        Target::Http(target) => http(reader, operation, drafts, target.serialization),
         Target::Command(_) => command(reader, operation, drafts),
         Target::Store(store) => {
             let names: Vec<&str> = store.resources.keys().map(String::as_str).collect();
@@ -49,12 +57,17 @@ pub(super) fn read(
     }
 }
 
-fn http(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> Option<Bound> {
+fn http(
+    reader: &mut Reader,
+    operation: &Object<'_>,
+    drafts: Vec<Draft>,
+    serialization: BodyForm,
+) -> Option<Bound> {
     let (method, path, pointer, body) = if let Some(http) = reader.member(operation, "http") {
-        reader.known(&http, &["method", "path", "body"]);
+        reader.known(&http, HTTP_BINDING_KEYS);
         let method = reader.required_string(&http, "method")?;
         let path = reader.required_string(&http, "path")?;
-        (method, path, http.at("path"), reader.choice(&http, "body", &["json", "form"], parse_body))
+        (method, path, http.at("path"), reader.choice(&http, "body", BODIES, parse_body))
     } else {
         let text = reader.required_string(operation, "maps_to")?;
         let pointer = operation.at("maps_to");
@@ -70,14 +83,14 @@ fn http(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> Opti
     };
     let method = method_of(reader, &method, &pointer)?;
     let mut path = path_of(reader, &path, &pointer)?;
-    let body_form = body.or_else(|| reader.choice(operation, "body", &["json", "form"], parse_body));
+    let body_form = body.or_else(|| reader.choice(operation, "body", BODIES, parse_body));
     let mut params = place_params(reader, drafts, &mut path, &method, &pointer);
     let body_param = body_param(reader, operation, &mut params);
     Some(Bound {
         binding: Binding::Http(HttpBinding {
             method,
             path,
-            body: body_form.unwrap_or(BodyForm::Json),
+            body: body_form.unwrap_or(serialization),
             body_param,
         }),
         params,
@@ -102,7 +115,7 @@ fn body_param(reader: &mut Reader, operation: &Object<'_>, params: &mut [Param])
     None
 }
 
-fn parse_body(word: &str) -> Option<BodyForm> {
+pub(super) fn parse_body(word: &str) -> Option<BodyForm> {
     match word {
         "json" => Some(BodyForm::Json),
         "form" => Some(BodyForm::Form),
@@ -237,6 +250,7 @@ fn resolve_placeholders(reader: &mut Reader, drafts: &[Draft], pieces: &mut [Seg
             pointer,
             format!("Placeholder '{{{name}}}' is not a declared parameter"),
         )
+        .expected("a parameter under params")
         .found(format!("{{{name}}}"));
         diagnostic = match suggest::nearest(name, drafts.iter().map(|draft| draft.param.name.as_str())) {
             Some(word) => diagnostic.suggest(format!("did you mean `{{{word}}}`?")),
@@ -273,7 +287,7 @@ fn command(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> O
         return None;
     }
     let stdin = stdin(reader, operation, &drafts);
-    let output = reader.choice(operation, "output", &["json", "jsonlines", "lines", "text"], parse_output);
+    let output = reader.choice(operation, "output", OUTPUTS, parse_output);
     let timeout_ms = reader.seconds(operation, "timeout");
     let exit = exit(reader, operation);
     let params = drafts.into_iter().map(|draft| draft.finish(Place::Body)).collect();
@@ -289,7 +303,7 @@ fn arg(reader: &mut Reader, item: &Value, pointer: &str, drafts: &[Draft]) -> Op
         Value::Array(items) => Some(Arg::Group(group(reader, items, pointer, drafts))),
         Value::Object(_) => {
             let object = reader.object(item, pointer)?;
-            reader.known(&object, &["when", "args"]);
+            reader.known(&object, WHEN_KEYS);
             let mut flag = vec![Segment::Param(reader.required_string(&object, "when")?)];
             resolve_placeholders(reader, drafts, &mut flag, &object.at("when"));
             let items = arguments(reader, &object)?;

@@ -5,11 +5,16 @@
 
 mod binding;
 mod dialect;
+#[cfg(test)]
+mod document_schema;
+mod identity;
 mod operation;
+pub(crate) mod origins;
 mod params;
 mod profile;
 mod secrets;
 mod target;
+mod types;
 
 use crate::adapter::{Adapter, Auth, ErrorPolicy, Mode, Target, ToolNames, store_operations};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -17,13 +22,16 @@ use crate::error::Code;
 use crate::operation::{Category, Operation};
 use crate::policy::{self, HintOverrides, Policy};
 use crate::reader::{self, Object, Reader, child};
-use crate::suggest;
+use identity::Identity;
 use indexmap::IndexMap;
 use operation::Setting;
 use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) use binding::introspect_params;
 pub(crate) use operation::title_of;
+pub use origins::Origins;
+pub(crate) use secrets::redact;
 
 const ELEMENT_KEYS: &[&str] = &[
     "name",
@@ -77,6 +85,10 @@ const ADAPTER_KEYS: &[&str] = &[
     "license",
     "homepage",
 ];
+const LISTED_TYPE_KEYS: &[&str] = &["name", "fields", "description"];
+const TOOL_NAME_KEYS: &[&str] = &["pattern", "prefix", "aliases"];
+const ERROR_KEYS: &[&str] = &["is_error"];
+const ERROR_WORDS: &[&str] = &["unrecoverable", "all"];
 const SCHEMA_VERSIONS: &[&str] = &["1.0"];
 const NOT_YET: &[(&str, &str)] = &[
     ("trust", "trust is granted by the operator, not claimed by a document"),
@@ -90,8 +102,8 @@ pub struct Loaded {
     pub adapter: Option<Adapter>,
     /// Every problem, errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// Operation name → its pointer in the document.
-    pub origins: IndexMap<String, String>,
+    /// Where the parts of the adapter stand in the document.
+    pub origins: Origins,
 }
 
 impl Loaded {
@@ -105,27 +117,62 @@ impl Loaded {
 /// Loads a document from its untyped value.
 #[must_use]
 pub fn load(value: &Value) -> Loaded {
+    let Draft { adapter, usable, diagnostics, origins } = read(value);
+    Loaded { adapter: adapter.filter(|_| usable), diagnostics, origins }
+}
+
+/// A document as far as it could be read. One that cannot be served is still read to its end, so that every problem of it
+/// is reported at once.
+pub(crate) struct Draft {
+    pub(crate) adapter: Option<Adapter>,
+    /// The adapter is what the document means, without stand-ins for a missing name or target.
+    pub(crate) usable: bool,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) origins: Origins,
+}
+
+/// Reads a document from its untyped value.
+pub(crate) fn read(value: &Value) -> Draft {
     let mut reader = Reader::default();
-    let mut origins = IndexMap::new();
-    let adapter = reader.object(value, "").and_then(|document| {
-        secrets::scan(&mut reader, value, "");
-        if document.get("schema_version").is_some() || document.get("adapter").is_some() {
+    let mut origins = Origins::default();
+    let form = reader.object(value, "").map(|document| {
+        let generated = document.get("schema_version").is_some() || document.get("adapter").is_some();
+        let form = if generated {
             generator_form(&mut reader, &document, &mut origins)
         } else {
             element_form(&mut reader, &document, &mut origins)
-        }
+        };
+        (
+            assemble(&mut reader, &document, &form, &mut origins),
+            form.identity.is_some() && form.target.is_some(),
+        )
     });
+    secrets::scan(&mut reader, value, "");
     let mut diagnostics = reader.diagnostics;
-    // A credential may be found by its key and by its shape.
-    diagnostics.dedup_by(|b, a| a.code == b.code && a.pointer == b.pointer);
-    Loaded { adapter, diagnostics, origins }
+    // A credential may be found by its key and by its shape; its key knows better advice and comes first.
+    let mut seen = HashSet::new();
+    diagnostics.retain(|diagnostic| {
+        diagnostic.code != Code::SchemaEmbeddedCredential || seen.insert(diagnostic.pointer.clone())
+    });
+    diagnostics.iter_mut().for_each(secrets::redact);
+    let (adapter, usable) = form.unzip();
+    Draft { adapter, usable: usable.unwrap_or(false), diagnostics, origins }
 }
 
-fn element_form(
-    reader: &mut Reader,
-    document: &Object<'_>,
-    origins: &mut IndexMap<String, String>,
-) -> Option<Adapter> {
+/// What the two forms write in different places.
+struct Form<'a> {
+    identity: Option<Identity>,
+    types: IndexMap<String, Value>,
+    target: Option<Target>,
+    /// Where the target stands.
+    target_pointer: String,
+    auth: Auth,
+    operations: Option<Object<'a>>,
+    /// The element form's `endpoints` are a custom profile.
+    profile: bool,
+}
+
+fn element_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut Origins) -> Form<'a> {
     reader.known(document, ELEMENT_KEYS);
     match document.get("type") {
         None => reader.missing(document, "type", "adapter"),
@@ -137,33 +184,56 @@ fn element_form(
                 "This is not an adapter document",
             )
             .expected("adapter")
-            .found(reader::short(other)),
+            .found(reader::short(other))
+            .suggest("write `type: adapter`"),
         ),
     }
-    let identity = identity(reader, document);
-    let types = types(reader, document);
+    let identity = identity::read(reader, document);
+    let types = types::read(reader, document, origins);
     let target = target::read(reader, document, "target", &type_names(&types));
     let auth = target::auth(reader, document);
-    let operations =
-        document.get("operations").map(|_| ()).and_then(|()| reader.member(document, "operations"));
-    if document.get("operations").is_none() && !matches!(target, Some(Target::Store(_))) {
+    let is_store = |target: &Value| target.get("protocol").is_some_and(|protocol| protocol == "store");
+    if document.get("operations").is_none() && !document.get("target").is_some_and(is_store) {
         reader.missing(
             document,
             "operations",
             "operations by category: create, read, update, delete, execute",
         );
     }
-    let body = Body { types, target: target?, auth, operations };
-    let profile_source = document.get("endpoints").is_some().then_some(document);
-    assemble(reader, document, identity, body, profile_source, origins)
+    let operations = reader.member(document, "operations");
+    let target_pointer = document.at("target");
+    Form { identity, types, target, target_pointer, auth, operations, profile: true }
 }
 
-fn generator_form(
-    reader: &mut Reader,
-    document: &Object<'_>,
-    origins: &mut IndexMap<String, String>,
-) -> Option<Adapter> {
+fn generator_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut Origins) -> Form<'a> {
     reader.known(document, GENERATOR_KEYS);
+    schema_version(reader, document);
+    if document.get("adapter").is_none() {
+        reader.missing(document, "adapter", "name, display_name, version, description, target_api");
+    }
+    let adapter = reader.member(document, "adapter");
+    if let Some(adapter) = &adapter {
+        reader.known(adapter, ADAPTER_KEYS);
+    }
+    let identity = adapter.as_ref().and_then(|adapter| identity::read(reader, adapter));
+    let types = types::read(reader, document, origins);
+    let target =
+        adapter.as_ref().and_then(|adapter| target::read(reader, adapter, "target_api", &type_names(&types)));
+    let auth = target::auth(reader, document);
+    let is_store = matches!(target, Some(Target::Store(_)));
+    if document.get("endpoints").is_none() && !is_store {
+        reader.missing(
+            document,
+            "endpoints",
+            "operations by endpoint: create, read, update, delete, execute",
+        );
+    }
+    let operations = reader.member(document, "endpoints");
+    let target_pointer = child(&document.at("adapter"), "target_api");
+    Form { identity, types, target, target_pointer, auth, operations, profile: false }
+}
+
+fn schema_version(reader: &mut Reader, document: &Object<'_>) {
     match document.get("schema_version") {
         None => reader.missing(document, "schema_version", "'1.0'"),
         Some(Value::String(version)) if SCHEMA_VERSIONS.contains(&version.as_str()) => {}
@@ -179,225 +249,115 @@ fn generator_form(
         ),
         Some(other) => reader.wrong_type(&document.at("schema_version"), "string", other),
     }
-    if document.get("adapter").is_none() {
-        reader.missing(document, "adapter", "name, display_name, version, description, target_api");
-    }
-    let adapter = reader.member(document, "adapter")?;
-    reader.known(&adapter, ADAPTER_KEYS);
-    let identity = identity(reader, &adapter);
-    let types = types(reader, document);
-    let target = target::read(reader, &adapter, "target_api", &type_names(&types));
-    let auth = target::auth(reader, document);
-    if document.get("endpoints").is_none() {
-        reader.missing(
-            document,
-            "endpoints",
-            "operations by endpoint: create, read, update, delete, execute",
-        );
-    }
-    let operations = reader.member(document, "endpoints");
-    let body = Body { types, target: target?, auth, operations };
-    assemble(reader, document, identity, body, None, origins)
-}
-
-struct Identity {
-    name: String,
-    display_name: String,
-    version: String,
-    description: String,
-    tags: Vec<String>,
-}
-
-fn identity(reader: &mut Reader, object: &Object<'_>) -> Option<Identity> {
-    let name = reader.required_string(object, "name");
-    let version = reader.required_string(object, "version");
-    let description = reader.required_string(object, "description");
-    if let Some(version) = &version
-        && semver::Version::parse(version).is_err()
-    {
-        let dots = version.matches('.').count();
-        let better = match dots {
-            0 => format!("{version}.0.0"),
-            1 => format!("{version}.0"),
-            _ => "1.0.0".into(),
-        };
-        reader.push(
-            Diagnostic::error(
-                Code::SchemaInvalidValue,
-                object.at("version"),
-                format!("Version '{version}' is not a semantic version"),
-            )
-            .expected("MAJOR.MINOR.PATCH")
-            .found(version.as_str())
-            .suggest(format!("write `version: \"{better}\"`")),
-        );
-    }
-    let name = adapter_name(reader, object, &name?)?;
-    Some(Identity {
-        display_name: reader.string(object, "display_name").unwrap_or_else(|| title_of(&name)),
-        name,
-        version: version.unwrap_or_else(|| "0.0.0".into()),
-        description: description.unwrap_or_default(),
-        tags: reader.strings(object, "tags"),
-    })
-}
-
-fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str) -> Option<String> {
-    let legal = name.len() >= 2
-        && name.len() <= 64
-        && name.starts_with(|first: char| first.is_ascii_lowercase())
-        && !name.ends_with(['-', '_'])
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte));
-    let branded = suggest::snake_case(name).split('_').any(|word| word == "mcpaql");
-    if legal && !branded {
-        return Some(name.to_owned());
-    }
-    let message = if branded {
-        format!("Adapter name '{name}' holds the word that separates adapter and endpoint in tool names")
-    } else {
-        format!("Adapter name '{name}' is not a legal name")
-    };
-    let better = suggest::snake_case(name).replace("mcpaql", "").replace('_', "-");
-    let better = better.trim_matches('-');
-    let mut diagnostic = Diagnostic::error(Code::SchemaInvalidName, object.at("name"), message)
-        .expected("2 to 64 lower case letters, digits and hyphens, beginning with a letter, without `mcpaql`")
-        .found(name);
-    if better.len() >= 2 {
-        diagnostic = diagnostic.suggest(format!("write `name: {better}`"));
-    }
-    reader.push(diagnostic);
-    None
-}
-
-/// `types` as a map of schemas, or the generator's list of `{name, fields: […]}`.
-fn types(reader: &mut Reader, document: &Object<'_>) -> IndexMap<String, Value> {
-    let pointer = document.at("types");
-    let mut sources: Vec<(String, Value, String)> = Vec::new();
-    match document.get("types") {
-        None => {}
-        Some(Value::Object(map)) => {
-            for (name, value) in map {
-                sources.push((name.clone(), value.clone(), child(&pointer, name)));
-            }
-        }
-        Some(Value::Array(items)) => {
-            for (index, item) in items.iter().enumerate() {
-                let Some(object) = reader.object(item, &child(&pointer, index)) else { continue };
-                reader.known(&object, &["name", "fields", "description"]);
-                let Some(name) = reader.required_string(&object, "name") else { continue };
-                if sources.iter().any(|(other, _, _)| *other == name) {
-                    reader.push(Diagnostic::error(
-                        Code::SchemaDuplicateName,
-                        object.at("name"),
-                        format!("Type '{name}' is declared twice"),
-                    ));
-                    continue;
-                }
-                sources.push((name, fields_as_properties(reader, &object), object.at("fields")));
-            }
-        }
-        Some(other) => reader.wrong_type(&pointer, "object", other),
-    }
-    let names: Vec<String> = sources.iter().map(|(name, _, _)| name.clone()).collect();
-    sources
-        .into_iter()
-        .map(|(name, value, pointer)| {
-            let schema = dialect::schema(reader, &value, &pointer, &names);
-            (name, schema)
-        })
-        .collect()
-}
-
-/// `fields: [{name, type, required}]` as an object schema.
-fn fields_as_properties(reader: &mut Reader, object: &Object<'_>) -> Value {
-    let mut properties = serde_json::Map::new();
-    for (index, field) in reader.array(object, "fields").unwrap_or_default().iter().enumerate() {
-        let Some(field) = reader.object(field, &child(&object.at("fields"), index)) else { continue };
-        let Some(name) = reader.required_string(&field, "name") else { continue };
-        let schema: serde_json::Map<String, Value> =
-            field.map.iter().filter(|(key, _)| *key != "name").map(|(k, v)| (k.clone(), v.clone())).collect();
-        properties.insert(name, Value::Object(schema));
-    }
-    let mut schema = serde_json::Map::new();
-    schema.insert("type".into(), "object".into());
-    if let Some(description) = object.get("description") {
-        schema.insert("description".into(), description.clone());
-    }
-    schema.insert("properties".into(), Value::Object(properties));
-    Value::Object(schema)
 }
 
 fn type_names(types: &IndexMap<String, Value>) -> Vec<String> {
     types.keys().cloned().collect()
 }
 
-struct Body<'a> {
-    types: IndexMap<String, Value>,
-    target: Target,
-    auth: Auth,
-    operations: Option<Object<'a>>,
-}
-
 /// What both forms have in common.
-fn assemble(
-    reader: &mut Reader,
-    document: &Object<'_>,
-    identity: Option<Identity>,
-    body: Body<'_>,
-    profile_source: Option<&Object<'_>>,
-    origins: &mut IndexMap<String, String>,
-) -> Option<Adapter> {
+fn assemble(reader: &mut Reader, document: &Object<'_>, form: &Form<'_>, origins: &mut Origins) -> Adapter {
     reader.not_yet(document, NOT_YET);
-    let mut operations = Vec::new();
-    if let Target::Store(store) = &body.target {
+    let target = form.target.clone().unwrap_or_else(|| target::stand_in(document));
+    let mut operations = Operations::default();
+    if let Target::Store(store) = &target {
         for (name, resource) in &store.resources {
+            let pointer = format!("{}/resources/{name}", form.target_pointer);
             for operation in store_operations::operations(name, resource) {
-                origins.insert(operation.name.clone(), format!("/target/resources/{name}"));
-                operations.push(operation);
+                for field in resource.fields.keys() {
+                    origins.note(origins::param(&operation.name, field), format!("{pointer}/fields/{field}"));
+                }
+                if operations.claim(reader, &operation.name, &[], &pointer, &pointer) {
+                    operations.add(operation, &pointer, origins);
+                }
             }
         }
     }
-    if let Some(object) = &body.operations {
-        let setting = Setting { types: &type_names(&body.types), target: &body.target };
+    if let Some(object) = &form.operations {
+        let setting = Setting { types: &type_names(&form.types), target: &target };
         read_operations(reader, object, &setting, &mut operations, origins);
     }
-    let profile = profile_source.and_then(|source| profile::read(reader, source, &operations));
+    let profile = form.profile.then(|| profile::read(reader, document, &mut operations)).flatten();
     let names = policy::policies().map(|policy| policy.name).collect::<Vec<_>>();
     let policy =
         reader.choice(document, "policy", &names, |name| Policy::named(name).map(|policy| policy.name));
-    let (hints, endpoint_hints) = annotations(reader, document);
-    let (tool_names, mode) = (tool_names(reader, document), mode(reader, document));
-    let errors = errors(reader, document);
-    // Only now: a document without a name is not served, but the rest of it is checked all the same.
-    let identity = identity?;
-    Some(Adapter {
+    let families: Vec<&str> =
+        profile.iter().flat_map(|profile| profile.families.keys()).map(String::as_str).collect();
+    let (hints, endpoint_hints) = annotations(reader, document, &families);
+    let identity = form.identity.clone().unwrap_or_else(Identity::stand_in);
+    Adapter {
         name: identity.name,
         display_name: identity.display_name,
         version: identity.version,
         description: identity.description,
         tags: identity.tags,
-        tool_names,
-        mode,
+        tool_names: tool_names(reader, document),
+        mode: reader.choice(document, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
         policy: policy.map(str::to_owned),
-        errors,
-        types: body.types,
-        target: body.target,
-        auth: body.auth,
+        errors: errors(reader, document),
+        types: form.types.clone(),
+        target,
+        auth: form.auth.clone(),
         profile,
         hints,
         endpoint_hints,
-        operations,
-    })
+        operations: operations.list,
+    }
+}
+
+/// The operations read so far, and every name that was seen: also those of operations that cannot be served.
+#[derive(Default)]
+struct Operations {
+    list: Vec<Operation>,
+    /// Name or alias → where it was declared.
+    seen: HashMap<String, String>,
+}
+
+impl Operations {
+    /// Takes the names for the operation written at `pointer`; reports the first that another one has.
+    fn claim(
+        &mut self,
+        reader: &mut Reader,
+        name: &str,
+        aliases: &[String],
+        pointer: &str,
+        at: &str,
+    ) -> bool {
+        let mut names = std::iter::once(name).chain(aliases.iter().map(String::as_str));
+        if let Some((name, first)) = names.find_map(|name| self.seen.get(name).map(|first| (name, first))) {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaDuplicateName,
+                    at,
+                    format!(
+                        "Operation '{name}' is defined more than once (first in '{}')",
+                        crate::diagnostic::field_path(first)
+                    ),
+                )
+                .expected("a name that no other operation has")
+                .found(name)
+                .suggest("operation names are unique over all categories; rename or remove one"),
+            );
+            return false;
+        }
+        for name in std::iter::once(name).chain(aliases.iter().map(String::as_str)) {
+            self.seen.insert(name.to_owned(), pointer.to_owned());
+        }
+        true
+    }
+
+    fn add(&mut self, operation: Operation, pointer: &str, origins: &mut Origins) {
+        origins.note(origins::operation(&operation.name), pointer);
+        self.list.push(operation);
+    }
 }
 
 fn read_operations(
     reader: &mut Reader,
     object: &Object<'_>,
     setting: &Setting<'_>,
-    operations: &mut Vec<Operation>,
-    origins: &mut IndexMap<String, String>,
+    operations: &mut Operations,
+    origins: &mut Origins,
 ) {
     reader.known(object, &Category::ALL.map(Category::endpoint));
     for category in Category::ALL {
@@ -405,39 +365,25 @@ fn read_operations(
         let list = object.at(category.endpoint());
         for (index, item) in items.iter().enumerate() {
             let pointer = child(&list, index);
-            let Some(operation) = operation::read(reader, item, &pointer, category, setting) else {
-                continue;
-            };
-            let mut names = std::iter::once(&operation.name).chain(&operation.aliases);
-            let taken = names
-                .find(|name| {
-                    operations.iter().any(|other| other.name == **name || other.aliases.contains(name))
-                })
-                .cloned();
-            if let Some(name) = taken {
-                let first = origins.get(&name).map_or(String::new(), |first| {
-                    format!(" (first in '{}')", crate::diagnostic::field_path(first))
-                });
-                reader.push(
-                    Diagnostic::error(
-                        Code::SchemaDuplicateName,
-                        child(&pointer, "name"),
-                        format!("Operation '{name}' is defined more than once{first}"),
-                    )
-                    .found(name)
-                    .suggest("operation names are unique over all categories; rename or remove one"),
-                );
-                continue;
+            let before = reader.diagnostics.len();
+            let read = operation::read(reader, item, &pointer, category, setting, origins);
+            let name = item.get("name").and_then(Value::as_str);
+            let aliases = read.as_ref().map(|operation| operation.aliases.clone()).unwrap_or_default();
+            let sound = !reader.failed_since(before);
+            let own = name.is_some_and(|name| {
+                operations.claim(reader, name, &aliases, &pointer, &child(&pointer, "name"))
+            });
+            // What has an error may do something else than its author means: it is not served, the others are.
+            if let (Some(operation), true, true) = (read, sound, own) {
+                operations.add(operation, &pointer, origins);
             }
-            origins.insert(operation.name.clone(), pointer);
-            operations.push(operation);
         }
     }
 }
 
 fn tool_names(reader: &mut Reader, document: &Object<'_>) -> ToolNames {
     let Some(object) = reader.member(document, "tool_names") else { return ToolNames::default() };
-    reader.known(&object, &["pattern", "prefix", "aliases"]);
+    reader.known(&object, TOOL_NAME_KEYS);
     let mut aliases = IndexMap::new();
     if let Some(map) = reader.member(&object, "aliases") {
         for name in map.map.keys() {
@@ -456,12 +402,16 @@ fn tool_names(reader: &mut Reader, document: &Object<'_>) -> ToolNames {
 fn annotations(
     reader: &mut Reader,
     document: &Object<'_>,
+    families: &[&str],
 ) -> (HintOverrides, IndexMap<String, HintOverrides>) {
     let hints = operation::hints(reader, document, "annotations", &["endpoints"]);
     let mut by_endpoint = IndexMap::new();
     if let Some(annotations) = document.get("annotations").and_then(Value::as_object) {
         let object = Object { map: annotations, pointer: document.at("annotations") };
         if let Some(endpoints) = reader.member(&object, "endpoints") {
+            let known: Vec<&str> =
+                families.iter().copied().chain(Category::ALL.map(Category::endpoint)).collect();
+            reader.known(&endpoints, &known);
             for endpoint in endpoints.map.keys() {
                 by_endpoint.insert(endpoint.clone(), operation::hints(reader, &endpoints, endpoint, &[]));
             }
@@ -470,17 +420,13 @@ fn annotations(
     (hints, by_endpoint)
 }
 
-fn mode(reader: &mut Reader, document: &Object<'_>) -> Option<Mode> {
-    reader.choice(document, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse)
-}
-
 fn errors(reader: &mut Reader, document: &Object<'_>) -> ErrorPolicy {
     let Some(object) = reader.member(document, "errors") else { return ErrorPolicy::default() };
-    reader.known(&object, &["is_error"]);
+    reader.known(&object, ERROR_KEYS);
     let parse = |word: &str| match word {
         "unrecoverable" => Some(ErrorPolicy::Unrecoverable),
         "all" => Some(ErrorPolicy::All),
         _ => None,
     };
-    reader.choice(&object, "is_error", &["unrecoverable", "all"], parse).unwrap_or_default()
+    reader.choice(&object, "is_error", ERROR_WORDS, parse).unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 
 use super::binding::{self, Bound};
 use super::dialect;
+use super::origins::{self, Origins};
 use super::params;
 use crate::adapter::Target;
 use crate::diagnostic::Diagnostic;
@@ -56,7 +57,10 @@ pub(super) const RESERVED: &[&str] = &[
     "verify_challenge",
 ];
 
-const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+/// Keys of an example.
+pub(super) const EXAMPLE_KEYS: &[&str] = &["description", "params", "request"];
+
+pub(super) const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
 /// What stays the same for all operations of a document.
 pub(super) struct Setting<'a> {
@@ -71,6 +75,7 @@ pub(super) fn read(
     pointer: &str,
     category: Category,
     setting: &Setting<'_>,
+    origins: &mut Origins,
 ) -> Option<Operation> {
     let object = reader.object(value, pointer)?;
     reader.known(&object, OPERATION_KEYS);
@@ -87,14 +92,30 @@ pub(super) fn read(
     );
     let name = name(reader, &object);
     let drafts = params::read(reader, &object, setting.types);
+    if let Some(name) = &name {
+        for draft in &drafts {
+            origins.note(origins::param(name, &draft.param.name), draft.pointer.clone());
+        }
+    }
     let bound = binding::read(reader, &object, drafts, setting);
-    let name = name?;
-    let Bound { binding, params } = bound?;
-
+    // Whatever else is wrong is reported too, before the operation is given up.
     let effect = reader.choice(&object, "effect", &Effect::ALL.map(Effect::as_str), Effect::parse);
-    contradictions(reader, &object, category, effect, &binding);
-    let danger = danger(reader, &object, &name, category);
+    let danger = danger(reader, &object);
     let idempotent = idempotent(reader, &object);
+    let words = Words {
+        title: reader.string(&object, "title"),
+        description: reader.string(&object, "description").unwrap_or_default(),
+        returns: returns(reader, &object, setting.types),
+        examples: examples(reader, &object),
+        tags: reader.strings(&object, "tags"),
+        aliases: aliases(reader, &object),
+        deprecated: deprecated(reader, &object),
+        hints: hints(reader, &object, "annotations", &[]),
+    };
+    let Bound { binding, params } = bound?;
+    contradictions(reader, &object, category, effect, &binding);
+    let name = name?;
+    let danger = danger.unwrap_or_else(|| facts::danger_of(&name, category));
     let facts = facts::infer(&Declared {
         category,
         effect,
@@ -105,14 +126,14 @@ pub(super) fn read(
         binding: &binding,
     });
     Some(Operation {
-        title: reader.string(&object, "title").unwrap_or_else(|| title_of(&name)),
-        description: reader.string(&object, "description").unwrap_or_default(),
-        returns: returns(reader, &object, setting.types),
-        examples: examples(reader, &object),
-        tags: reader.strings(&object, "tags"),
-        aliases: aliases(reader, &object),
-        deprecated: deprecated(reader, &object),
-        hints: hints(reader, &object, "annotations", &[]),
+        title: words.title.unwrap_or_else(|| title_of(&name)),
+        description: words.description,
+        returns: words.returns,
+        examples: words.examples,
+        tags: words.tags,
+        aliases: words.aliases,
+        deprecated: words.deprecated,
+        hints: words.hints,
         endpoint: category.endpoint().to_owned(),
         name,
         category,
@@ -121,6 +142,18 @@ pub(super) fn read(
         facts,
         binding,
     })
+}
+
+/// What an operation says about itself, whatever it is bound to.
+struct Words {
+    title: Option<String>,
+    description: String,
+    returns: Option<Returns>,
+    examples: Vec<Example>,
+    tags: Vec<String>,
+    aliases: Vec<String>,
+    deprecated: Option<String>,
+    hints: HintOverrides,
 }
 
 fn name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
@@ -147,6 +180,7 @@ fn name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
                 pointer,
                 format!("Operation name '{name}' is reserved by the protocol"),
             )
+            .expected("a name that the protocol does not use itself")
             .found(name)
             .suggest("choose a name that says what your API does"),
         );
@@ -155,12 +189,10 @@ fn name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
     Some(name)
 }
 
-fn danger(reader: &mut Reader, object: &Object<'_>, name: &str, category: Category) -> Danger {
+fn danger(reader: &mut Reader, object: &Object<'_>) -> Option<Danger> {
     let words = Danger::ALL.map(Danger::as_str);
-    reader
-        .choice(object, "danger", &words, Danger::parse)
-        .or_else(|| reader.choice(object, "danger_level", &words, Danger::parse))
-        .unwrap_or_else(|| facts::danger_of(name, category))
+    let declared = reader.choice(object, "danger", &words, Danger::parse);
+    declared.or_else(|| reader.choice(object, "danger_level", &words, Danger::parse))
 }
 
 fn idempotent(reader: &mut Reader, object: &Object<'_>) -> Option<bool> {
@@ -176,6 +208,19 @@ fn contradictions(
     effect: Option<Effect>,
     binding: &Binding,
 ) {
+    if let (Category::Create, Binding::Http(http)) = (category, binding)
+        && http.method == "DELETE"
+    {
+        reader.push(
+            Diagnostic::warning(
+                Code::SchemaInvalidValue,
+                object.at(if object.get("maps_to").is_some() { "maps_to" } else { "http" }),
+                "A DELETE request filed under create is announced as one that destroys nothing",
+            )
+            .found("DELETE")
+            .suggest("move the operation to `delete`, or say `annotations: { destructiveHint: true }`"),
+        );
+    }
     if category != Category::Read {
         return;
     }
@@ -235,7 +280,7 @@ fn examples(reader: &mut Reader, object: &Object<'_>) -> Vec<Example> {
     let mut examples = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let Some(example) = reader.object(item, &child(&pointer, index)) else { continue };
-        reader.known(&example, &["description", "params", "request"]);
+        reader.known(&example, EXAMPLE_KEYS);
         let description = reader.string(&example, "description").unwrap_or_default();
         let params = match reader.member(&example, "request") {
             Some(request) => reader.member(&request, "params"),
@@ -249,15 +294,18 @@ fn examples(reader: &mut Reader, object: &Object<'_>) -> Vec<Example> {
 
 fn aliases(reader: &mut Reader, object: &Object<'_>) -> Vec<String> {
     let pointer = object.at("aliases");
+    let own = object.get("name").and_then(Value::as_str);
     let mut aliases = reader.strings(object, "aliases");
     aliases.retain(|alias| {
-        let legal = params::is_snake_case(alias) && !RESERVED.contains(&alias.as_str());
+        let legal = params::is_snake_case(alias)
+            && !RESERVED.contains(&alias.as_str())
+            && own != Some(alias.as_str());
         if !legal {
             reader.push(
                 Diagnostic::error(
                     Code::SchemaInvalidName,
                     &pointer,
-                    format!("Alias '{alias}' must be snake_case and not reserved"),
+                    format!("Alias '{alias}' must be snake_case, not reserved, and not the name itself"),
                 )
                 .found(alias.as_str()),
             );

@@ -11,6 +11,13 @@ use serde_json::{Map, Value};
 /// Keys of a parameter besides the vocabulary of its schema.
 pub(super) const PARAM_KEYS: &[&str] = &["name", "in", "as", "sensitive", "style", "explode"];
 
+/// Where a request may carry a parameter.
+pub(super) const PLACES: &[&str] = &["path", "query", "header", "body"];
+
+/// Keys one of which says what a parameter is.
+pub(super) const TYPE_KEYS: &[&str] =
+    &["type", "$ref", "ref", "enum", "const", "oneOf", "anyOf", "allOf", "properties", "items"];
+
 /// A parameter as written: its place may still follow from the path.
 #[derive(Debug)]
 pub(super) struct Draft {
@@ -51,11 +58,15 @@ pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, types: &[String]
                 let Some(name) = reader.required_string(&object, "name") else { continue };
                 if let Some(draft) = param(reader, &name, item, pointer.clone(), types) {
                     if drafts.iter().any(|other| other.param.name == name) {
-                        reader.push(Diagnostic::error(
-                            Code::SchemaDuplicateName,
-                            object.at("name"),
-                            format!("Parameter '{name}' is declared twice"),
-                        ));
+                        reader.push(
+                            Diagnostic::error(
+                                Code::SchemaDuplicateName,
+                                object.at("name"),
+                                format!("Parameter '{name}' is declared twice"),
+                            )
+                            .found(name)
+                            .suggest("rename or remove one"),
+                        );
                     } else {
                         drafts.push(draft);
                     }
@@ -90,13 +101,12 @@ fn param(reader: &mut Reader, name: &str, value: &Value, pointer: String, types:
     let object = reader.object(value, &pointer)?;
     let keys: Vec<&str> = SCHEMA_KEYS.iter().chain(PARAM_KEYS).copied().collect();
     reader.known(&object, &keys);
-    let has_type = ["type", "$ref", "ref", "enum", "const", "oneOf", "anyOf", "allOf", "properties", "items"];
-    if !has_type.iter().any(|key| object.get(key).is_some()) {
+    if !TYPE_KEYS.iter().any(|key| object.get(key).is_some()) {
         reader.missing(&object, "type", "a JSON type or a declared type");
     }
     let mut schema = Value::Object(dialect::keywords(reader, &schema_part(&object).as_object(), types));
     let required = matches!(object.get("required"), Some(Value::Bool(true)));
-    let place = reader.choice(&object, "in", &["path", "query", "header", "body"], parse_place);
+    let place = reader.choice(&object, "in", PLACES, parse_place);
     let mut param = plain(name, Value::Null);
     param.wire = reader.string(&object, "as").unwrap_or_else(|| name.to_owned());
     param.required = required;
@@ -167,7 +177,7 @@ fn parse_place(word: &str) -> Option<Place> {
     }
 }
 
-const STYLES: &[&str] = &["form", "simple", "spaceDelimited", "pipeDelimited", "deepObject"];
+pub(super) const STYLES: &[&str] = &["form", "simple", "spaceDelimited", "pipeDelimited", "deepObject"];
 
 fn parse_style(word: &str) -> Option<StyleForm> {
     match word {

@@ -1,21 +1,56 @@
 //! `endpoints` of the element form: a custom set of endpoint families.
 
+use super::Operations;
 use super::operation;
 use super::params::is_snake_case;
 use crate::adapter::{Family, Profile};
+use crate::catalog::CRUDE;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::operation::{Category, INTROSPECT, Operation};
-use crate::reader::{Object, Reader};
+use crate::reader::{Object, Reader, child};
 use crate::suggest;
 use indexmap::IndexMap;
+use std::collections::HashMap;
 
 pub(super) const FAMILY_KEYS: &[&str] = &["purpose", "title", "operations", "categories", "annotations"];
 
-/// Reads the families; every operation must belong to exactly one.
-pub(super) fn read(reader: &mut Reader, document: &Object<'_>, operations: &[Operation]) -> Option<Profile> {
-    let endpoints = reader.member(document, "endpoints")?;
-    let name = reader.string(document, "profile").unwrap_or_else(|| "custom".into());
+/// Reads the families; every operation must belong to exactly one, and one that belongs to none is left out.
+pub(super) fn read(
+    reader: &mut Reader,
+    document: &Object<'_>,
+    operations: &mut Operations,
+) -> Option<Profile> {
+    let name = reader.string(document, "profile");
+    let Some(endpoints) = reader.member(document, "endpoints") else {
+        if let Some(name) = name.filter(|name| name != CRUDE) {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaUnresolvedRef,
+                    document.at("profile"),
+                    format!("Profile '{name}' has no endpoints"),
+                )
+                .expected("`crude`, or the name of the families under `endpoints`")
+                .found(name)
+                .suggest("declare the families under `endpoints`"),
+            );
+        }
+        return None;
+    };
+    let name = name.unwrap_or_else(|| "custom".into());
+    if name == CRUDE {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidName,
+                document.at("profile"),
+                "The profile 'crude' has its own endpoints; yours would never be used",
+            )
+            .expected("another name")
+            .found(name.as_str())
+            .suggest("name the profile after its families, or remove `endpoints`"),
+        );
+        return None;
+    }
     let mut families = IndexMap::new();
     for (family, value) in endpoints.map {
         let pointer = endpoints.at(family);
@@ -33,26 +68,27 @@ pub(super) fn read(reader: &mut Reader, document: &Object<'_>, operations: &[Ope
         }
         let Some(object) = reader.object(value, &pointer) else { continue };
         reader.known(&object, FAMILY_KEYS);
-        families.insert(family.clone(), read_family(reader, &object, operations));
+        families.insert(family.clone(), read_family(reader, &object, &operations.seen));
     }
-    assign(reader, &endpoints, &families, operations);
+    assign(reader, &endpoints, &families, &mut operations.list);
     Some(Profile { name, families })
 }
 
-fn read_family(reader: &mut Reader, object: &Object<'_>, operations: &[Operation]) -> Family {
+fn read_family(reader: &mut Reader, object: &Object<'_>, seen: &HashMap<String, String>) -> Family {
     let names = reader.strings(object, "operations");
-    for name in &names {
-        if operations.iter().any(|operation| operation.name == *name) || name == INTROSPECT {
+    for (index, name) in names.iter().enumerate() {
+        if seen.contains_key(name) || name == INTROSPECT {
             continue;
         }
         let mut diagnostic = Diagnostic::error(
             Code::SchemaUnresolvedRef,
-            object.at("operations"),
+            child(&object.at("operations"), index),
             format!("'{name}' is not an operation of this adapter"),
         )
         .found(name.as_str());
-        if let Some(word) = suggest::nearest(name, operations.iter().map(|operation| operation.name.as_str()))
-        {
+        let mut declared: Vec<&str> = seen.keys().map(String::as_str).collect();
+        declared.sort_unstable();
+        if let Some(word) = suggest::nearest(name, declared) {
             diagnostic = diagnostic.suggest(format!("did you mean `{word}`?"));
         }
         reader.push(diagnostic);
@@ -81,38 +117,54 @@ fn read_family(reader: &mut Reader, object: &Object<'_>, operations: &[Operation
     }
 }
 
-/// Reports operations that no family takes, or that two families name.
+/// Reports operations that no family takes, or that two families claim.
 fn assign(
     reader: &mut Reader,
     endpoints: &Object<'_>,
     families: &IndexMap<String, Family>,
-    operations: &[Operation],
+    operations: &mut Vec<Operation>,
 ) {
-    for operation in operations {
-        let named: Vec<&str> = families
-            .iter()
-            .filter(|(_, family)| family.operations.contains(&operation.name))
-            .map(|(name, _)| name.as_str())
-            .collect();
-        let by_category = families.values().any(|family| family.categories.contains(&operation.category));
-        if named.len() > 1 {
-            reader.push(Diagnostic::error(
-                Code::SchemaDuplicateName,
-                &endpoints.pointer,
-                format!("Operation '{}' is named by two endpoints: {}", operation.name, named.join(", ")),
-            ));
-        } else if named.is_empty() && !by_category {
-            reader.push(
+    operations.retain(|operation| {
+        let claimed = |claims: &dyn Fn(&Family) -> bool| -> Vec<&str> {
+            let found = families.iter().filter(|(_, family)| claims(family));
+            found.map(|(name, _)| name.as_str()).collect()
+        };
+        let mut homes = claimed(&|family| family.operations.contains(&operation.name));
+        if homes.is_empty() {
+            homes = claimed(&|family| family.categories.contains(&operation.category));
+        }
+        match homes.as_slice() {
+            [] => reader.push(
                 Diagnostic::error(
                     Code::SchemaUnresolvedRef,
                     &endpoints.pointer,
                     format!("Operation '{}' belongs to no endpoint", operation.name),
                 )
+                .at_key()
+                .expected("every operation in one endpoint")
+                .found(operation.name.as_str())
                 .suggest(format!(
                     "name it under an endpoint's `operations`, or its category {} under `categories`",
                     operation.category
                 )),
-            );
+            ),
+            [_] => {}
+            [first, ..] => reader.push(
+                Diagnostic::error(
+                    Code::SchemaDuplicateName,
+                    &endpoints.pointer,
+                    format!(
+                        "Operation '{}' belongs to several endpoints: {}",
+                        operation.name,
+                        homes.join(", ")
+                    ),
+                )
+                .at_key()
+                .expected("every operation in one endpoint")
+                .found(homes.join(", "))
+                .suggest(format!("name it under `operations` of one endpoint, such as `{first}`")),
+            ),
         }
-    }
+        !homes.is_empty()
+    });
 }

@@ -72,6 +72,26 @@ pub(super) fn scan(reader: &mut Reader, value: &Value, pointer: &str) {
     }
 }
 
+/// Takes token shapes out of what a diagnostic says; whatever is wrong with a credential, it is not shown.
+pub(crate) fn redact(diagnostic: &mut Diagnostic) {
+    let Some(token) = TOKEN.as_ref() else { return };
+    let texts = [&mut diagnostic.expected, &mut diagnostic.found, &mut diagnostic.suggestion];
+    for text in texts.into_iter().flatten().chain([&mut diagnostic.message]) {
+        if let std::borrow::Cow::Owned(masked) = token.replace_all(text, "•••") {
+            *text = masked;
+        }
+    }
+}
+
+/// Whether a header or a variable of that name carries a credential.
+pub(super) fn is_credential_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    ["authorization", "proxy-authorization", "cookie"].contains(&name.as_str())
+        || ["api-key", "apikey", "auth-key", "access-key", "token", "secret", "password"]
+            .iter()
+            .any(|word| name.ends_with(word))
+}
+
 fn looks_like_token(text: &str) -> bool {
     !text.contains("${env:") && TOKEN.as_ref().is_some_and(|token| token.is_match(text))
 }

@@ -1,11 +1,13 @@
 //! `target` and `auth`: where calls go and who they say they are.
 
+use super::binding::{BODIES, parse_body};
 use super::dialect;
 use super::operation::title_of;
 use super::{params, secrets};
 use crate::adapter::{Auth, CommandTarget, HttpTarget, KeyPlace, Resource, StoreTarget, Target};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
+use crate::operation::BodyForm;
 use crate::reader::{Object, Reader, child};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -30,6 +32,9 @@ pub(super) const RESOURCE_KEYS: &[&str] =
 pub(super) const COMMAND_KEYS: &[&str] =
     &["transport", "protocol", "serialization", "cwd", "env", "set_env", "timeout", "max_output_bytes"];
 
+pub(super) const TRANSPORTS: &[&str] = &["http", "native"];
+pub(super) const PROTOCOLS: &[&str] = &["rest", "store", "command"];
+
 /// Reads `target`, or `target_api` of the generator form.
 pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &[String]) -> Option<Target> {
     if parent.get(key).is_none() {
@@ -37,9 +42,8 @@ pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &
         return None;
     }
     let target = reader.member(parent, key)?;
-    let transport = reader.choice(&target, "transport", &["http", "native"], word(&["http", "native"]));
-    let protocols = ["rest", "store", "command"];
-    let protocol = reader.choice(&target, "protocol", &protocols, word(&protocols));
+    let transport = reader.choice(&target, "transport", TRANSPORTS, word(TRANSPORTS));
+    let protocol = reader.choice(&target, "protocol", PROTOCOLS, word(PROTOCOLS));
     match (transport.unwrap_or("http"), protocol.unwrap_or("rest")) {
         ("native", "store") => store(reader, &target, types),
         ("native", "command") => Some(command(reader, &target)),
@@ -51,7 +55,8 @@ pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &
                     target.at("protocol"),
                     format!("Transport '{transport}' does not speak '{protocol}'"),
                 )
-                .expected("http with rest, or native with store or command"),
+                .expected("http with rest, or native with store or command")
+                .found(format!("{transport} with {protocol}")),
             );
             None
         }
@@ -64,33 +69,60 @@ fn word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Option<&'static str> 
 
 fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
     reader.known(target, HTTP_KEYS);
-    reader.choice(target, "serialization", &["json", "form"], word(&["json", "form"]));
-    let base_url = reader.required_string(target, "base_url")?;
+    let serialization = reader.choice(target, "serialization", BODIES, parse_body).unwrap_or(BodyForm::Json);
+    let base_url = reader.required_string(target, "base_url");
     let allow_http = reader.boolean(target, "allow_http").unwrap_or(false);
-    let base_url = base_url_of(reader, target, &base_url, allow_http)?;
+    let base_url = base_url.and_then(|text| base_url_of(reader, target, &text, allow_http));
     let headers = text_map(reader, target, "headers");
-    for (name, value) in &headers {
-        let credential = ["authorization", "proxy-authorization", "x-api-key", "cookie"]
-            .contains(&name.to_ascii_lowercase().as_str());
-        if credential && !value.contains("${env:") {
-            secrets::report(
-                reader,
-                &child(&target.at("headers"), name),
-                "write `${env:NAME}` instead, or use `auth`",
-            );
-        }
-    }
+    report_plain(reader, &target.at("headers"), &headers, "write `${env:NAME}` instead, or use `auth`");
     Some(Target::Http(HttpTarget {
+        allow_http,
+        serialization,
+        ..http_target(reader, target, base_url?, headers)
+    }))
+}
+
+fn http_target(
+    reader: &mut Reader,
+    target: &Object<'_>,
+    base_url: String,
+    headers: IndexMap<String, String>,
+) -> HttpTarget {
+    HttpTarget {
         base_url,
         headers,
-        allow_http,
+        allow_http: false,
+        serialization: BodyForm::Json,
         connect_timeout_ms: reader.seconds(target, "connect_timeout").unwrap_or(10_000),
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(60_000),
         retries: reader
             .unsigned(target, "retries")
             .map_or(2, |count| u32::try_from(count.min(10)).unwrap_or(10)),
         max_response_bytes: reader.unsigned(target, "max_response_bytes").unwrap_or(10 << 20),
-    }))
+    }
+}
+
+/// Values that only a variable may hold.
+fn report_plain(reader: &mut Reader, pointer: &str, values: &IndexMap<String, String>, suggestion: &str) {
+    for (name, value) in values {
+        if secrets::is_credential_name(name) && !value.contains("${env:") {
+            secrets::report(reader, &child(pointer, name), suggestion);
+        }
+    }
+}
+
+/// A target of the kind that the document probably means, so that its operations can be checked.
+pub(super) fn stand_in(document: &Object<'_>) -> Target {
+    let written = document
+        .get("target")
+        .or_else(|| document.get("adapter").and_then(|adapter| adapter.get("target_api")));
+    let nothing = Map::new();
+    let empty = Object { map: &nothing, pointer: String::new() };
+    match written.and_then(|target| target.get("protocol")).and_then(Value::as_str) {
+        Some("command") => command(&mut Reader::default(), &empty),
+        Some("store") => Target::Store(StoreTarget { resources: IndexMap::new() }),
+        _ => Target::Http(http_target(&mut Reader::default(), &empty, String::new(), IndexMap::new())),
+    }
 }
 
 fn base_url_of(reader: &mut Reader, target: &Object<'_>, text: &str, allow_http: bool) -> Option<String> {
@@ -294,10 +326,12 @@ fn command(reader: &mut Reader, target: &Object<'_>) -> Target {
         Some(_) => reader.strings(target, "env"),
         None => default_env.map(str::to_owned).to_vec(),
     };
+    let set_env = text_map(reader, target, "set_env");
+    report_plain(reader, &target.at("set_env"), &set_env, "list the variable under `env` instead");
     Target::Command(CommandTarget {
         cwd: reader.string(target, "cwd"),
         env,
-        set_env: text_map(reader, target, "set_env"),
+        set_env,
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(30_000),
         max_output_bytes: reader.unsigned(target, "max_output_bytes").unwrap_or(1 << 20),
     })
@@ -317,6 +351,9 @@ pub(super) const AUTH_KEYS: &[&str] = &[
     "prefix",
 ];
 
+/// The ways to authenticate.
+pub(super) const AUTH_KINDS: &[&str] = &["none", "bearer", "api_key", "basic"];
+
 /// Reads `auth`; names of environment variables only.
 pub(super) fn auth(reader: &mut Reader, parent: &Object<'_>) -> Auth {
     let Some(object) = reader.member(parent, "auth") else { return Auth::None };
@@ -335,11 +372,10 @@ pub(super) fn auth(reader: &mut Reader, parent: &Object<'_>) -> Auth {
         .collect();
     reader.known(&object, &known);
     let settings = Object { map: &flat, pointer: object.pointer.clone() };
-    let kinds = ["none", "bearer", "api_key", "basic"];
     if reader.string(&settings, "type").as_deref() == Some("oauth2") {
         reader.push(
             Diagnostic::error(Code::SchemaUnsupported, settings.at("type"), "OAuth 2.0 is not supported yet")
-                .expected(kinds.join(", "))
+                .expected(AUTH_KINDS.join(", "))
                 .suggest("get a token yourself and use `type: bearer` with `token_env`"),
         );
         return Auth::None;
@@ -350,7 +386,7 @@ pub(super) fn auth(reader: &mut Reader, parent: &Object<'_>) -> Auth {
     }
     let header = reader.string(&settings, "header_name").or_else(|| reader.string(&settings, "header"));
     let prefix = reader.string(&settings, "prefix");
-    match reader.choice(&settings, "type", &kinds, word(&kinds)) {
+    match reader.choice(&settings, "type", AUTH_KINDS, word(AUTH_KINDS)) {
         Some("bearer") => Auth::Bearer {
             token_env: variable(reader, &settings, "token_env").unwrap_or_default(),
             header: header.unwrap_or_else(|| "Authorization".into()),

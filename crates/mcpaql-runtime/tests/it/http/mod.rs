@@ -12,7 +12,7 @@ mod upstream;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::error::OpError;
-use mcpaql_core::operation::Operation;
+use mcpaql_core::operation::{BodyForm, Operation};
 use mcpaql_core::response::Answer;
 use mcpaql_runtime::target::http::{Backoff, HttpClient};
 use serde_json::Value;
@@ -23,6 +23,7 @@ const TOKEN: &str = "tok_5ecret/+value";
 /// A target with generous limits.
 fn target(base_url: &str) -> HttpTarget {
     HttpTarget {
+        serialization: BodyForm::Json,
         base_url: base_url.into(),
         headers: IndexMap::new(),
         allow_http: false,

@@ -1,0 +1,396 @@
+//! adapter → catalog. Everything that is wrong is reported, with pointers that `Origins` leads back to the document.
+
+use super::tools;
+use super::{CRUDE, Catalog, Compiled, Endpoint, Entry, Settings};
+use crate::adapter::{Adapter, Mode, Origins, Profile, introspect_params, origins, title_of};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::Code;
+use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
+use crate::naming::{self, NameProblem, Names};
+use crate::operation::{
+    Binding, Category, Danger, Example, INTROSPECT, Operation, Param, Place, StoreAction,
+};
+use crate::policy::{self, HintOverrides, Hints, Policy};
+use crate::reader::short;
+use crate::sample;
+use crate::schema::Schemas;
+use crate::signature;
+use crate::surface;
+use crate::validate::{CompiledParams, Limits, fills_default};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// Compiles an adapter; `origins` says where its parts stand in the document.
+#[must_use]
+pub fn compile(adapter: Adapter, origins: &Origins, settings: &Settings) -> Compiled {
+    let settings = settings.clone().over(Settings::of(&adapter));
+    let mut compiler = Compiler::default();
+    let catalog = compiler.run(adapter, &settings);
+    let mut diagnostics = compiler.diagnostics;
+    for diagnostic in &mut diagnostics {
+        diagnostic.pointer = origins.resolve(&diagnostic.pointer);
+        crate::adapter::redact(diagnostic);
+    }
+    Compiled { catalog, diagnostics }
+}
+
+#[derive(Default)]
+pub(super) struct Compiler {
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// What every operation of an adapter is compiled with.
+struct Frame<'a> {
+    adapter: &'a Adapter,
+    profile: Option<&'a Profile>,
+    policy: &'static Policy,
+    types: &'a IndexMap<String, Value>,
+    limits: Limits,
+}
+
+impl Compiler {
+    fn run(&mut self, mut adapter: Adapter, settings: &Settings) -> Option<Catalog> {
+        let mode = settings.mode.unwrap_or(Mode::Semantic);
+        // A setting that makes no sense leaves no catalog, but the operations are checked all the same.
+        let profile = self.profile(&adapter, settings);
+        let policy = self.policy(settings);
+        let names = self.names(&adapter, settings);
+
+        let mut operations = std::mem::take(&mut adapter.operations);
+        operations.push(introspect_operation(&adapter));
+        let declared = adapter.profile.clone().filter(|_| profile.as_deref() != Some(CRUDE));
+        for operation in &mut operations {
+            operation.endpoint = endpoint_of(operation, declared.as_ref());
+        }
+        if let Some(profile) = &declared {
+            place_introspect(&mut operations, profile);
+        }
+
+        let mut types = adapter.types.clone();
+        let written: Vec<Vec<Param>> = operations.iter().map(|operation| operation.params.clone()).collect();
+        for operation in &mut operations {
+            operation.params = signature::hoist(&operation.name, &operation.params, &mut types);
+        }
+        let (mut schemas, problems) = Schemas::compile(&types);
+        if !problems.is_empty() {
+            // Hoisted types are not in the document; what is wrong inside them is reported where it was written.
+            self.diagnostics.extend(Schemas::compile(&adapter.types).1);
+        }
+        let frame = Frame {
+            adapter: &adapter,
+            profile: declared.as_ref(),
+            policy: policy.unwrap_or(&policy::DEFAULT),
+            types: &types,
+            limits: Limits::default(),
+        };
+        let mut entries = Vec::with_capacity(operations.len());
+        let mut kept = Vec::with_capacity(operations.len());
+        for (operation, written) in operations.into_iter().zip(written) {
+            if let Some(entry) = self.entry(operation, &written, &frame, &mut schemas) {
+                entries.push(entry);
+                kept.push(written);
+            }
+        }
+        let endpoints = endpoints(&entries, declared.as_ref());
+        let mut catalog = Catalog {
+            mode,
+            profile: profile?,
+            errors: settings.errors.unwrap_or_default(),
+            limits: frame.limits,
+            by_name: index(&entries),
+            operations: entries,
+            endpoints,
+            types,
+            tools: Vec::new(),
+            schemas,
+            routes: HashMap::new(),
+            adapter,
+        };
+        policy?;
+        if !tools::name(self, &mut catalog, &names?) {
+            return None;
+        }
+        catalog.tools = surface::tools(&catalog, &kept, settings);
+        Some(catalog)
+    }
+
+    pub(super) fn problem(&mut self, code: Code, pointer: &str, message: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::error(code, pointer, message));
+    }
+
+    fn profile(&mut self, adapter: &Adapter, settings: &Settings) -> Option<String> {
+        let own = adapter.profile.as_ref().map(|profile| profile.name.as_str());
+        match settings.profile.as_deref() {
+            None => Some(CRUDE.to_owned()),
+            Some(CRUDE) => Some(CRUDE.to_owned()),
+            Some(name) if own == Some(name) => Some(name.to_owned()),
+            Some(name) => {
+                let known = own.map_or(CRUDE.to_owned(), |own| format!("{CRUDE}, {own}"));
+                self.problem(
+                    Code::SchemaInvalidValue,
+                    "/endpoints",
+                    format!(
+                        "The adapter '{}' has no endpoint profile '{name}' (it has {known})",
+                        adapter.name
+                    ),
+                );
+                None
+            }
+        }
+    }
+
+    fn policy(&mut self, settings: &Settings) -> Option<&'static Policy> {
+        let Some(name) = settings.policy.as_deref() else { return Some(&policy::DEFAULT) };
+        let found = Policy::named(name);
+        if found.is_none() {
+            let known: Vec<&str> = policy::policies().map(|policy| policy.name).collect();
+            self.problem(
+                Code::SchemaInvalidValue,
+                "/policy",
+                format!("There is no hint policy '{name}' (there are {})", known.join(", ")),
+            );
+        }
+        found
+    }
+
+    fn names(&mut self, adapter: &Adapter, settings: &Settings) -> Option<Names> {
+        if let Some(prefix) = settings.prefix.as_deref().filter(|prefix| prefix.len() >= naming::LONG_PREFIX)
+        {
+            self.diagnostics.push(Diagnostic::warning(
+                Code::SchemaInvalidName,
+                "/tool_names/prefix",
+                format!("The prefix '{prefix}' is long; clients add their own to it"),
+            ));
+        }
+        match Names::new(&adapter.name, settings.pattern.as_deref(), settings.prefix.as_deref()) {
+            Ok(names) => Some(names),
+            Err(NameProblem(text)) => {
+                self.problem(Code::SchemaInvalidName, "/tool_names", capital(&text));
+                None
+            }
+        }
+    }
+
+    /// One operation; `None` where its parameters make no sense, which is reported.
+    fn entry(
+        &mut self,
+        operation: Operation,
+        written: &[Param],
+        frame: &Frame<'_>,
+        schemas: &mut Schemas,
+    ) -> Option<Entry> {
+        let (params, _) = CompiledParams::compile(&operation, schemas, "");
+        let problems = check_params(&operation, written, schemas);
+        let sound = problems.iter().all(|problem| problem.severity != Severity::Error);
+        // The operations of a store share their fields, so one of them speaks for all.
+        let speaks = match &operation.binding {
+            Binding::Store(store) => store.action == StoreAction::Create,
+            _ => true,
+        };
+        if speaks {
+            self.diagnostics.extend(problems);
+        }
+        let hints = self.hints(&operation, frame);
+        let signature = signature::line(&operation);
+        let mut entry = Entry { signature, hints, tool: String::new(), params, operation };
+        self.examples(&mut entry, frame, schemas);
+        sound.then_some(entry)
+    }
+
+    fn hints(&mut self, operation: &Operation, frame: &Frame<'_>) -> Hints {
+        let adapter = frame.adapter;
+        let family = frame.profile.and_then(|profile| profile.families.get(&operation.endpoint));
+        let endpoint = adapter.endpoint_hints.get(&operation.endpoint).copied().unwrap_or_default();
+        let endpoint = family.map_or(endpoint, |family| family.hints.over(endpoint));
+        let mut wider = endpoint.over(adapter.hints);
+        if operation.category != Category::Read {
+            wider = wider.without_read_only();
+            if operation.hints.read_only == Some(true) {
+                self.diagnostics.push(
+                    Diagnostic::warning(
+                        Code::SchemaInvalidValue,
+                        format!("{}/annotations/readOnlyHint", origins::operation(&operation.name)),
+                        format!(
+                            "'{}' is filed under {} and says it is read-only",
+                            operation.name,
+                            operation.category.endpoint()
+                        ),
+                    )
+                    .suggest("move it to `read` if it changes nothing"),
+                );
+            }
+        }
+        operation.hints.apply(wider.apply(frame.policy.hints(operation.category, &operation.facts)))
+    }
+
+    /// Keeps the examples that validate, because one that does not would teach a call that fails, and makes one up where
+    /// there is none.
+    fn examples(&mut self, entry: &mut Entry, frame: &Frame<'_>, schemas: &Schemas) {
+        let Entry { operation, params, .. } = entry;
+        let fits = |example: &Map<String, Value>| params.validate(example.clone(), schemas, &frame.limits);
+        let derived = matches!(operation.binding, Binding::Store(_));
+        let pointer = origins::operation(&operation.name);
+        for (index, example) in operation.examples.iter().enumerate() {
+            if let (Err(error), false) = (fits(&example.params), derived) {
+                self.problem(
+                    Code::SchemaInvalidValue,
+                    &format!("{pointer}/examples/{index}"),
+                    format!("The example does not fit its operation: {}", error.message),
+                );
+            }
+        }
+        operation.examples.retain(|example| fits(&example.params).is_ok());
+        if operation.examples.is_empty()
+            && let Some(example) = sample_call(operation, frame.types)
+            && fits(&example).is_ok()
+        {
+            operation.examples.push(Example { description: String::new(), params: example });
+        }
+    }
+}
+
+/// The required parameters filled in, and for an update something to change.
+fn sample_call(operation: &Operation, types: &IndexMap<String, Value>) -> Option<Map<String, Value>> {
+    let mut call = Map::new();
+    let value = |param: &Param| sample::sample(&param.name, &param.schema, types);
+    let required = |param: &&Param| param.required && !fills_default(operation, param);
+    for param in operation.params.iter().filter(required) {
+        call.insert(param.name.clone(), value(param)?);
+    }
+    let changes = |param: &Param| param.place != Place::Path;
+    if operation.category == Category::Update
+        && !operation.params.iter().filter(required).any(changes)
+        && let Some((name, value)) = operation
+            .params
+            .iter()
+            .filter(|param| changes(param) && !param.sensitive)
+            .find_map(|param| Some((param.name.clone(), value(param)?)))
+    {
+        call.insert(name, value);
+    }
+    Some(call)
+}
+
+/// The parameters as they were written: schemas that make no sense, defaults that do not fit.
+fn check_params(operation: &Operation, params: &[Param], schemas: &mut Schemas) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for param in params {
+        let pointer = origins::param(&operation.name, &param.name);
+        let (id, problems) = schemas.add(&param.schema, &pointer);
+        found.extend(problems);
+        let Some(default) = &param.default else { continue };
+        if let Some(violation) = schemas.check(id, default).first() {
+            let shown = if param.sensitive { "a secret".to_owned() } else { short(default) };
+            found.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidType,
+                    format!("{pointer}/default"),
+                    format!(
+                        "The default of parameter '{}' of '{}' does not fit: {violation}",
+                        param.name, operation.name
+                    ),
+                )
+                .expected(signature::type_of(&param.schema))
+                .found(shown),
+            );
+        }
+    }
+    found
+}
+
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn index(entries: &[Entry]) -> HashMap<String, usize> {
+    let mut by_name = HashMap::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        by_name.insert(entry.operation.name.clone(), index);
+        for alias in &entry.operation.aliases {
+            by_name.insert(alias.clone(), index);
+        }
+    }
+    by_name
+}
+
+fn endpoint_of(operation: &Operation, profile: Option<&Profile>) -> String {
+    profile
+        .and_then(|profile| profile.family_of(&operation.name, operation.category))
+        .unwrap_or(operation.category.endpoint())
+        .to_owned()
+}
+
+/// `introspect` goes where the document puts it, else to the first family that only reads, else to the first one.
+fn place_introspect(operations: &mut [Operation], profile: &Profile) {
+    let named = profile.family_of(INTROSPECT, Category::Read).map(str::to_owned);
+    let only_reads = |family: &str| {
+        let mut members = operations
+            .iter()
+            .filter(|operation| operation.endpoint == family && operation.name != INTROSPECT);
+        members.all(|operation| operation.category == Category::Read)
+    };
+    let home = named
+        .or_else(|| profile.families.keys().find(|family| only_reads(family)).cloned())
+        .or_else(|| profile.families.keys().next().cloned());
+    if let (Some(home), Some(introspect)) =
+        (home, operations.iter_mut().find(|operation| operation.name == INTROSPECT))
+    {
+        introspect.endpoint = home;
+    }
+}
+
+fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMap<String, Endpoint> {
+    let order: Vec<String> = match profile {
+        Some(profile) => profile.families.keys().cloned().collect(),
+        None => Category::ALL.map(|category| category.endpoint().to_owned()).to_vec(),
+    };
+    let mut endpoints = IndexMap::new();
+    for name in order {
+        let members: Vec<usize> = (0..entries.len())
+            .filter(|index| entries.get(*index).is_some_and(|e| e.operation.endpoint == name))
+            .collect();
+        let hints = members
+            .iter()
+            .filter_map(|index| entries.get(*index))
+            .map(|entry| entry.hints)
+            .reduce(Hints::riskier);
+        let Some(hints) = hints else { continue };
+        let family = profile.and_then(|profile| profile.families.get(&name));
+        let title = family.and_then(|family| family.title.clone()).unwrap_or_else(|| title_of(&name));
+        let purpose = family.map(|family| family.purpose.clone()).unwrap_or_default();
+        endpoints.insert(name, Endpoint { title, purpose, operations: members, hints });
+    }
+    endpoints
+}
+
+fn introspect_operation(adapter: &Adapter) -> Operation {
+    let mut list = Map::new();
+    list.insert("query".into(), json!("operations"));
+    Operation {
+        name: INTROSPECT.to_owned(),
+        aliases: Vec::new(),
+        category: Category::Read,
+        endpoint: Category::Read.endpoint().to_owned(),
+        title: "Introspect".to_owned(),
+        description: "Discover the operations and types of this adapter.".to_owned(),
+        params: introspect_params(),
+        returns: None,
+        examples: vec![Example { description: "List all operations".into(), params: list }],
+        tags: Vec::new(),
+        danger: Danger::Safe,
+        facts: Facts {
+            effect: Effect::Read,
+            repeat: Repeat::NoEffect,
+            overwrites: false,
+            reversible: true,
+            guard: Guard::None,
+            // The tool is announced with its target's reach, whatever operation is called through it.
+            reach: if adapter.target.is_remote() { Reach::Open } else { Reach::Process },
+        },
+        hints: HintOverrides::default(),
+        deprecated: None,
+        binding: Binding::Introspect,
+    }
+}

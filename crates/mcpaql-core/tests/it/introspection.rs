@@ -1,0 +1,307 @@
+//! Introspection: what an agent finds out, and that it is what validation does.
+
+use crate::generated::plans;
+use crate::support::{catalog, catalog_of, details, introspect, object};
+use mcpaql_core::adapter::Mode;
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::request;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn issues() -> Catalog {
+    catalog(
+        "display_name: Issues
+types:
+  Label: { type: object, description: A label, properties: { name: { type: string, required: true }, color: { type: string } } }
+  State: { type: string, enum: [open, closed] }
+operations:
+  create:
+    - name: create_issue
+      maps_to: POST /issues
+      description: Open an issue. It is assigned to nobody.
+      tags: [issues]
+      danger: reversible
+      aliases: [new_issue]
+      params:
+        title: { type: string, required: true, maxLength: 80, description: What it is about }
+        labels: { type: array, items: { type: Label } }
+        owner: { type: object, properties: { team: { type: string, required: true }, lead: { type: string, format: email } } }
+        notify: { oneOf: [{ type: string, minLength: 3 }, { type: boolean }] }
+        key: { type: string, sensitive: true }
+      returns: { type: Label }
+  read:
+    - name: list_issues
+      maps_to: GET /issues
+      params: { state: { type: State, default: open }, per_page: { type: integer, minimum: 1, maximum: 100, default: 20 } }
+      deprecated: Use search_issues instead.
+    - name: search_issues
+      maps_to: GET /search
+      params: { text: { type: string, required: true } }
+      examples: [{ description: Crashes, params: { text: crash } }]
+",
+    )
+}
+
+#[test]
+fn the_list_has_every_operation_with_category_endpoint_and_first_sentence() {
+    let (data, warnings) = introspect(&issues(), json!({"query": "operations"}));
+    assert_eq!(warnings, [] as [&str; 0]);
+    assert_eq!(
+        data["operations"],
+        json!([
+            {"name": "create_issue", "semantic_category": "CREATE", "endpoint": "create", "description": "Open an issue"},
+            {"name": "list_issues", "semantic_category": "READ", "endpoint": "read", "description": "List Issues"},
+            {"name": "search_issues", "semantic_category": "READ", "endpoint": "read", "description": "Search Issues"},
+            {"name": "introspect", "semantic_category": "READ", "endpoint": "read",
+             "description": "Discover the operations and types of this adapter."},
+        ])
+    );
+}
+
+#[test]
+fn the_list_says_who_answers_and_what_it_will_not_take() {
+    let (data, _) = introspect(&issues(), json!({}));
+    let protocol = &data["_protocol"];
+    for (key, expected) in [
+        ("version", json!("1.0.0-draft")),
+        ("conformance", json!("level-2")),
+        ("mode", json!("semantic")),
+        ("profile", json!("crude")),
+        ("adapter", json!("demo")),
+        ("display_name", json!("Issues")),
+    ] {
+        assert_eq!(protocol[key], expected, "{key}");
+    }
+    assert_eq!(
+        protocol["limits"],
+        json!({
+            "max_request_size": 1 << 20,
+            "max_response_size": 10 << 20,
+            "max_string_length": 1 << 20,
+            "max_array_elements": 10_000,
+            "max_nesting_depth": 32,
+        })
+    );
+    assert!(object(protocol["capabilities"].clone()).values().all(Value::is_boolean));
+}
+
+#[test]
+fn mode_and_profile_are_those_that_are_served() {
+    let rest = "profile: explorer
+endpoints: { query: { purpose: Ask, categories: [READ] } }
+operations: { read: [{ name: get_a, maps_to: GET /a }] }
+";
+    let source = crate::support::document(rest);
+    let catalog = catalog_of(&source, &Settings { mode: Some(Mode::All), ..Settings::default() });
+    let (data, _) = introspect(&catalog, json!({}));
+    assert_eq!(data["_protocol"]["mode"], "all");
+    assert_eq!(data["_protocol"]["profile"], "explorer");
+    assert_eq!(data["operations"][0]["endpoint"], "query");
+    assert_eq!(details(&catalog, "get_a")["mcpTool"], "demo_mcpaql_query");
+}
+
+#[test]
+fn one_name_gives_everything_there_is_to_know() {
+    let operation = details(&issues(), "create_issue");
+    assert_eq!(
+        operation,
+        json!({
+            "name": "create_issue",
+            "semantic_category": "CREATE",
+            "endpoint": "create",
+            "mcpTool": "demo_mcpaql_create",
+            "description": "Open an issue. It is assigned to nobody.",
+            "permissions": {"readOnly": false, "destructive": false},
+            "parameters": [
+                {"name": "title", "type": "string", "required": true, "maxLength": 80, "description": "What it is about"},
+                {"name": "labels", "type": "array", "required": false, "items": {"type": "Label"}},
+                {"name": "owner", "type": "CreateIssueOwner", "required": false},
+                {"name": "notify", "type": "string | boolean", "required": false,
+                 "schema": {"oneOf": [{"type": "string", "minLength": 3}, {"type": "boolean"}]}},
+                {"name": "key", "type": "string", "required": false, "sensitive": true},
+            ],
+            "returns": {"name": "Label", "kind": "object"},
+            "examples": [{"request": {"operation": "create_issue", "params": {"title": "some title"}}}],
+            "danger": "reversible",
+            "idempotent": false,
+            "signature": "create_issue(title: string, labels?: Label[], owner?: CreateIssueOwner, notify?: string | boolean, key?: string) -> Label\ntype Label = { name: string, color?: string }\ntype CreateIssueOwner = { team: string, lead?: string<email> }",
+            "tags": ["issues"],
+            "aliases": ["new_issue"],
+        })
+    );
+}
+
+#[test]
+fn deprecation_defaults_and_bounds_are_shown() {
+    let operation = details(&issues(), "list_issues");
+    assert_eq!(operation["deprecated"], "Use search_issues instead.");
+    assert_eq!(operation["idempotent"], true);
+    assert_eq!(operation["danger"], "safe");
+    assert_eq!(
+        operation["parameters"],
+        json!([
+            {"name": "state", "type": "State", "required": false, "default": "open"},
+            {"name": "per_page", "type": "integer", "required": false, "minimum": 1, "maximum": 100, "default": 20},
+        ])
+    );
+}
+
+#[test]
+fn several_names_come_in_one_answer_and_the_unknown_are_told() {
+    let (data, warnings) = introspect(
+        &issues(),
+        json!({"query": "operations", "name": ["list_issues", "serch_issues", "create_issue"]}),
+    );
+    let names: Vec<&str> =
+        data["operations"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["list_issues", "create_issue"]);
+    assert_eq!(warnings.len(), 1);
+    assert!(
+        warnings[0].starts_with("There is no operation 'serch_issues'. Nearest: search_issues"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn an_unknown_name_is_a_success_with_null_and_the_nearest_names() {
+    let catalog = issues();
+    let (data, warnings) = introspect(&catalog, json!({"query": "operations", "name": "list_isues"}));
+    assert_eq!(data, json!({"operation": null}));
+    assert!(
+        warnings[0].starts_with("There is no operation 'list_isues'. Nearest: list_issues"),
+        "{warnings:?}"
+    );
+    let (data, warnings) = introspect(&catalog, json!({"query": "types", "name": "qqq"}));
+    assert_eq!(data, json!({"type": null}));
+    assert_eq!(warnings, ["There is no type 'qqq'. List all with query 'types'."]);
+}
+
+#[test]
+fn an_alias_is_found_under_its_present_name() {
+    assert_eq!(details(&issues(), "new_issue")["name"], "create_issue");
+}
+
+#[test]
+fn types_are_the_protocol_s_own_and_the_adapter_s() {
+    let (data, _) = introspect(&issues(), json!({"query": "types"}));
+    let names: Vec<&str> =
+        data["types"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        [
+            "SemanticCategory",
+            "OperationInput",
+            "OperationResult",
+            "OperationSuccess",
+            "OperationFailure",
+            "EndpointPermissions",
+            "FieldSelection",
+            "Label",
+            "State",
+            "CreateIssueOwner",
+        ]
+    );
+    for name in names {
+        let (data, warnings) = introspect(&issues(), json!({"query": "types", "name": name}));
+        assert_eq!(data["type"]["name"], name);
+        assert_eq!(warnings, [] as [&str; 0]);
+    }
+}
+
+#[test]
+fn a_type_has_its_fields_and_what_was_declared() {
+    let catalog = issues();
+    let of = |name: &str| introspect(&catalog, json!({"query": "types", "name": name})).0["type"].clone();
+    assert_eq!(
+        of("Label"),
+        json!({
+            "name": "Label",
+            "kind": "object",
+            "description": "A label",
+            "fields": [
+                {"name": "name", "type": "string", "required": true},
+                {"name": "color", "type": "string", "required": false},
+            ],
+            "schema": {
+                "type": "object",
+                "description": "A label",
+                "properties": {"name": {"type": "string"}, "color": {"type": "string"}},
+                "required": ["name"],
+            },
+        })
+    );
+    assert_eq!(of("State")["values"], json!(["open", "closed"]));
+    assert_eq!(of("CreateIssueOwner")["fields"][1]["format"], "email");
+    assert_eq!(of("SemanticCategory")["values"], json!(["CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"]));
+    assert_eq!(of("OperationResult")["members"], json!(["OperationSuccess", "OperationFailure"]));
+}
+
+#[test]
+fn the_author_s_examples_come_first_and_only_without_one_is_one_made_up() {
+    let catalog = issues();
+    assert_eq!(
+        details(&catalog, "search_issues")["examples"],
+        json!([{"description": "Crashes", "request": {"operation": "search_issues", "params": {"text": "crash"}}}])
+    );
+    assert_eq!(
+        details(&catalog, "list_issues")["examples"],
+        json!([{"request": {"operation": "list_issues", "params": {}}}])
+    );
+}
+
+#[test]
+fn an_example_is_made_up_from_the_required_parameters_as_far_as_they_can_be() {
+    let made_up = |params: &str| {
+        let rest = format!(
+            "types: {{ Point: {{ type: object, properties: {{ x: {{ type: integer, required: true }}, y: {{ type: integer }} }} }} }}
+operations: {{ update: [{{ name: set_it, maps_to: PUT /a, params: {{ {params} }} }}] }}\n"
+        );
+        details(&catalog(&rest), "set_it")["examples"][0]["request"]["params"].clone()
+    };
+    assert_eq!(made_up("at: { type: Point, required: true }"), json!({"at": {"x": 1}}));
+    assert_eq!(made_up("points: { type: 'Point[]', required: true }"), json!({"points": [{"x": 1}]}));
+    assert_eq!(made_up("day: { type: string, format: date, required: true }"), json!({"day": "2026-01-31"}));
+    assert_eq!(made_up("size: { enum: [s, m], required: true }"), json!({"size": "s"}));
+    assert_eq!(made_up("note: string"), json!({"note": "some note"}), "an update changes something");
+    assert_eq!(made_up("code: { type: string, pattern: '^[A-Z]{9}$', required: true }"), Value::Null);
+    assert_eq!(
+        made_up("code: { type: string, pattern: '^[A-Z]{3}$', example: ABC, required: true }"),
+        json!({"code": "ABC"})
+    );
+    assert_eq!(
+        made_up("code: { type: string, pattern: '^[A-Z]{3}$', example: abc, required: true }"),
+        Value::Null,
+        "what does not validate is not shown"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_example_validates_against_its_operation(plan in plans(8)) {
+        let catalog = plan.check(&Settings::default()).catalog.expect("generated adapters can be served");
+        for entry in &catalog.operations {
+            let details = details(&catalog, &entry.operation.name);
+            for example in details["examples"].as_array().expect("a list") {
+                let params = object(example["request"]["params"].clone());
+                let outcome = request::prepare_operation(&catalog, &entry.operation.name, params);
+                prop_assert!(outcome.is_ok(), "{example}: {:?}", outcome.err());
+            }
+        }
+    }
+
+    #[test]
+    fn introspection_names_every_parameter_that_validation_takes(plan in plans(6)) {
+        let catalog = plan.check(&Settings::default()).catalog.expect("generated adapters can be served");
+        for entry in &catalog.operations {
+            let name = &entry.operation.name;
+            let details = details(&catalog, name);
+            let shown: Vec<&str> = details["parameters"].as_array().expect("a list").iter()
+                .map(|parameter| parameter["name"].as_str().expect("a name")).collect();
+            let unknown = object(json!({"certainly_not_declared": 1}));
+            let error = request::prepare_operation(&catalog, name, unknown).expect_err("it is unknown");
+            prop_assert_eq!(&error.details["valid_params"], &json!(shown));
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the protocol's core promises, as specifications: a document goes in as text, and what an author, a client and a model see
+//! comes out.
+
+mod forms;
+mod fuzz;
+mod generated;
+mod hints;
+mod introspection;
+mod names;
+mod problems;
+mod requests;
+mod support;
+mod surface;

@@ -1,0 +1,896 @@
+//! Every mistake of an author is reported with its code, its place, what was expected, what stands there and what to write.
+
+use crate::support::{Expected, HEAD, assert_one, assert_says, check, document, problems};
+use mcpaql_core::diagnostic::render::Style;
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
+use mcpaql_core::error::Code;
+use mcpaql_core::source::Source;
+
+const READ: &str = "operations:\n  read:\n";
+
+/// One read operation with these keys (line 9 on), nothing else.
+fn in_operation(lines: &str) -> Vec<Diagnostic> {
+    problems(&format!("{READ}    - name: get_thing\n{lines}"))
+}
+
+#[test]
+fn a_quoted_true_is_no_boolean() {
+    let found = in_operation(
+        "      maps_to: GET /things/{id}
+      params:
+        id: { type: string, required: \"true\" }
+",
+    );
+    let quoted: Vec<Diagnostic> =
+        found.into_iter().filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
+    assert_one(
+        &quoted,
+        &Expected {
+            code: Code::SchemaInvalidType,
+            place: "11:39",
+            message: "Field 'operations.read[0].params.id.required' expected boolean, got string",
+            expected: Some("boolean"),
+            found: Some("\"true\""),
+            suggestion: Some("use `required: true` instead of `required: \"true\"`"),
+        },
+    );
+}
+
+#[test]
+fn a_placeholder_that_is_not_declared() {
+    let found = in_operation(
+        "      maps_to: GET /things/{thing}\n      params: { owner: { type: string, required: true } }\n",
+    );
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaUnresolvedRef,
+            place: "9:16",
+            message: "Placeholder '{thing}' is not a declared parameter",
+            expected: Some("a parameter under params"),
+            found: Some("{thing}"),
+            suggestion: Some("add `thing: { type: string, required: true }` under params"),
+        },
+    );
+}
+
+#[test]
+fn a_placeholder_that_is_misspelt() {
+    let found = in_operation(
+        "      maps_to: GET /things/{ownr}\n      params: { owner: { type: string, required: true } }\n",
+    );
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaUnresolvedRef,
+            place: "9:16",
+            message: "Placeholder '{ownr}' is not a declared parameter",
+            expected: Some("a parameter under params"),
+            found: Some("{ownr}"),
+            suggestion: Some("did you mean `{owner}`?"),
+        },
+    );
+}
+
+const DUPLICATE: Expected<'static> = Expected {
+    code: Code::SchemaDuplicateName,
+    place: "",
+    message: "Operation 'get_thing' is defined more than once (first in 'operations.",
+    expected: Some("a name that no other operation has"),
+    found: Some("get_thing"),
+    suggestion: Some("operation names are unique over all categories; rename or remove one"),
+};
+
+#[test]
+fn the_same_operation_twice_in_a_list() {
+    let found = in_operation("      maps_to: GET /a\n    - name: get_thing\n      maps_to: GET /b\n");
+    assert_one(&found, &Expected { place: "10:13", ..DUPLICATE });
+}
+
+#[test]
+fn the_same_operation_in_two_categories() {
+    let found =
+        in_operation("      maps_to: GET /a\n  execute:\n    - name: get_thing\n      maps_to: POST /b\n");
+    assert_one(&found, &Expected { place: "11:13", ..DUPLICATE });
+}
+
+#[test]
+fn an_alias_that_another_operation_has_as_its_name() {
+    let found = in_operation(
+        "      maps_to: GET /a\n    - name: fetch_thing\n      aliases: [get_thing]\n      maps_to: GET /b\n",
+    );
+    assert_one(&found, &Expected { place: "10:13", ..DUPLICATE });
+}
+
+#[test]
+fn the_same_key_twice_in_a_mapping() {
+    let found = in_operation("      maps_to: GET /a\n      maps_to: GET /b\n");
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaDuplicateName,
+            place: "10:7",
+            message: "`maps_to` stands twice in the same mapping",
+            expected: None,
+            found: None,
+            suggestion: Some("remove or rename one of the two"),
+        },
+    );
+}
+
+#[test]
+fn the_same_parameter_twice_in_a_list() {
+    let found = in_operation(
+        "      maps_to: GET /a
+      params:
+        - { name: page, type: integer }
+        - { name: page, type: string }
+",
+    );
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaDuplicateName,
+            place: "12:19",
+            message: "Parameter 'page' is declared twice",
+            expected: None,
+            found: Some("page"),
+            suggestion: Some("rename or remove one"),
+        },
+    );
+}
+
+#[test]
+fn names_that_the_protocol_keeps_for_itself() {
+    for name in [
+        "introspect",
+        "execute_agent",
+        "record_execution_step",
+        "complete_execution",
+        "abort_execution",
+        "confirm_operation",
+        "verify_challenge",
+    ] {
+        let found = problems(&format!("{READ}    - name: {name}\n      maps_to: GET /a\n"));
+        assert_one(
+            &found,
+            &Expected {
+                code: Code::SchemaInvalidName,
+                place: "8:13",
+                message: &format!("Operation name '{name}' is reserved by the protocol"),
+                expected: Some("a name that the protocol does not use itself"),
+                found: Some(name),
+                suggestion: Some("choose a name that says what your API does"),
+            },
+        );
+    }
+}
+
+#[test]
+fn an_operation_name_that_is_not_snake_case() {
+    let found = problems(&format!("{READ}    - name: getThing\n      maps_to: GET /a\n"));
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaInvalidName,
+            place: "8:13",
+            message: "Operation name 'getThing' must be snake_case (try 'get_thing')",
+            expected: Some("lower case letters, digits and underscores, beginning with a letter"),
+            found: Some("getThing"),
+            suggestion: Some("rename it to `get_thing`"),
+        },
+    );
+}
+
+#[test]
+fn a_type_named_like_one_of_the_protocol() {
+    let found = problems(&format!(
+        "types: {{ OperationResult: {{ type: object }} }}\n{READ}    - {{ name: get_thing, maps_to: GET /a }}\n"
+    ));
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaInvalidName,
+            place: "6:10",
+            message: "Type name 'OperationResult' is reserved",
+            expected: Some("a name of your own, such as Repository"),
+            found: Some("OperationResult"),
+            suggestion: Some("rename it to `MyOperationResult`"),
+        },
+    );
+}
+
+#[test]
+fn unknown_keys_with_the_one_that_was_meant() {
+    let rows = [
+        ("tool_name: {}\noperations: { read: [] }\n", "6:1", "tool_name", "tool_names"),
+        ("operations: { raed: [] }\n", "6:15", "raed", "read"),
+        (
+            "operations: { read: [{ name: get_thing, maps_to: GET /a, desciption: x }] }\n",
+            "6:58",
+            "desciption",
+            "description",
+        ),
+        (
+            "operations: { read: [{ name: get_thing, maps_to: GET /a, params: { a: { type: string, maxlength: 3 } } }] }\n",
+            "6:87",
+            "maxlength",
+            "maxLength",
+        ),
+        (
+            "auth: { type: bearer, token_env: T, heder: X }\noperations: { read: [] }\n",
+            "6:37",
+            "heder",
+            "header",
+        ),
+        ("annotations: { readOnly: true }\noperations: { read: [] }\n", "6:16", "readOnly", "readOnlyHint"),
+        (
+            "annotations: { endpoints: { raed: { readOnlyHint: true } } }\noperations: { read: [] }\n",
+            "6:29",
+            "raed",
+            "read",
+        ),
+    ];
+    for (lines, place, key, meant) in rows {
+        let found = problems(lines);
+        assert_one(
+            &found,
+            &Expected {
+                code: Code::SchemaUnknownField,
+                place,
+                message: &format!("Unknown key '{key}' in "),
+                expected: None,
+                found: Some(key),
+                suggestion: Some(&format!("did you mean `{meant}`?")),
+            },
+        );
+    }
+}
+
+#[test]
+fn an_unknown_key_of_the_target() {
+    let text = HEAD.replace("base_url:", "timout: 3, base_url:") + "operations: { read: [] }\n";
+    assert_one(
+        &check(&Source::new("a.yaml", text)).diagnostics,
+        &Expected {
+            code: Code::SchemaUnknownField,
+            place: "5:11",
+            message: "Unknown key 'timout' in 'target'",
+            expected: None,
+            found: Some("timout"),
+            suggestion: Some("did you mean `timeout`?"),
+        },
+    );
+}
+
+#[test]
+fn a_key_of_one_s_own_begins_with_x() {
+    assert_eq!(
+        problems("x-team: core\noperations: { read: [{ name: get_thing, maps_to: GET /a, x-note: 1 }] }\n"),
+        []
+    );
+}
+
+fn version(written: &str) -> Vec<Diagnostic> {
+    let text = HEAD.replace("\"1.0.0\"", written) + "operations: { read: [] }\n";
+    check(&Source::new("a.yaml", text)).diagnostics
+}
+
+#[test]
+fn a_version_that_is_not_semver() {
+    for (written, better) in [
+        ("one", "1.0.0"),
+        ("\"1\"", "1.0.0"),
+        ("\"1.2\"", "1.2.0"),
+        ("v1.2.3", "1.2.3"),
+        ("1.2.3.4", "1.0.0"),
+    ] {
+        let shown = written.trim_matches('"');
+        assert_one(
+            &version(written),
+            &Expected {
+                code: Code::SchemaInvalidValue,
+                place: "3:10",
+                message: &format!("Version '{shown}' is not a semantic version"),
+                expected: Some("MAJOR.MINOR.PATCH"),
+                found: Some(shown),
+                suggestion: Some(&format!("write `version: \"{better}\"`")),
+            },
+        );
+    }
+    for good in ["\"1.0.0\"", "2.11.0-beta.1", "0.0.1+build.5"] {
+        assert_eq!(version(good), [], "{good}");
+    }
+}
+
+#[test]
+fn a_version_that_yaml_reads_as_a_number() {
+    assert_one(
+        &version("1.0"),
+        &Expected {
+            code: Code::SchemaInvalidType,
+            place: "3:10",
+            message: "Version 1.0 is a number, not a semantic version",
+            expected: Some("MAJOR.MINOR.PATCH"),
+            found: Some("1.0"),
+            suggestion: Some("write `version: \"1.0.0\"`"),
+        },
+    );
+}
+
+#[test]
+fn missing_keys_of_the_element_form() {
+    let found = check(&Source::new("a.yaml", "display_name: Nothing else\n")).diagnostics;
+    let keys: Vec<&str> = found.iter().map(|diagnostic| diagnostic.pointer.as_str()).collect();
+    assert_eq!(keys, ["/type", "/name", "/version", "/description", "/target", "/operations"]);
+    for diagnostic in &found {
+        let key = diagnostic.pointer.trim_start_matches('/');
+        assert_eq!(diagnostic.code, Code::SchemaMissingField);
+        assert_eq!(diagnostic.message, format!("Required field '{key}' is missing"));
+        assert_eq!(diagnostic.suggestion, Some(format!("add `{key}: …`")));
+        assert!(diagnostic.expected.is_some() && diagnostic.span.is_some());
+    }
+}
+
+#[test]
+fn missing_keys_of_the_generator_form() {
+    let found =
+        check(&Source::new("a.yaml", "schema_version: '1.0'\nadapter: { target_api: {} }\n")).diagnostics;
+    let mut keys: Vec<&str> = found.iter().map(|diagnostic| diagnostic.pointer.as_str()).collect();
+    keys.sort_unstable();
+    assert_eq!(
+        keys,
+        [
+            "/adapter/description",
+            "/adapter/name",
+            "/adapter/target_api/base_url",
+            "/adapter/version",
+            "/endpoints"
+        ]
+    );
+    assert!(found.iter().all(|diagnostic| diagnostic.code == Code::SchemaMissingField));
+}
+
+#[test]
+fn missing_keys_of_an_operation_and_a_parameter() {
+    let found = problems(
+        "operations: { read: [{ description: x }, { name: get_thing, maps_to: GET /a, params: { a: {} } }] }\n",
+    );
+    let shown: Vec<(&str, &str)> =
+        found.iter().map(|diagnostic| (diagnostic.code.as_str(), diagnostic.pointer.as_str())).collect();
+    assert_eq!(
+        shown,
+        [
+            ("SCHEMA_MISSING_FIELD", "/operations/read/0/name"),
+            ("SCHEMA_MISSING_FIELD", "/operations/read/0/maps_to"),
+            ("SCHEMA_MISSING_FIELD", "/operations/read/1/params/a/type"),
+        ]
+    );
+}
+
+#[test]
+fn wrong_types() {
+    let rows = [
+        ("operations: 3\n", "6:13", "operations", "object", "integer", "3", None),
+        ("operations: { read: get }\n", "6:21", "operations.read", "array", "string", "\"get\"", None),
+        (
+            "tags: [a, 2]\noperations: { read: [] }\n",
+            "6:11",
+            "tags[1]",
+            "string",
+            "integer",
+            "2",
+            Some("quote it: `\"2\"`"),
+        ),
+        (
+            "display_name: 2\noperations: { read: [] }\n",
+            "6:15",
+            "display_name",
+            "string",
+            "integer",
+            "2",
+            Some("quote it: `display_name: \"2\"`"),
+        ),
+        ("auth: token\noperations: { read: [] }\n", "6:7", "auth", "object", "string", "\"token\"", None),
+    ];
+    for (lines, place, field, expected, got, found, suggestion) in rows {
+        assert_one(
+            &problems(lines),
+            &Expected {
+                code: Code::SchemaInvalidType,
+                place,
+                message: &format!("Field '{field}' expected {expected}, got {got}"),
+                expected: Some(expected),
+                found: Some(found),
+                suggestion,
+            },
+        );
+    }
+}
+
+#[test]
+fn a_value_that_is_none_of_the_words() {
+    assert_one(
+        &problems("mode: semantics\noperations: { read: [] }\n"),
+        &Expected {
+            code: Code::SchemaInvalidValue,
+            place: "6:7",
+            message: "Field 'mode' has the unknown value 'semantics'",
+            expected: Some("semantic, single, all, discrete"),
+            found: Some("semantics"),
+            suggestion: Some("did you mean `semantic`?"),
+        },
+    );
+}
+
+#[test]
+fn a_type_that_nobody_declared() {
+    let found = problems(
+        "types: { Repository: { type: object } }
+operations:
+  read:
+    - name: get_thing
+      maps_to: GET /a
+      params: { repo: { type: Repositry } }
+",
+    );
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaUnresolvedRef,
+            place: "11:31",
+            message: "Type 'Repositry' is neither a JSON type nor declared in types",
+            expected: None,
+            found: Some("Repositry"),
+            suggestion: Some("did you mean `Repository`?"),
+        },
+    );
+}
+
+#[test]
+fn a_schema_version_from_the_future() {
+    let text = "schema_version: '2.0'
+adapter: { name: demo, version: \"1.0.0\", description: A demo, target_api: { base_url: \"https://api.example.com\" } }
+endpoints: { read: [] }
+";
+    assert_one(
+        &check(&Source::new("a.yaml", text)).diagnostics,
+        &Expected {
+            code: Code::SchemaVersionUnsupported,
+            place: "1:17",
+            message: "Schema version '2.0' is not supported",
+            expected: Some("1.0"),
+            found: Some("2.0"),
+            suggestion: Some("write `schema_version: '1.0'`"),
+        },
+    );
+}
+
+#[test]
+fn adapter_names_that_cannot_be_part_of_a_tool_name() {
+    let rows = [
+        ("GitHub API", "is not a legal name", Some("write `name: git-hub-api`")),
+        ("git.hub", "is not a legal name", Some("write `name: git-hub`")),
+        ("my-mcpaql-api", "holds the word that separates", Some("write `name: my-api`")),
+        ("mcpaql", "holds the word that separates", None),
+        ("x", "is not a legal name", None),
+    ];
+    for (name, why, suggestion) in rows {
+        let text = HEAD.replace("name: demo", &format!("name: {name}")) + "operations: { read: [] }\n";
+        let found = check(&Source::new("a.yaml", text)).diagnostics;
+        assert_one(
+            &found,
+            &Expected {
+                code: Code::SchemaInvalidName,
+                place: "1:7",
+                message: &format!("Adapter name '{name}' {why}"),
+                expected: Some(
+                    "2 to 64 lower case letters, digits and hyphens, beginning with a letter, without `mcpaql`",
+                ),
+                found: Some(name),
+                suggestion,
+            },
+        );
+    }
+}
+
+#[test]
+fn a_default_that_does_not_fit() {
+    let found = in_operation(
+        "      maps_to: GET /a\n      params: { page: { type: integer, minimum: 1, default: none } }\n",
+    );
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaInvalidType,
+            place: "10:61",
+            message: "The default of parameter 'page' of 'get_thing' does not fit: expected 'integer', got 'string'",
+            expected: Some("integer"),
+            found: Some("\"none\""),
+            suggestion: None,
+        },
+    );
+}
+
+#[test]
+fn an_enum_that_is_no_list() {
+    let found =
+        in_operation("      maps_to: GET /a\n      params: { state: { type: string, enum: open } }\n");
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaInvalidType,
+            place: "10:46",
+            message: "'enum' must be a list",
+            expected: Some("a list"),
+            found: Some("string"),
+            suggestion: None,
+        },
+    );
+}
+
+#[test]
+fn an_example_that_does_not_fit_its_operation() {
+    let found = in_operation(
+        "      maps_to: GET /a
+      params: { page: { type: integer, required: true } }
+      examples:
+        - params: { page: 1 }
+        - params: { page: first }
+",
+    );
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaInvalidValue,
+            place: "13:11",
+            message: "The example does not fit its operation: Parameter 'page' expected 'integer', got 'string'",
+            expected: None,
+            found: None,
+            suggestion: None,
+        },
+    );
+}
+
+#[test]
+fn problems_of_a_parameter_in_a_list_point_to_its_item() {
+    let found = in_operation(
+        "      maps_to: GET /a
+      params:
+        - { name: owner, type: string }
+        - name: state
+          type: string
+          enum: open
+        - name: page
+          type: integer
+          default: none
+",
+    );
+    let places: Vec<(String, &str)> = found
+        .iter()
+        .map(|diagnostic| {
+            let span = diagnostic.span.expect("located");
+            (format!("{}:{}", span.line, span.column), diagnostic.pointer.as_str())
+        })
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("14:17".to_owned(), "/operations/read/0/params/1/enum"),
+            ("17:20".to_owned(), "/operations/read/0/params/2/default"),
+        ]
+    );
+}
+
+#[test]
+fn problems_of_a_type_in_a_list_point_to_its_field() {
+    let text = "schema_version: '1.0'
+adapter: { name: demo, version: \"1.0.0\", description: A demo, target_api: { base_url: \"https://api.example.com\" } }
+types:
+  - name: Issue
+    fields:
+      - { name: title, type: string }
+      - { name: number, type: integer, minimum: low }
+      - { name: author, type: Usr }
+endpoints: { read: [] }
+";
+    let found = check(&Source::new("a.yaml", text)).diagnostics;
+    let shown: Vec<(&str, usize)> =
+        found.iter().map(|diagnostic| (diagnostic.pointer.as_str(), diagnostic.span.unwrap().line)).collect();
+    assert_eq!(shown, [("/types/0/fields/1/minimum", 7), ("/types/0/fields/2/type", 8)]);
+}
+
+const FAMILIES: &str = "operations:
+  read: [{ name: get_thing, maps_to: GET /a }]
+  delete: [{ name: drop_thing, maps_to: DELETE /a }]
+";
+
+#[test]
+fn an_operation_that_no_family_takes() {
+    let found =
+        problems(&format!("{FAMILIES}endpoints:\n  query: {{ purpose: Look, categories: [READ] }}\n"));
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaUnresolvedRef,
+            place: "9:1",
+            message: "Operation 'drop_thing' belongs to no endpoint",
+            expected: Some("every operation in one endpoint"),
+            found: Some("drop_thing"),
+            suggestion: Some(
+                "name it under an endpoint's `operations`, or its category DELETE under `categories`",
+            ),
+        },
+    );
+}
+
+#[test]
+fn an_operation_that_two_families_take() {
+    for families in [
+        "  query: { purpose: Look, operations: [get_thing] }\n  other: { purpose: Do, operations: [get_thing, drop_thing] }\n",
+        "  query: { purpose: Look, categories: [READ] }\n  other: { purpose: Do, categories: [READ, DELETE] }\n",
+    ] {
+        let found = problems(&format!("{FAMILIES}endpoints:\n{families}"));
+        assert_one(
+            &found,
+            &Expected {
+                code: Code::SchemaDuplicateName,
+                place: "9:1",
+                message: "Operation 'get_thing' belongs to several endpoints: query, other",
+                expected: Some("every operation in one endpoint"),
+                found: Some("query, other"),
+                suggestion: Some("name it under `operations` of one endpoint, such as `query`"),
+            },
+        );
+    }
+}
+
+#[test]
+fn a_family_that_names_nothing() {
+    let found = problems(&format!(
+        "{FAMILIES}endpoints:\n  all: {{ purpose: Do, operations: [get_thng], categories: [READ, DELETE] }}\n"
+    ));
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaUnresolvedRef,
+            place: "10:36",
+            message: "'get_thng' is not an operation of this adapter",
+            expected: None,
+            found: Some("get_thng"),
+            suggestion: Some("did you mean `get_thing`?"),
+        },
+    );
+}
+
+#[test]
+fn a_write_that_is_filed_under_read() {
+    for (method, better) in [("PUT", "update"), ("PATCH", "update"), ("DELETE", "delete")] {
+        let checked = check(&document(&format!("{READ}    - name: get_thing\n      maps_to: {method} /a\n")));
+        assert_one(
+            &checked.diagnostics,
+            &Expected {
+                code: Code::SchemaInvalidValue,
+                place: "9:16",
+                message: &format!("A {method} request cannot be a read"),
+                expected: Some("GET, HEAD, OPTIONS, or POST that only searches"),
+                found: Some(method),
+                suggestion: Some(&format!("move the operation to `{better}`")),
+            },
+        );
+        assert!(checked.catalog.unwrap().get("get_thing").is_none(), "it is not served as a read");
+    }
+    assert_eq!(in_operation("      maps_to: POST /search\n"), [], "a POST may search");
+}
+
+#[test]
+fn an_effect_that_is_no_read() {
+    let found = in_operation("      maps_to: POST /a\n      effect: send\n");
+    assert_one(
+        &found,
+        &Expected {
+            code: Code::SchemaInvalidValue,
+            place: "10:15",
+            message: "An operation with the effect 'send' cannot be a read",
+            expected: Some("read or compute"),
+            found: Some("send"),
+            suggestion: Some("move the operation to `execute`"),
+        },
+    );
+}
+
+#[test]
+fn what_is_neither_yaml_nor_json_points_to_the_line() {
+    let found = check(&Source::new("a.yaml", "name: demo\n\toperations: [\n")).diagnostics;
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0].code, Code::SchemaSyntax);
+    assert_eq!(found[0].span.unwrap().line, 2);
+}
+
+/// Ten mistakes, from the name to an example, in a document that cannot be served at all.
+const TEN: &str = "name: Demo API
+type: adapter
+version: 1.0
+description: A demo
+target: { base_url: \"ftp://api.example.com\" }
+polcy: mcp
+auth: { type: bearer, token: hunter2hunter2 }
+operations:
+  read:
+    - { name: getThing, maps_to: GET /a }
+    - { name: get_other, maps_to: \"GET /b/{id}\" }
+    - { name: get_page, maps_to: GET /c, params: { page: { type: integer, default: x } } }
+  delete:
+    - { name: get_page, maps_to: DELETE /c }
+";
+
+#[test]
+fn every_problem_is_reported_not_the_first() {
+    let checked = check(&Source::new("a.yaml", TEN));
+    let shown: Vec<(&str, usize)> = checked
+        .diagnostics
+        .iter()
+        .map(|diagnostic| (diagnostic.code.as_str(), diagnostic.span.unwrap().line))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("SCHEMA_INVALID_NAME", 1),
+            ("SCHEMA_INVALID_TYPE", 3),
+            ("SCHEMA_INVALID_VALUE", 5),
+            ("SCHEMA_UNKNOWN_FIELD", 6),
+            ("SCHEMA_MISSING_FIELD", 7),
+            ("SCHEMA_EMBEDDED_CREDENTIAL", 7),
+            ("SCHEMA_INVALID_NAME", 10),
+            ("SCHEMA_UNRESOLVED_REF", 11),
+            ("SCHEMA_INVALID_TYPE", 12),
+            ("SCHEMA_DUPLICATE_NAME", 14),
+        ]
+    );
+    assert!(checked.catalog.is_none(), "without a usable name and target there is nothing to serve");
+}
+
+#[test]
+fn one_bad_operation_never_rejects_the_document() {
+    let bad = [
+        "{ name: badName, maps_to: GET /a }",
+        "{ name: introspect, maps_to: GET /a }",
+        "{ name: bad }",
+        "{ name: bad, maps_to: nonsense }",
+        "{ name: bad, maps_to: FETCH /a }",
+        "{ name: bad, maps_to: 'GET /{id}' }",
+        "{ name: bad, maps_to: DELETE /a }",
+        "{ name: bad, maps_to: GET /a, params: { a: { type: strng } } }",
+        "{ name: bad, maps_to: GET /a, params: { a: { type: integer, default: x } } }",
+        "{ name: bad, maps_to: GET /a, params: { a: { type: integer, minimum: low } } }",
+        "{ name: bad, maps_to: GET /a, params: { a: { type: string, requird: true } } }",
+        "{ name: good, maps_to: GET /again }",
+        "17",
+    ];
+    for operation in bad {
+        let rest = format!(
+            "{READ}    - {{ name: good, maps_to: GET /good }}\n    - {operation}\n    - {{ name: also_good, maps_to: GET /also }}\n"
+        );
+        let checked = check(&document(&rest));
+        assert!(checked.errors() > 0, "{operation}");
+        let catalog = checked.catalog.unwrap_or_else(|| panic!("{operation}"));
+        let names: Vec<&str> = catalog.operations.iter().map(|entry| entry.operation.name.as_str()).collect();
+        assert_eq!(names, ["good", "also_good", "introspect"], "{operation}");
+    }
+}
+
+const SECRET: &str = "hunter2hunter2hunter2";
+const TOKEN: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+
+/// The one credential of a text, which no view of the report shows.
+#[track_caller]
+fn credential(text: &str, secret: &str) -> Diagnostic {
+    let source = Source::new("a.yaml", text);
+    let diagnostics = check(&source).diagnostics;
+    for style in Style::ALL {
+        for color in [false, true] {
+            let shown = style.render(&[(&source, &diagnostics)], color);
+            assert!(!shown.contains(secret), "{style:?} shows it:\n{shown}");
+        }
+    }
+    let mut found: Vec<Diagnostic> = diagnostics
+        .into_iter()
+        .filter(|diagnostic| diagnostic.code == Code::SchemaEmbeddedCredential)
+        .collect();
+    assert_eq!(found.len(), 1, "{found:#?}");
+    found.remove(0)
+}
+
+fn in_document(rest: &str) -> String {
+    format!("{HEAD}{rest}operations: {{ read: [] }}\n")
+}
+
+#[test]
+fn a_token_written_under_auth() {
+    for secret in [SECRET, TOKEN] {
+        let found = credential(&in_document(&format!("auth: {{ type: bearer, token: {secret} }}\n")), secret);
+        assert_says(
+            &found,
+            &Expected {
+                code: Code::SchemaEmbeddedCredential,
+                place: "6:30",
+                message: "Field 'auth.token' holds a credential",
+                expected: Some("the name of an environment variable"),
+                found: None,
+                suggestion: Some("use `token_env: NAME_OF_A_VARIABLE` and revoke this credential"),
+            },
+        );
+    }
+}
+
+#[test]
+fn a_credential_where_the_name_of_a_variable_belongs() {
+    let secret = "s3cr3t-with-hyphens";
+    let found = credential(&in_document(&format!("auth: {{ type: bearer, token_env: {secret} }}\n")), secret);
+    assert_eq!(found.suggestion.as_deref(), Some("write the variable's name, such as `API_TOKEN`"));
+}
+
+#[test]
+fn a_credential_in_a_header() {
+    for name in ["Authorization", "X-API-Key", "Private-Token", "Cookie"] {
+        let text = in_document("").replace("base_url", &format!("headers: {{ {name}: {SECRET} }}, base_url"));
+        let found = credential(&text, SECRET);
+        assert_eq!(found.pointer, format!("/target/headers/{name}"));
+        assert_eq!(found.suggestion.as_deref(), Some("write `${env:NAME}` instead, or use `auth`"));
+    }
+}
+
+#[test]
+fn a_password_in_the_base_url() {
+    let text = in_document("").replace("https://", &format!("https://ada:{SECRET}@"));
+    let found = credential(&text, SECRET);
+    assert_eq!(found.pointer, "/target/base_url");
+    assert_eq!(
+        found.suggestion.as_deref(),
+        Some("remove the user and password and use `auth: { type: basic, … }`")
+    );
+}
+
+#[test]
+fn a_token_anywhere_is_known_by_its_shape() {
+    let places = [
+        format!("display_name: {TOKEN}\n"),
+        format!("tags: [a, {TOKEN}]\n"),
+        format!("x-note: {{ deep: [{TOKEN}] }}\n"),
+        // The same value is wrong for another reason too, and that report does not show it either.
+        format!("mode: {TOKEN}\n"),
+        format!("errors: {TOKEN}\n"),
+        format!("profile: {TOKEN}\n"),
+    ];
+    for rest in places {
+        let found = credential(&in_document(&rest), TOKEN);
+        assert_eq!(
+            found.suggestion.as_deref(),
+            Some("move it to an environment variable and write `${env:NAME}` here; then revoke it")
+        );
+    }
+    let default = format!(
+        "{HEAD}operations: {{ read: [{{ name: get_a, maps_to: GET /a, params: {{ a: {{ type: integer, default: {TOKEN} }} }} }}] }}\n"
+    );
+    credential(&default, TOKEN);
+    let name = HEAD.replace("name: demo", &format!("name: {TOKEN}")) + "operations: { read: [] }\n";
+    credential(&name, TOKEN);
+}
+
+#[test]
+fn a_fixed_variable_of_a_command_is_no_place_for_a_secret() {
+    let text = format!(
+        "name: demo\ntype: adapter\nversion: \"1.0.0\"\ndescription: A demo\ntarget: {{ transport: native, protocol: command, set_env: {{ GH_TOKEN: {SECRET} }} }}\noperations: {{ read: [] }}\n"
+    );
+    assert_eq!(
+        credential(&text, SECRET).suggestion.as_deref(),
+        Some("list the variable under `env` instead")
+    );
+}
+
+#[test]
+fn names_of_variables_are_no_credentials() {
+    let text = in_document("auth: { type: basic, username_env: USER_NAME, password_env: PASSWORD }\n")
+        .replace("base_url", "headers: { Authorization: \"Bearer ${env:TOKEN}\" }, base_url");
+    assert_eq!(check(&Source::new("a.yaml", text)).diagnostics, []);
+}

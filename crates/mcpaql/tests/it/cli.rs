@@ -1,0 +1,163 @@
+//! The other commands: what they print, and what their exit status says.
+
+use crate::documents;
+use crate::fixture::{Place, Ran, Raw};
+use serde_json::{Value, json};
+
+const WARNED: &str = "---\nname: warned\ntype: adapter\nversion: \"1.0.0\"\ndescription: d\n\
+    target: { base_url: \"https://api.example.com/\", transport: http, protocol: rest, serialization: json }\n\
+    operations:\n  read:\n    - name: get_it\n      maps_to: GET /it\n      description: Get it\n---\n";
+const BROKEN: &str = "---\nname: broken\ntype: adapter\n---\n";
+
+#[tokio::test]
+async fn check_tells_by_its_status_what_it_found() {
+    let place = Place::new();
+    place.file("warned.md", WARNED);
+    place.file("broken.md", BROKEN);
+    place.file("shell.md", documents::command());
+    place.file("latin.md", "");
+    std::fs::write(place.path().join("latin.md"), b"---\nname: caf\xe9\n---\n").unwrap();
+    let rows: [(&[&str], i32); 8] = [
+        (&["notebook"], 0),
+        (&[], 0),
+        (&["shell.md"], 0),
+        (&["warned.md"], 0),
+        (&["--strict", "warned.md"], 1),
+        (&["broken.md"], 1),
+        (&["absent.md"], 2),
+        (&["latin.md"], 2),
+    ];
+    for (args, status) in rows {
+        let ran = place.run(&[&["check"], args].concat()).await;
+        assert_eq!(ran.status, Some(status), "{args:?}: {ran:?}");
+        assert_eq!(ran.stdout.is_empty(), status == 2, "findings are data, failures are talk: {ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn check_reports_for_machines_parse() {
+    let place = Place::new();
+    place.file("broken.md", BROKEN);
+    let json = place.run(&["check", "--format", "json", "broken.md"]).await;
+    assert_eq!(json.status, Some(1));
+    assert!(json.json().to_string().contains("SCHEMA_MISSING_FIELD"), "{}", json.stdout);
+
+    let sarif = place.run(&["check", "--format", "sarif", "broken.md"]).await.json();
+    assert_eq!(sarif["version"], "2.1.0");
+    assert_eq!(
+        sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+        "broken.md"
+    );
+
+    let github = place.run(&["check", "--format", "github", "broken.md"]).await;
+    assert!(
+        github.stdout.lines().all(|line| line.starts_with("::error file=broken.md,line=")),
+        "{}",
+        github.stdout
+    );
+    let concise = place.run(&["check", "--format", "concise", "broken.md"]).await;
+    assert!(concise.stdout.starts_with("broken.md:"), "{}", concise.stdout);
+
+    let clean = place.run(&["check", "--format", "json", "notebook"]).await;
+    assert_eq!(clean.status, Some(0));
+    clean.json();
+}
+
+#[tokio::test]
+async fn call_prints_data_and_takes_parameters_in_every_way() {
+    let place = Place::new();
+    let call = |args: &[&str]| place.binary(&[&["call", "--data", "data", "notebook"], args].concat());
+    let made = Ran::of(call(&["create_note", "title=5", "tags=a,b"])).await;
+    assert_eq!(made.status, Some(0), "{made:?}");
+    assert_eq!((&made.json()["title"], &made.json()["tags"]), (&json!("5"), &json!(["a", "b"])));
+
+    let made = Ran::of(call(&["create_note", "--params", r#"{"title":"whole"}"#, "body=more"])).await;
+    assert_eq!((&made.json()["title"], &made.json()["body"]), (&json!("whole"), &json!("more")));
+    let made = Ran::with_input(call(&["create_note", "--params", "-"]), r#"{"title":"read"}"#).await;
+    assert_eq!(made.json()["title"], "read");
+
+    let listed = Ran::of(call(&["list_notes", "--envelope", "first=1"])).await.json();
+    assert_eq!((&listed["success"], listed["data"]["items"].as_array().unwrap().len()), (&json!(true), 1));
+    let operations = Ran::of(call(&[])).await.json();
+    assert!(operations["operations"].is_array(), "without an operation it introspects");
+}
+
+#[tokio::test]
+async fn call_tells_by_its_status_who_can_mend_a_failure() {
+    let place = Place::new();
+    place.file("api.md", &documents::http("api", "http://127.0.0.1:9"));
+    let rows: [(&[&str], i32, &str); 7] = [
+        (&["notebook", "get_note", "id=nothing"], 1, "NOT_FOUND_RESOURCE"),
+        (&["notebook", "create_note"], 1, "VALIDATION_MISSING_PARAM"),
+        (&["notebook", "create_nota"], 1, "NOT_FOUND_OPERATION"),
+        (&["notebook", "create_note", "title"], 2, "KEY=VALUE"),
+        (&["notebook", "create_note", "--params", "{"], 2, "JSON"),
+        (&["absent.md", "create_note"], 2, "absent.md"),
+        (&["api.md", "get_thing", "id=1"], 2, "TRANSPORT_CONNECTION_FAILED"),
+    ];
+    for (args, status, said) in rows {
+        let mut command = place.binary(&[&["call", "--data", "data"], args].concat());
+        command.env("UPSTREAM_TOKEN", "t");
+        let ran = Ran::of(command).await;
+        assert_eq!(ran.status, Some(status), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{args:?}");
+    }
+    let failed = place.run(&["call", "--data", "data", "--envelope", "notebook", "create_note"]).await;
+    assert_eq!((failed.status, &failed.json()["success"]), (Some(1), &json!(false)));
+}
+
+#[tokio::test]
+async fn a_wrong_command_line_is_no_run() {
+    let place = Place::new();
+    for args in [&["srve"][..], &["serve", "--mode", "many"], &["check", "--format", "xml"], &[]] {
+        let ran = place.run(args).await;
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{args:?}");
+        assert!(ran.stderr.contains("Usage") || ran.stderr.contains("expected"), "{}", ran.stderr);
+    }
+    assert_eq!(place.run(&["--version"]).await.stdout, format!("mcpaql {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[tokio::test]
+async fn explain_knows_every_code_it_lists() {
+    let place = Place::new();
+    let list = place.run(&["explain"]).await;
+    assert_eq!(list.status, Some(0));
+    let codes: Vec<&str> = list.stdout.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert!(codes.len() > 20 && codes.contains(&"SCHEMA_UNRESOLVED_REF"), "{codes:?}");
+    let one = place.run(&["explain", "validation_missing_param"]).await;
+    assert!(
+        one.stdout.starts_with("VALIDATION_MISSING_PARAM") && one.stdout.contains("What to do"),
+        "{one:?}"
+    );
+    let none = place.run(&["explain", "VALIDATION_MISING_PARAM"]).await;
+    assert_eq!(none.status, Some(2));
+    assert!(none.stderr.contains("VALIDATION_MISSING_PARAM"), "{}", none.stderr);
+}
+
+#[tokio::test]
+async fn schema_and_completions_are_for_other_programs() {
+    let place = Place::new();
+    assert!(place.run(&["schema"]).await.json().is_object());
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.run(&["completions", shell]).await;
+        assert_eq!(script.status, Some(0));
+        assert!(script.stdout.contains("mcpaql") && script.stdout.contains("serve"), "{shell}");
+    }
+}
+
+#[tokio::test]
+async fn tools_shows_exactly_what_a_client_gets() {
+    let place = Place::new();
+    for mode in ["semantic", "single", "all", "discrete"] {
+        let shown = place.run(&["tools", "--json", "--mode", mode]).await.json();
+        let mut raw = Raw::initialized(place.binary(&["serve", "--data", "data", "--mode", mode])).await;
+        raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
+        let listed: Value = raw.receive().await.unwrap()["result"].take();
+        assert_eq!(shown["tools"].to_string(), listed["tools"].to_string(), "{mode}");
+    }
+    let table = place.run(&["tools"]).await.stdout;
+    assert!(table.contains("notebook_mcpaql_create") && table.contains("TOKENS"), "{table}");
+    let described = place.run(&["tools", "--descriptions"]).await.stdout;
+    assert!(described.contains("Quick start"), "{described}");
+}

@@ -1,0 +1,321 @@
+//! The binary as a server, and the clients that speak to it.
+
+use rmcp::ClientHandler;
+use rmcp::model::{CallToolRequestParams, ProgressNotificationParam, ProtocolVersion};
+use rmcp::service::{
+    ClientLifecycleMode, ClientServiceExt, NotificationContext, RoleClient, RunningService, ServiceError,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{mpsc, watch};
+
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_mcpaql");
+
+/// Turns something that never happens into a failure instead of a hang.
+pub(crate) async fn in_time<T>(event: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), event).await.unwrap()
+}
+
+/// A folder of its own for one server: working directory, home and data.
+pub(crate) struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Place { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The binary in this folder, seeing nothing of the environment the tests run in.
+    pub(crate) fn binary(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(BINARY);
+        command.args(args).current_dir(self.path()).env_clear().kill_on_drop(true);
+        command.env("HOME", self.path());
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        command
+    }
+
+    /// Runs the binary to its end.
+    pub(crate) async fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.binary(args)).await
+    }
+}
+
+/// What a run of the binary came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) async fn of(mut command: Command) -> Ran {
+        let output = in_time(command.stdin(Stdio::null()).output()).await.unwrap();
+        Ran::from(output)
+    }
+
+    /// The same, with something to read.
+    pub(crate) async fn with_input(mut command: Command, input: &str) -> Ran {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A program that ends without reading is not what this is about.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes()).await;
+        Ran::from(in_time(child.wait_with_output()).await.unwrap())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+impl From<std::process::Output> for Ran {
+    fn from(output: std::process::Output) -> Self {
+        Ran {
+            status: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// A serving process and everything it has said on standard error.
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    said: watch::Receiver<String>,
+}
+
+impl Server {
+    pub(crate) fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let (teller, said) = watch::channel(String::new());
+        tokio::spawn(async move {
+            let mut buffer = [0; 4096];
+            while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
+                teller.send_modify(|text| text.push_str(&String::from_utf8_lossy(&buffer[..read])));
+            }
+        });
+        Server { child, said }
+    }
+
+    /// Waits until standard error holds a text, and gives all of it.
+    pub(crate) async fn says(&mut self, text: &str) -> String {
+        let found = in_time(self.said.wait_for(|said| said.contains(text))).await.is_ok();
+        let said = self.said.borrow().clone();
+        assert!(found, "ended without saying '{text}': {said}");
+        said
+    }
+
+    /// Where it listens, once it does.
+    pub(crate) async fn address(&mut self) -> String {
+        let said = self.says("/mcp").await;
+        let (_, behind) = said.split_once("http://").unwrap();
+        behind.split_once("/mcp").unwrap().0.to_owned()
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let id = i32::try_from(self.child.id().unwrap()).unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(id).unwrap(), signal).unwrap();
+    }
+
+    /// Waits for its end; then what it said is complete.
+    pub(crate) async fn ended(mut self) -> (ExitStatus, String) {
+        let status = in_time(self.child.wait()).await.unwrap();
+        while in_time(self.said.changed()).await.is_ok() {}
+        let said = self.said.borrow().clone();
+        (status, said)
+    }
+}
+
+/// A client on the standard streams that shows every line.
+pub(crate) struct Raw {
+    pub(crate) server: Server,
+    lines: Lines<BufReader<ChildStdout>>,
+    input: Option<ChildStdin>,
+}
+
+impl Raw {
+    pub(crate) fn start(command: Command) -> Self {
+        let mut server = Server::start(command);
+        let lines = BufReader::new(server.child.stdout.take().unwrap()).lines();
+        let input = server.child.stdin.take();
+        Raw { server, lines, input }
+    }
+
+    /// Past the handshake of 2025-11-25.
+    pub(crate) async fn initialized(command: Command) -> Self {
+        let mut raw = Raw::start(command);
+        raw.send(&initialize()).await;
+        assert_eq!(raw.receive().await.unwrap()["id"], 0);
+        raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        raw
+    }
+
+    pub(crate) async fn send(&mut self, message: &Value) {
+        self.input.as_mut().unwrap().write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    /// The next line, which must be a JSON-RPC message; `None` once the server has closed its output.
+    pub(crate) async fn receive(&mut self) -> Option<Value> {
+        let line = in_time(self.lines.next_line()).await.unwrap()?;
+        let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
+        assert_eq!(message["jsonrpc"], "2.0", "{message}");
+        Some(message)
+    }
+
+    /// The envelope of the next answer.
+    pub(crate) async fn envelope(&mut self) -> Value {
+        let answer = self.receive().await.unwrap();
+        let text = answer["result"]["content"][0]["text"].as_str();
+        serde_json::from_str(text.unwrap_or_else(|| panic!("{answer}"))).unwrap()
+    }
+
+    pub(crate) fn end_input(&mut self) {
+        self.input = None;
+    }
+}
+
+pub(crate) fn initialize() -> Value {
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}})
+}
+
+pub(crate) fn tools_call(id: u32, tool: &str, operation: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+        "name": tool, "arguments": {"operation": operation, "params": params}}})
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    Stdio,
+    Http,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Revision {
+    V2025,
+    V2026,
+}
+
+pub(crate) const EVERYWHERE: [(Wire, Revision); 4] = [
+    (Wire::Stdio, Revision::V2025),
+    (Wire::Stdio, Revision::V2026),
+    (Wire::Http, Revision::V2025),
+    (Wire::Http, Revision::V2026),
+];
+
+/// A client that keeps the progress it is told.
+pub(crate) struct Ear {
+    progress: mpsc::UnboundedSender<ProgressNotificationParam>,
+}
+
+impl ClientHandler for Ear {
+    async fn on_progress(&self, news: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        // News that arrives while the test is ending is nobody's.
+        let _ = self.progress.send(news);
+    }
+}
+
+pub(crate) struct Client {
+    pub(crate) peer: RunningService<RoleClient, Ear>,
+    pub(crate) progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
+    /// Ends with the client.
+    _server: Server,
+}
+
+/// Starts `mcpaql serve`, connects to it and lists its tools.
+pub(crate) async fn connect(place: &Place, args: &[&str], wire: Wire, revision: Revision) -> Client {
+    connect_with(place, args, wire, revision, |_| {}).await
+}
+
+/// The same; `prepare` may add to the command.
+pub(crate) async fn connect_with(
+    place: &Place,
+    args: &[&str],
+    wire: Wire,
+    revision: Revision,
+    prepare: impl FnOnce(&mut Command),
+) -> Client {
+    let http: &[&str] = if wire == Wire::Http { &["--http", "127.0.0.1:0"] } else { &[] };
+    let mut command = place.binary(&[&["serve"], args, http].concat());
+    prepare(&mut command);
+    let mut server = Server::start(command);
+    let (progress, told) = mpsc::unbounded_channel();
+    let ear = Ear { progress };
+    let lifecycle = match revision {
+        Revision::V2025 => ClientLifecycleMode::Initialize,
+        Revision::V2026 => {
+            ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+        }
+    };
+    let peer = match wire {
+        Wire::Stdio => {
+            let streams = (server.child.stdout.take().unwrap(), server.child.stdin.take().unwrap());
+            in_time(ear.serve_with_lifecycle(streams, lifecycle)).await.unwrap()
+        }
+        Wire::Http => {
+            crypto();
+            let address = server.address().await;
+            let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+            in_time(ear.serve_with_lifecycle(transport, lifecycle)).await.unwrap()
+        }
+    };
+    let client = Client { peer, progress: told, _server: server };
+    // As hosts do; over HTTP the newest revision lets a client send arguments in headers only after it saw the schema.
+    client.tools().await;
+    client
+}
+
+/// reqwest is built without a default provider of cryptography; another test may have been first to install it.
+pub(crate) fn crypto() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+impl Client {
+    /// Every tool as it stands on the wire.
+    pub(crate) async fn tools(&self) -> Vec<Value> {
+        let listed = in_time(self.peer.list_all_tools()).await.unwrap();
+        listed.iter().map(|tool| serde_json::to_value(tool).unwrap()).collect()
+    }
+
+    /// One call: its envelope and whether it is flagged as an error. Anything but one text block is wrong.
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> (Value, bool) {
+        let result = self.try_call(tool, arguments).await.unwrap();
+        let content = result["content"].as_array().unwrap();
+        assert_eq!(content.len(), 1, "{result}");
+        assert_eq!(content[0]["type"], "text");
+        assert!(result.get("structuredContent").is_none(), "{result}");
+        let envelope = serde_json::from_str(content[0]["text"].as_str().unwrap()).unwrap();
+        (envelope, result["isError"].as_bool().unwrap())
+    }
+
+    pub(crate) async fn try_call(&self, tool: &str, arguments: Value) -> Result<Value, ServiceError> {
+        let answer = in_time(self.peer.call_tool(request(tool, arguments))).await?;
+        Ok(serde_json::to_value(answer).unwrap())
+    }
+}
+
+pub(crate) fn request(tool: &str, arguments: Value) -> CallToolRequestParams {
+    CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments.as_object().unwrap().clone())
+}

@@ -1,0 +1,20 @@
+//! The program from outside: the built binary, spoken to by real MCP clients or at its command line.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
+mod cli;
+mod documents;
+#[cfg(unix)]
+mod durability;
+mod fixture;
+mod modes;
+mod process;
+mod settings;
+mod targets;

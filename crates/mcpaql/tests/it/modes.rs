@@ -1,0 +1,279 @@
+//! What holds in every mode, over both transports and in both revisions of MCP.
+
+use crate::fixture::{Client, EVERYWHERE, Place, connect};
+use rmcp::model::ErrorCode;
+use rmcp::service::ServiceError;
+use serde_json::{Value, json};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Semantic,
+    Single,
+    All,
+    Discrete,
+}
+
+impl Mode {
+    fn flag(self) -> &'static str {
+        match self {
+            Mode::Semantic => "semantic",
+            Mode::Single => "single",
+            Mode::All => "all",
+            Mode::Discrete => "discrete",
+        }
+    }
+
+    fn names(self) -> Vec<String> {
+        let families =
+            ["create", "read", "update", "delete"].map(|family| format!("notebook_mcpaql_{family}"));
+        let single = "notebook_mcpaql".to_owned();
+        match self {
+            Mode::Semantic => families.to_vec(),
+            Mode::Single => vec![single],
+            Mode::All => [families.as_slice(), &[single]].concat(),
+            Mode::Discrete => ["note", "task"]
+                .iter()
+                .flat_map(|kind| {
+                    [
+                        format!("notebook_create_{kind}"),
+                        format!("notebook_get_{kind}"),
+                        format!("notebook_list_{kind}s"),
+                        format!("notebook_search_{kind}s"),
+                        format!("notebook_update_{kind}"),
+                        format!("notebook_delete_{kind}"),
+                    ]
+                })
+                .collect(),
+        }
+    }
+
+    /// The tool that carries an operation, and the arguments it wants.
+    fn address(self, operation: &str, params: Value) -> (String, Value) {
+        let family = match operation.split('_').next().unwrap() {
+            family @ ("create" | "update" | "delete") => family,
+            _ => "read",
+        };
+        let enveloped = json!({"operation": operation, "params": params});
+        match self {
+            Mode::Semantic | Mode::All => (format!("notebook_mcpaql_{family}"), enveloped),
+            Mode::Single => ("notebook_mcpaql".to_owned(), enveloped),
+            Mode::Discrete => (format!("notebook_{operation}"), params),
+        }
+    }
+}
+
+/// A client and the mode its server is in.
+struct Session {
+    client: Client,
+    mode: Mode,
+}
+
+impl Session {
+    async fn call(&self, operation: &str, params: Value) -> (Value, bool) {
+        let (tool, arguments) = self.mode.address(operation, params);
+        self.client.call(&tool, arguments).await
+    }
+
+    /// The data of a call that must succeed.
+    async fn data(&self, operation: &str, params: Value) -> Value {
+        let (mut envelope, is_error) = self.call(operation, params).await;
+        assert_eq!((&envelope["success"], is_error), (&json!(true), false), "{operation}: {envelope}");
+        envelope["data"].take()
+    }
+
+    /// The error of a call that an agent can mend.
+    async fn error(&self, operation: &str, params: Value) -> Value {
+        let (mut envelope, is_error) = self.call(operation, params).await;
+        assert_eq!((&envelope["success"], is_error), (&json!(false), false), "{operation}: {envelope}");
+        let keys: Vec<&String> = envelope.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["success", "error"]);
+        envelope["error"].take()
+    }
+}
+
+async fn standard_assertions(mode: Mode) {
+    let mut seen: Option<Vec<Value>> = None;
+    for (wire, revision) in EVERYWHERE {
+        println!("{mode:?} {wire:?} {revision:?}");
+        let place = Place::new();
+        let args = ["--mode", mode.flag(), "--data", "data"];
+        let client = connect(&place, &args, wire, revision).await;
+        let session = Session { client, mode };
+        let tools = session.client.tools().await;
+        assert_surface(mode, &tools);
+        assert_eq!(session.client.tools().await, tools, "a second list differs");
+        // Another process, another transport, another revision: still the same list.
+        assert_eq!(seen.get_or_insert_with(|| tools.clone()), &tools);
+
+        a_record_lives_its_life(&session).await;
+        wrong_parameters_are_explained(&session).await;
+        an_unknown_tool_is_a_fault_of_the_protocol(&session).await;
+        if mode != Mode::Discrete {
+            introspection_tells_all(&session).await;
+            wrong_envelopes_are_explained(&session).await;
+        }
+        if matches!(mode, Mode::Semantic | Mode::All) {
+            the_wrong_endpoint_names_the_right_one(&session).await;
+        }
+    }
+}
+
+fn assert_surface(mode: Mode, tools: &[Value]) {
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, mode.names());
+    for tool in tools {
+        let title = tool["title"].as_str().unwrap();
+        assert!(title.starts_with("Notebook") || mode == Mode::Discrete, "{title}");
+        assert_eq!(tool["annotations"]["title"], title);
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][hint].is_boolean(), "{hint}: {tool}");
+        }
+        assert_eq!(tool["annotations"]["openWorldHint"], false, "a store on this machine: {tool}");
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert!(!tool["description"].as_str().unwrap().is_empty());
+        let reads = ["read", "get_", "list_", "search_"].iter().any(|word| {
+            let name = tool["name"].as_str().unwrap();
+            name.ends_with(word) || name.contains(&format!("notebook_{word}"))
+        });
+        assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{tool}");
+    }
+}
+
+async fn a_record_lives_its_life(session: &Session) {
+    let created =
+        session.data("create_note", json!({"title": "Tea", "body": "Earl Grey", "tags": ["drink"]})).await;
+    let id = created["id"].as_str().unwrap().to_owned();
+    assert_eq!(session.data("get_note", json!({"id": id})).await, created);
+
+    let changed = session.data("update_note", json!({"id": id, "input": {"body": "Oolong"}})).await;
+    assert_eq!((&changed["title"], &changed["body"]), (&json!("Tea"), &json!("Oolong")));
+    let flat = session.data("update_note", json!({"id": id, "body": "Sencha"})).await;
+    assert_eq!(flat["body"], "Sencha");
+
+    let stale =
+        session.error("update_note", json!({"id": id, "body": "x", "if_match": created["_etag"]})).await;
+    assert_eq!(stale["code"], "CONFLICT_VERSION_MISMATCH", "{stale}");
+
+    let listed = session.data("list_notes", json!({})).await;
+    assert_eq!(listed["items"], json!([flat]));
+    let found = session.data("search_notes", json!({"query": "sencha drink"})).await;
+    assert_eq!(found["items"][0]["id"], json!(id), "{found}");
+    assert_eq!(session.data("search_notes", json!({"query": "coffee"})).await["items"], json!([]));
+
+    session.data("delete_note", json!({"id": id})).await;
+    let gone = session.error("get_note", json!({"id": id})).await;
+    assert_eq!(gone["code"], "NOT_FOUND_RESOURCE", "{gone}");
+    assert_eq!(session.data("list_notes", json!({})).await["items"], json!([]));
+}
+
+async fn wrong_parameters_are_explained(session: &Session) {
+    let rows = [
+        ("VALIDATION_MISSING_PARAM", json!({"body": "no title"}), "title"),
+        ("VALIDATION_UNKNOWN_PARAM", json!({"title": "t", "bodi": "x"}), "bodi"),
+        ("VALIDATION_INVALID_TYPE", json!({"title": 7}), "title"),
+        ("VALIDATION_INVALID_VALUE", json!({"title": ""}), "title"),
+    ];
+    for (code, params, named) in rows {
+        let error = session.error("create_note", params).await;
+        assert_eq!(error["code"], code, "{error}");
+        assert!(error["message"].as_str().unwrap().contains(named), "{error}");
+        let signature = error["details"]["signature"].as_str().unwrap();
+        assert!(signature.starts_with("create_note(title: string"), "{signature}");
+    }
+    let task = session.data("create_task", json!({"title": "Sweep"})).await;
+    let id = &task["id"];
+    let moved =
+        session.data("update_task", json!({"id": id, "status": "done", "ifMatch": task["_etag"]})).await;
+    assert_eq!(moved["status"], "done");
+    let refused = session.error("delete_task", json!({"id": id, "ifMatch": task["_etag"]})).await;
+    assert_eq!(
+        refused["code"], "CONFLICT_VERSION_MISMATCH",
+        "a camelCase name must mean the same: {refused}"
+    );
+}
+
+async fn an_unknown_tool_is_a_fault_of_the_protocol(session: &Session) {
+    let error = session.client.try_call("notebook_nope", json!({})).await.unwrap_err();
+    let ServiceError::McpError(error) = error else { panic!("{error}") };
+    assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
+    assert!(error.message.contains("'notebook_nope'"), "{error:?}");
+}
+
+async fn introspection_tells_all(session: &Session) {
+    let all = session.data("introspect", json!({"query": "operations"})).await;
+    let protocol = &all["_protocol"];
+    assert_eq!(protocol["mode"], session.mode.flag());
+    assert_eq!((&protocol["adapter"], &protocol["profile"]), (&json!("notebook"), &json!("crude")));
+    let names: Vec<&str> =
+        all["operations"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 13, "{names:?}");
+    assert!(names.contains(&"introspect") && names.contains(&"search_tasks"));
+
+    let one = session.data("introspect", json!({"name": "create_note"})).await;
+    let operation = &one["operation"];
+    assert_eq!(operation["mcpTool"], session.mode.address("create_note", json!({})).0);
+    assert_eq!(
+        (&operation["parameters"][0]["name"], &operation["parameters"][0]["required"]),
+        (&json!("title"), &json!(true))
+    );
+
+    let several = session.data("introspect", json!({"name": ["get_note", "delete_task"]})).await;
+    assert_eq!(several["operations"].as_array().unwrap().len(), 2);
+
+    let (unknown, is_error) = session.call("introspect", json!({"name": "create_nota"})).await;
+    assert_eq!(
+        (&unknown["success"], &unknown["data"]["operation"], is_error),
+        (&json!(true), &Value::Null, false)
+    );
+    assert!(unknown["warnings"][0]["message"].as_str().unwrap().contains("create_note"), "{unknown}");
+
+    let types = session.data("introspect", json!({"query": "types", "name": "UpdateNoteInput"})).await;
+    assert!(types["type"].is_object(), "{types}");
+}
+
+async fn wrong_envelopes_are_explained(session: &Session) {
+    let tool = session.mode.address("get_note", json!({})).0;
+    let error = session.error("get_nota", json!({})).await;
+    assert_eq!(error["code"], "NOT_FOUND_OPERATION");
+    assert_eq!(error["details"]["suggestions"][0], "get_note", "{error}");
+    // Arguments that are no envelope never reach an operation, so the host is told as well.
+    for arguments in [json!({}), json!({"operation": 7}), json!({"operation": "get_note", "params": []})] {
+        let (envelope, is_error) = session.client.call(&tool, arguments).await;
+        assert!(is_error, "{envelope}");
+        assert!(envelope["error"]["code"].as_str().unwrap().starts_with("VALIDATION_"), "{envelope}");
+    }
+    let (beside, _) = session.client.call(&tool, json!({"operation": "list_notes", "first": 1})).await;
+    assert_eq!(beside["success"], true, "parameters may stand beside the operation: {beside}");
+}
+
+async fn the_wrong_endpoint_names_the_right_one(session: &Session) {
+    let arguments = json!({"operation": "delete_note", "params": {"id": "x"}});
+    let (envelope, is_error) = session.client.call("notebook_mcpaql_read", arguments).await;
+    let error = &envelope["error"];
+    assert_eq!((&error["code"], is_error), (&json!("VALIDATION_ENDPOINT_MISMATCH"), false), "{envelope}");
+    assert_eq!(error["details"]["expected_tool"], "notebook_mcpaql_delete");
+    assert_eq!(
+        (&error["details"]["expected_endpoint"], &error["details"]["actual_endpoint"]),
+        (&json!("delete"), &json!("read"))
+    );
+}
+
+#[tokio::test]
+async fn semantic_mode_has_a_tool_per_endpoint() {
+    standard_assertions(Mode::Semantic).await;
+}
+
+#[tokio::test]
+async fn single_mode_has_one_tool() {
+    standard_assertions(Mode::Single).await;
+}
+
+#[tokio::test]
+async fn all_mode_has_both() {
+    standard_assertions(Mode::All).await;
+}
+
+#[tokio::test]
+async fn discrete_mode_has_a_tool_per_operation() {
+    standard_assertions(Mode::Discrete).await;
+}

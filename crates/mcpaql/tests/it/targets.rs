@@ -1,0 +1,232 @@
+//! Calls through the binary to real upstreams: what a client hears while they run, and what happens when it changes its mind.
+
+use crate::documents;
+use crate::fixture::{Client, EVERYWHERE, Place, Revision, Wire, connect, connect_with, in_time, request};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use rmcp::model::{CallToolRequest, ClientRequest};
+use rmcp::service::PeerRequestOptions;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+const TOKEN: &str = "hunter2-upstream";
+
+/// `/slow` announces itself in `begun` and ends when `gate` gets a permit; a request that is abandoned adds one to `dropped`.
+struct Upstream {
+    begun: Semaphore,
+    gate: Semaphore,
+    dropped: Semaphore,
+}
+
+struct Abandoned(Option<Arc<Upstream>>);
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        if let Some(upstream) = self.0.take() {
+            upstream.dropped.add_permits(1);
+        }
+    }
+}
+
+async fn thing(Path(id): Path<String>, headers: HeaderMap) -> impl IntoResponse {
+    let expected = format!("Bearer {TOKEN}");
+    if headers.get("authorization").is_none_or(|value| value != expected.as_str()) {
+        return (StatusCode::UNAUTHORIZED, Json(json!("who are you")));
+    }
+    match id.as_str() {
+        "broken" => (StatusCode::INTERNAL_SERVER_ERROR, Json(json!(format!("it broke with {TOKEN}")))),
+        "missing" => (StatusCode::NOT_FOUND, Json(json!({"message": "no such thing"}))),
+        _ => (StatusCode::OK, Json(json!({"id": id}))),
+    }
+}
+
+async fn slow(State(upstream): State<Arc<Upstream>>) -> Json<Value> {
+    let mut abandoned = Abandoned(Some(Arc::clone(&upstream)));
+    upstream.begun.add_permits(1);
+    upstream.gate.acquire().await.unwrap().forget();
+    abandoned.0 = None;
+    Json(json!({"done": true}))
+}
+
+impl Upstream {
+    async fn start() -> (Arc<Self>, String) {
+        let upstream = Arc::new(Upstream {
+            begun: Semaphore::new(0),
+            gate: Semaphore::new(0),
+            dropped: Semaphore::new(0),
+        });
+        let router = Router::new()
+            .route("/things/{id}", get(thing))
+            .route("/slow", post(slow))
+            .with_state(Arc::clone(&upstream));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (upstream, url)
+    }
+}
+
+async fn serve_upstream(place: &Place, url: &str, wire: Wire, revision: Revision) -> Client {
+    place.file("upstream.md", &documents::http("upstream", url));
+    connect_with(place, &["upstream.md"], wire, revision, |command| {
+        command.env("UPSTREAM_TOKEN", TOKEN);
+    })
+    .await
+}
+
+fn slow_call() -> Value {
+    json!({"operation": "run_slowly"})
+}
+
+#[tokio::test]
+async fn answers_and_failures_of_an_api_come_back_as_envelopes() {
+    let (_, url) = Upstream::start().await;
+    for (wire, revision) in EVERYWHERE {
+        let place = Place::new();
+        let client = serve_upstream(&place, &url, wire, revision).await;
+        let tool = "upstream_mcpaql_read";
+        let get = |id: &str| json!({"operation": "get_thing", "params": {"id": id}});
+
+        let (answer, is_error) = client.call(tool, get("a b/c")).await;
+        assert_eq!((answer, is_error), (json!({"success": true, "data": {"id": "a b/c"}}), false));
+
+        let (missing, is_error) = client.call(tool, get("missing")).await;
+        assert_eq!((&missing["error"]["code"], is_error), (&json!("NOT_FOUND_RESOURCE"), false));
+        assert!(missing["error"]["details"]["upstream"].to_string().contains("no such thing"), "{missing}");
+
+        let (broken, is_error) = client.call(tool, get("broken")).await;
+        assert!(is_error, "{broken}");
+        assert!(!broken.to_string().contains(TOKEN), "{broken}");
+
+        let reads = &client.tools().await[0]["annotations"];
+        assert_eq!(reads["openWorldHint"], true);
+    }
+}
+
+#[tokio::test]
+async fn an_api_that_cannot_be_reached_is_an_error_for_the_host() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let place = Place::new();
+    let client = serve_upstream(&place, &url, Wire::Stdio, Revision::V2025).await;
+    let arguments = json!({"operation": "get_thing", "params": {"id": "1"}});
+    let (envelope, is_error) = client.call("upstream_mcpaql_read", arguments).await;
+    assert_eq!(
+        (&envelope["error"]["code"], is_error),
+        (&json!("TRANSPORT_CONNECTION_FAILED"), true),
+        "{envelope}"
+    );
+}
+
+#[tokio::test]
+async fn a_long_request_is_accompanied_by_rising_progress() {
+    let (upstream, url) = Upstream::start().await;
+    for (wire, revision) in EVERYWHERE {
+        println!("{wire:?} {revision:?}");
+        let place = Place::new();
+        let mut client = serve_upstream(&place, &url, wire, revision).await;
+        let peer = client.peer.peer().clone();
+        let running =
+            tokio::spawn(
+                async move { peer.call_tool(request("upstream_mcpaql_execute", slow_call())).await },
+            );
+        let first = in_time(client.progress.recv()).await.unwrap();
+        let second = in_time(client.progress.recv()).await.unwrap();
+        assert!(first.progress < second.progress && second.progress <= 100.0, "{first:?} {second:?}");
+        assert!(second.message.is_some());
+        upstream.gate.add_permits(1);
+        assert_eq!(in_time(running).await.unwrap().unwrap().is_error, Some(false));
+    }
+}
+
+async fn cancel_once(client: &Client, tool: &str, arguments: Value, begun: impl Future<Output = ()>) {
+    let call = ClientRequest::CallToolRequest(CallToolRequest::new(request(tool, arguments)));
+    let handle = client.peer.send_cancellable_request(call, PeerRequestOptions::no_options()).await.unwrap();
+    begun.await;
+    handle.cancel(Some("enough".to_owned())).await.unwrap();
+}
+
+#[tokio::test]
+async fn cancelling_a_call_aborts_the_request_upstream() {
+    let (upstream, url) = Upstream::start().await;
+    for (wire, revision) in EVERYWHERE {
+        println!("{wire:?} {revision:?}");
+        let place = Place::new();
+        let client = serve_upstream(&place, &url, wire, revision).await;
+        cancel_once(&client, "upstream_mcpaql_execute", slow_call(), async {
+            in_time(upstream.begun.acquire()).await.unwrap().forget();
+        })
+        .await;
+        in_time(upstream.dropped.acquire()).await.unwrap().forget();
+        let arguments = json!({"operation": "get_thing", "params": {"id": "1"}});
+        assert_eq!(client.call("upstream_mcpaql_read", arguments).await.0["success"], true);
+    }
+}
+
+#[cfg(unix)]
+mod programs {
+    use super::*;
+    use rustix::process::{Pid, test_kill_process};
+    use std::time::Duration;
+
+    /// Polls, because another process writes the file and nothing announces it.
+    pub(super) async fn pid_in(path: std::path::PathBuf) -> Pid {
+        in_time(async {
+            loop {
+                if let Ok(text) = std::fs::read_to_string(&path) {
+                    return Pid::from_raw(text.trim().parse().unwrap()).unwrap();
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await
+    }
+
+    #[tokio::test]
+    async fn a_program_answers_through_a_tool() {
+        let place = Place::new();
+        place.file("shell.md", documents::command());
+        for (wire, revision) in EVERYWHERE {
+            let client = connect(&place, &["shell.md"], wire, revision).await;
+            let arguments = json!({"operation": "say", "params": {"text": "a; $(b) 'c' é"}});
+            let (envelope, is_error) = client.call("shell_mcpaql_read", arguments).await;
+            assert_eq!((envelope, is_error), (json!({"success": true, "data": "a; $(b) 'c' é"}), false));
+        }
+    }
+
+    #[tokio::test]
+    async fn cancelling_a_call_ends_the_program_and_its_children() {
+        let place = Place::new();
+        place.file("shell.md", documents::command());
+        for (wire, revision) in EVERYWHERE {
+            println!("{wire:?} {revision:?}");
+            let client = connect(&place, &["shell.md"], wire, revision).await;
+            let file = place.path().join(format!("{wire:?}-{revision:?}"));
+            let arguments = json!({"operation": "wait_for_ever", "params": {"started": file}});
+            let mut grandchild = None;
+            cancel_once(&client, "shell_mcpaql_execute", arguments, async {
+                grandchild = Some(pid_in(file.clone()).await);
+            })
+            .await;
+            let grandchild = grandchild.unwrap();
+            in_time(async {
+                while test_kill_process(grandchild).is_ok() && !is_zombie(grandchild) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            })
+            .await;
+        }
+    }
+
+    /// A process that has ended but whose parent, not ours, has not asked about it.
+    fn is_zombie(pid: Pid) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+        stat.is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))
+    }
+}
