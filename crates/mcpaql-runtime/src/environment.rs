@@ -46,21 +46,68 @@ pub fn settings(environment: &Environment) -> Result<Settings, EnvironmentError>
     Ok(Settings { mode, prefix: read(TOOL_PREFIX), profile: read(ENDPOINT_PROFILE), ..Settings::default() })
 }
 
-/// Replaces every `${env:NAME}` in a text.
-///
-/// # Errors
-/// The name of the first variable that is not set.
-pub fn expand(text: &str, environment: &Environment) -> Result<String, String> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("${env:") {
-        let Some((name, after)) = behind.split_once('}') else { break };
-        out.push_str(before);
-        out.push_str(&environment(name).ok_or_else(|| name.to_owned())?);
-        rest = after;
+/// A text with `${env:NAME}`, or `${env:NAME:-fallback}` where the variable need not be set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Template(Vec<Piece>);
+
+/// A piece of such a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// As written.
+    Text(String),
+    /// The value of a variable, or what stands in for it.
+    Variable { name: String, fallback: Option<String> },
+}
+
+impl Template {
+    /// Splits the text; `None` where a `${` is not a closed `${env:NAME}`.
+    pub(crate) fn parse(text: &str) -> Option<Template> {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some((before, reference)) = rest.split_once("${") {
+            let (inside, after) = reference.strip_prefix("env:")?.split_once('}')?;
+            let (name, fallback) = match inside.split_once(":-") {
+                Some((name, fallback)) => (name, Some(fallback.to_owned())),
+                None => (inside, None),
+            };
+            if name.is_empty() {
+                return None;
+            }
+            if !before.is_empty() {
+                pieces.push(Piece::Text(before.to_owned()));
+            }
+            pieces.push(Piece::Variable { name: name.to_owned(), fallback });
+            rest = after;
+        }
+        if !rest.is_empty() {
+            pieces.push(Piece::Text(rest.to_owned()));
+        }
+        Some(Template(pieces))
     }
-    out.push_str(rest);
-    Ok(out)
+
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.0
+    }
+
+    /// Whether a variable stands in it, so that the value may be a secret.
+    pub(crate) fn has_variables(&self) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Variable { .. }))
+    }
+
+    /// The text with its variables filled in; the name of the first one that is not set otherwise.
+    pub(crate) fn fill(&self, lookup: impl Fn(&str) -> Option<String>) -> Result<String, &str> {
+        let mut out = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Variable { name, fallback } => {
+                    let value = lookup(name).filter(|value| fallback.is_none() || !value.is_empty());
+                    out.push_str(&value.or_else(|| fallback.clone()).ok_or(name.as_str())?);
+                }
+            }
+        }
+        Ok(out)
+    }
 }
 
 #[cfg(test)]
@@ -88,10 +135,19 @@ mod tests {
     }
 
     #[test]
-    fn expansion_names_what_is_missing() {
-        let environment = with(&[("A", "1")]);
-        assert_eq!(expand("x${env:A}y$", &environment).unwrap(), "x1y$");
-        assert_eq!(expand("${env:B}", &environment).unwrap_err(), "B");
-        assert_eq!(expand("${env:A", &environment).unwrap(), "${env:A");
+    fn templates_fill_in_variables_and_name_what_is_missing() {
+        let environment = with(&[("A", "1"), ("EMPTY", "")]);
+        let fill = |text: &str| {
+            let template = Template::parse(text).unwrap();
+            template.fill(|name| environment(name)).map_err(str::to_owned)
+        };
+        assert_eq!(fill("/a/${env:A}/${env:A}b").unwrap(), "/a/1/1b");
+        assert_eq!(fill("plain $A {A}").unwrap(), "plain $A {A}");
+        assert_eq!(fill("${env:B}").unwrap_err(), "B");
+        assert_eq!(fill("${env:B:-.}/${env:A:-y}/${env:EMPTY:-z}").unwrap(), "./1/z");
+        assert!(!Template::parse("plain $ {x}").unwrap().has_variables());
+        for text in ["${A}", "${env:A", "${env:}", "${env::-x}"] {
+            assert_eq!(Template::parse(text), None, "{text}");
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! fails only the calls that need it. What always holds: header values that carry a secret are marked sensitive, and
 //! whatever was read is in the [`Mask`] of the call.
 
+use crate::environment::{Piece, Template};
 use crate::secret::{Mask, Secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -150,13 +151,18 @@ impl Credentials {
     fn fill(&mut self, name: &HeaderName, template: &Template, env: &Env) -> Result<(), OpError> {
         let mut value = String::new();
         let mut last = "";
-        for piece in &template.0 {
+        for piece in template.pieces() {
             match piece {
                 Piece::Text(text) => value.push_str(text),
-                Piece::Variable(variable) => {
-                    let secret = env.require(variable)?;
-                    self.mask.add(secret.expose());
-                    value.push_str(secret.expose());
+                Piece::Variable { name: variable, fallback } => {
+                    match (env.require(variable), fallback) {
+                        (Ok(secret), _) => {
+                            self.mask.add(secret.expose());
+                            value.push_str(secret.expose());
+                        }
+                        (Err(_), Some(fallback)) => value.push_str(fallback),
+                        (Err(error), None) => return Err(error),
+                    }
                     last = variable;
                 }
             }
@@ -182,44 +188,6 @@ impl Credentials {
         value.set_sensitive(true);
         self.headers.insert(name, value);
         Ok(())
-    }
-}
-
-/// A header value with `${env:NAME}` in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Template(Vec<Piece>);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
-    Text(String),
-    Variable(String),
-}
-
-impl Template {
-    /// Splits the text; `None` where a `${env:` is not closed or names nothing.
-    pub(crate) fn parse(text: &str) -> Option<Template> {
-        let mut pieces = Vec::new();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once("${env:") {
-            let (name, behind) = after.split_once('}')?;
-            if name.is_empty() {
-                return None;
-            }
-            if !before.is_empty() {
-                pieces.push(Piece::Text(before.to_owned()));
-            }
-            pieces.push(Piece::Variable(name.to_owned()));
-            rest = behind;
-        }
-        if !rest.is_empty() {
-            pieces.push(Piece::Text(rest.to_owned()));
-        }
-        Some(Template(pieces))
-    }
-
-    /// Whether a variable stands in it, so that the value is a secret.
-    pub(crate) fn is_secret(&self) -> bool {
-        self.0.iter().any(|piece| matches!(piece, Piece::Variable(_)))
     }
 }
 
@@ -274,21 +242,5 @@ mod tests {
             Credentials::read(&scheme, &[], &env(&[("KEY", "sk_live_1"), ("NONE", "")])).unwrap();
         assert_eq!(credentials.headers["authorization"].to_str().unwrap(), "Basic c2tfbGl2ZV8xOg==");
         assert!(credentials.mask.finds("key sk_live_1") && credentials.mask.finds("c2tfbGl2ZV8xOg"));
-    }
-
-    #[test]
-    fn templates_split_into_text_and_variables() {
-        let template = Template::parse("key=${env:A};${env:B}").unwrap();
-        assert!(template.is_secret());
-        let expected = [
-            Piece::Text("key=".into()),
-            Piece::Variable("A".into()),
-            Piece::Text(";".into()),
-            Piece::Variable("B".into()),
-        ];
-        assert_eq!(template.0, expected);
-        assert!(!Template::parse("plain $ {x}").unwrap().is_secret());
-        assert_eq!(Template::parse("${env:A"), None);
-        assert_eq!(Template::parse("${env:}"), None);
     }
 }

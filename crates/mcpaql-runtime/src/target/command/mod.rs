@@ -8,6 +8,7 @@ mod output;
 mod process;
 
 use super::Args;
+use crate::environment::Template;
 use mcpaql_core::adapter::CommandTarget;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, CommandBinding, ExitMeaning, Operation, Stdin};
@@ -287,49 +288,15 @@ fn collect_values(value: &Value, out: &mut Vec<(String, &str)>) {
     }
 }
 
-/// Replaces each `${env:NAME}`, or `${env:NAME:-fallback}` where the variable need not be set.
+/// The working directory with its variables filled in.
 fn expand(text: &str, env: &impl Fn(&str) -> Option<String>) -> Result<String, SetupError> {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, reference)) = rest.split_once("${") {
-        let name = reference.strip_prefix("env:").and_then(|name| name.split_once('}'));
-        let (name, after) = name
-            .filter(|(name, _)| !name.is_empty())
-            .ok_or_else(|| SetupError::BadReference { text: text.to_owned() })?;
-        let (name, fallback) = match name.split_once(":-") {
-            Some((name, fallback)) => (name, Some(fallback.to_owned())),
-            None => (name, None),
-        };
-        let value = env(name)
-            .filter(|value| fallback.is_none() || !value.is_empty())
-            .or(fallback)
-            .ok_or_else(|| SetupError::MissingVariable { name: name.to_owned() })?;
-        out.push_str(before);
-        out.push_str(&value);
-        rest = after;
-    }
-    out.push_str(rest);
-    Ok(out)
+    let template = Template::parse(text).ok_or_else(|| SetupError::BadReference { text: text.to_owned() })?;
+    template.fill(env).map_err(|name| SetupError::MissingVariable { name: name.to_owned() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn env(name: &str) -> Option<String> {
-        (name == "A").then(|| "x".to_owned())
-    }
-
-    #[test]
-    fn variables_are_expanded_once_and_must_be_set() {
-        assert_eq!(expand("/a/${env:A}/${env:A}b", &env), Ok("/a/x/xb".into()));
-        assert_eq!(expand("plain $A {A}", &env), Ok("plain $A {A}".into()));
-        assert_eq!(expand("${env:B}", &env), Err(SetupError::MissingVariable { name: "B".into() }));
-        assert_eq!(expand("${env:B:-.}/${env:A:-y}", &env), Ok("./x".into()));
-        for text in ["${A}", "${env:A", "${env:}"] {
-            assert_eq!(expand(text, &env), Err(SetupError::BadReference { text: text.into() }));
-        }
-    }
 
     #[test]
     fn a_program_is_named_without_its_folder() {

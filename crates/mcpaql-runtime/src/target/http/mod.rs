@@ -19,7 +19,8 @@ mod style;
 pub use retry::Backoff;
 
 use super::Args;
-use super::auth::{Credentials, Env, Scheme, Template};
+use super::auth::{Credentials, Env, Scheme};
+use crate::environment::Template;
 use crate::secret::Mask;
 use failure::Refusal;
 use mcpaql_core::adapter::{Auth, HttpTarget};
@@ -107,7 +108,7 @@ impl HttpClient {
             }
             let template =
                 Template::parse(value).ok_or_else(|| wrong("holds a ${env:NAME} that is not closed"))?;
-            if template.is_secret() {
+            if template.has_variables() {
                 base.reserved.push(header.clone());
                 secret_headers.push((header, template));
             } else {
