@@ -1,6 +1,15 @@
 //! What the protocol's core promises, as specifications: a document goes in as text, and what an author, a client and a model see
 //! comes out.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
 mod forms;
 mod fuzz;
 mod generated;
