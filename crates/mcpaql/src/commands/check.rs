@@ -40,6 +40,6 @@ fn plural(count: usize, word: &str) -> String {
 fn summary(errors: usize, warnings: usize) -> String {
     match (errors, warnings) {
         (0, 0) => "No problems found".into(),
-        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+        (errors, warnings) => format!("{}, {}", plural(errors, "error"), plural(warnings, "warning")),
     }
 }
