@@ -19,6 +19,8 @@ pub const SEMANTIC_BUDGET: usize = 1200;
 pub const SINGLE_BUDGET: usize = 450;
 /// How many groups a description counts before it says "and more".
 const GROUPS: usize = 12;
+/// The same where even that would break the budget.
+const FEW_GROUPS: usize = 3;
 
 /// One tool, as a client sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +60,7 @@ impl Tool {
 /// How much a description says about each operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Detail {
+    Counts,
     Groups,
     Names,
     Signatures,
@@ -97,15 +100,10 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
     let mut chosen: Vec<(Detail, Tool)> = catalog
         .endpoints
         .iter()
-        .map(|(name, endpoint)| {
-            let groups = build(name, endpoint, Detail::Groups);
-            let names = build(name, endpoint, Detail::Names);
-            // Counting a few operations costs as much as naming them.
-            if cost(&names) <= cost(&groups) { (Detail::Names, names) } else { (Detail::Groups, groups) }
-        })
+        .map(|(name, endpoint)| (Detail::Counts, build(name, endpoint, Detail::Counts)))
         .collect();
     // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.
-    for detail in [Detail::Names, Detail::Signatures] {
+    for detail in [Detail::Groups, Detail::Names, Detail::Signatures] {
         let mut upgrades: Vec<(usize, usize, Tool)> = Vec::new();
         for (index, (name, endpoint)) in catalog.endpoints.iter().enumerate() {
             let tool = build(name, endpoint, detail);
@@ -116,23 +114,13 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
             let total: usize = chosen.iter().map(|(_, tool)| cost(tool)).sum();
             if let Some(slot) = chosen.get_mut(index)
                 && (total + cost(&tool)).saturating_sub(cost(&slot.1)) <= budget
-                && slot.0.next() == Some(detail)
+                && (detail != Detail::Signatures || slot.0 == Detail::Names)
             {
                 *slot = (detail, tool);
             }
         }
     }
     chosen.into_iter().map(|(_, tool)| tool).collect()
-}
-
-impl Detail {
-    fn next(self) -> Option<Detail> {
-        match self {
-            Detail::Groups => Some(Detail::Names),
-            Detail::Names => Some(Detail::Signatures),
-            Detail::Signatures => None,
-        }
-    }
 }
 
 fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<Tool> {
@@ -148,9 +136,11 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
         input_schema: input_schema(&entries, operation_enum),
         hints,
     };
-    let richest =
-        [Detail::Signatures, Detail::Names].into_iter().map(build).find(|tool| cost(tool) <= budget);
-    Some(richest.unwrap_or_else(|| build(Detail::Groups)))
+    let richest = [Detail::Signatures, Detail::Names, Detail::Groups]
+        .into_iter()
+        .map(build)
+        .find(|tool| cost(tool) <= budget);
+    Some(richest.unwrap_or_else(|| build(Detail::Counts)))
 }
 
 fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Tool {
@@ -300,27 +290,22 @@ fn endpoint_description(
     if let Some(example) = quick_start(entries) {
         parts.push(format!("Quick start example:\n{example}"));
     }
-    parts.push(discovery(catalog, name, entries, detail));
+    parts.push(discovery(catalog, name));
     parts.join("\n\n")
 }
 
-/// How to find out more, through the tool that carries `introspect`.
-fn discovery(catalog: &Catalog, endpoint: &str, entries: &[&Entry], detail: Detail) -> String {
+/// How to find out more. The tool that carries `introspect` shows the call; the others only say where it is.
+fn discovery(catalog: &Catalog, endpoint: &str) -> String {
     let home = catalog.get(INTROSPECT).map(|entry| entry.operation.endpoint.as_str());
-    let list = r#"{"operation":"introspect","params":{"query":"operations"}}"#;
     if home == Some(endpoint) {
-        return format!("Discover all operations and parameters:\n{list}");
+        return format!("Discover all operations and parameters:\n{LIST_CALL}");
     }
     let tool = catalog.introspect_tool().unwrap_or_default();
-    let example = entries.first().filter(|_| detail != Detail::Groups);
-    match example {
-        Some(entry) => format!(
-            "Discover required parameters with {tool}:\n{{\"operation\":\"introspect\",\"params\":{{\"query\":\"operations\",\"name\":\"{}\"}}}}",
-            entry.operation.name
-        ),
-        None => format!("Discover operations with {tool}:\n{list}"),
-    }
+    format!("Discover required parameters with introspect through {tool}.")
 }
+
+/// The call that lists everything.
+const LIST_CALL: &str = r#"{"operation":"introspect","params":{"query":"operations"}}"#;
 
 fn whole_description(catalog: &Catalog, detail: Detail) -> String {
     let adapter = &catalog.adapter;
@@ -342,9 +327,10 @@ fn whole_description(catalog: &Catalog, detail: Detail) -> String {
     if let Some(example) = quick_start(&catalog.operations.iter().collect::<Vec<_>>()) {
         parts.push(format!("Quick start example:\n{example}"));
     }
-    parts.push(
-        "Discover all operations and parameters:\n{\"operation\":\"introspect\",\"params\":{\"query\":\"operations\"}}".to_owned(),
-    );
+    parts.push(format!(
+        "Discover all operations and parameters:
+{LIST_CALL}"
+    ));
     parts.join("\n\n")
 }
 
@@ -369,12 +355,13 @@ fn list(entries: &[&Entry], detail: Detail, separator: &str) -> String {
             }
         }),
         Detail::Names => names(&|entry| entry.operation.name.clone()),
-        Detail::Groups => groups(entries),
+        Detail::Groups => groups(entries, GROUPS),
+        Detail::Counts => groups(entries, FEW_GROUPS),
     }
 }
 
 /// `412 in 23 groups: repos 45, issues 30, … and 11 more`.
-fn groups(entries: &[&Entry]) -> String {
+fn groups(entries: &[&Entry], most: usize) -> String {
     let mut counts: IndexMap<&str, usize> = IndexMap::new();
     for entry in entries {
         let operation = &entry.operation;
@@ -387,23 +374,19 @@ fn groups(entries: &[&Entry]) -> String {
     let total = counts.len();
     counts.sort_by(|a, m, b, n| n.cmp(m).then(a.cmp(b)));
     let shown: Vec<String> =
-        counts.iter().take(GROUPS).map(|(group, count)| format!("{group} {count}")).collect();
-    let more = if total > GROUPS { format!(" and {} more", total - GROUPS) } else { String::new() };
+        counts.iter().take(most).map(|(group, count)| format!("{group} {count}")).collect();
+    let more = if total > most { format!(" and {} more", total - most) } else { String::new() };
     format!("{} in {total} groups: {}{more}", entries.len(), shown.join(", "))
 }
 
-/// An example call of a real operation; one that needs no identifier first, since nobody has one at the start.
+/// The shortest example call of a real operation; one that needs no identifier first, since nobody has one at the start.
 fn quick_start(entries: &[&Entry]) -> Option<String> {
-    let needs_id = |entry: &&&Entry| {
-        entry
-            .operation
-            .params
-            .iter()
-            .any(|param| param.required && (param.name == "id" || param.name.ends_with("_id")))
+    let needs_id = |entry: &Entry| {
+        let is_id = |name: &str| name == "id" || name.ends_with("_id") || name.ends_with("_number");
+        entry.operation.params.iter().any(|param| param.required && is_id(&param.name))
     };
-    let free = entries.iter().filter(|entry| !needs_id(entry));
-    let bound = entries.iter().filter(needs_id);
-    free.chain(bound).find_map(|entry| example_call(entry))
+    let calls = entries.iter().filter_map(|entry| Some((needs_id(entry), example_call(entry)?)));
+    calls.min_by_key(|(bound, call)| (*bound, call.len())).map(|(_, call)| call)
 }
 
 /// The first example of an operation as the arguments of a call, unless it is long.

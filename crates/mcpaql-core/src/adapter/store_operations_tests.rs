@@ -3,7 +3,6 @@
 use super::*;
 use crate::facts::{Effect, Repeat};
 use crate::operation::Danger;
-use indexmap::IndexMap;
 
 fn resource(fields: Value, required: &[&str]) -> Resource {
     let Value::Object(fields) = fields else { panic!("fields are an object") };

@@ -134,7 +134,7 @@ fn see_everything(source: &Source) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn any_text_can_be_checked(text in any::<String>(), name in prop::sample::select(vec!["a.md", "a.yaml", "a.json", "a"])) {

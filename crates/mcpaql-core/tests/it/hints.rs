@@ -293,7 +293,7 @@ fn in_discrete_mode_every_tool_has_its_own_title_and_hints() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn a_tool_is_read_only_only_if_every_operation_behind_it_reads(plan in plans(12)) {

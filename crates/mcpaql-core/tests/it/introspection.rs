@@ -276,7 +276,7 @@ operations: {{ update: [{{ name: set_it, maps_to: PUT /a, params: {{ {params} }}
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn every_example_validates_against_its_operation(plan in plans(8)) {

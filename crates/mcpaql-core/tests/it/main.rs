@@ -1,15 +1,10 @@
 //! What the protocol's core promises, as specifications: a document goes in as text, and what an author, a client and a model see
 //! comes out.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    clippy::unwrap_used,
-    reason = "tests"
-)]
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+mod credentials;
+mod families;
 mod forms;
 mod fuzz;
 mod generated;
@@ -20,3 +15,4 @@ mod problems;
 mod requests;
 mod support;
 mod surface;
+mod tolerance;

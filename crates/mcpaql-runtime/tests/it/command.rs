@@ -425,3 +425,12 @@ impl Heard {
         tokio::time::timeout(limit, self.on_gone).await.expect("all processes end").expect("the watch");
     }
 }
+
+#[tokio::test]
+async fn a_program_that_complains_on_standard_output_is_heard() {
+    let error = err(script("echo nothing to commit; exit 1"), json!({})).await;
+    assert_eq!(error.message, "sh failed with exit status 1: nothing to commit");
+    assert_eq!(error.details["stdout"], json!("nothing to commit"));
+    let error = err(script("echo half an answer; echo broken >&2; exit 1"), json!({})).await;
+    assert_eq!(error.message, "sh failed with exit status 1: broken", "standard error comes first");
+}

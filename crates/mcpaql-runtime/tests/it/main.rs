@@ -11,6 +11,7 @@
 
 #[cfg(unix)]
 mod command;
+mod examples;
 mod fixture;
 mod http;
 mod revisions;

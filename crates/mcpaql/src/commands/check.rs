@@ -23,8 +23,8 @@ pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
     if args.format == Style::Full {
         for (source, checked) in &checked {
             if let Some(catalog) = &checked.catalog {
-                let operations = plural(catalog.operations.len() - 1, "operation");
-                let tools = plural(catalog.tools.len(), "tool");
+                let operations = counted(catalog.operations.len() - 1, "operation");
+                let tools = counted(catalog.tools.len(), "tool");
                 output::data(&format!("{}: {operations}, {tools}", source.name));
             }
         }
@@ -33,13 +33,13 @@ pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
     Ok(if errors > 0 || (args.strict && warnings > 0) { Outcome::Findings } else { Outcome::Clean })
 }
 
-fn plural(count: usize, word: &str) -> String {
+fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 fn summary(errors: usize, warnings: usize) -> String {
     match (errors, warnings) {
         (0, 0) => "No problems found".into(),
-        (errors, warnings) => format!("{}, {}", plural(errors, "error"), plural(warnings, "warning")),
+        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
     }
 }

@@ -218,7 +218,9 @@ fn every_example_is_valid() {
 #[test]
 fn both_forms_are_valid_and_mistakes_are_not() {
     let editor = Editor::new();
-    for document in [generated(), written()] {
+    let mut pointed = written();
+    pointed["$schema"] = json!("./adapter.schema.json");
+    for document in [generated(), written(), pointed] {
         assert_eq!(editor.complaints(&document), [""; 0]);
         assert!(load(&document).diagnostics.is_empty(), "{:#?}", load(&document).diagnostics);
     }

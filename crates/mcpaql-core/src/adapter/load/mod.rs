@@ -59,6 +59,7 @@ const ELEMENT_KEYS: &[&str] = &[
     "modified",
     "license",
     "homepage",
+    "$schema",
 ];
 const GENERATOR_KEYS: &[&str] = &[
     "schema_version",
@@ -73,6 +74,7 @@ const GENERATOR_KEYS: &[&str] = &[
     "errors",
     "trust",
     "rate_limits",
+    "$schema",
 ];
 const ADAPTER_KEYS: &[&str] = &[
     "name",

@@ -175,12 +175,13 @@ impl Runner {
         };
         if let Some(code) = code {
             let hidden = self.hidden_in(operation, args);
-            let mut said = output::clean(&finished.stderr, TAIL, &hidden);
-            if said.is_empty() {
-                // Some programs say on standard output why they refuse.
-                said = output::clean(&finished.stdout, TAIL, &hidden);
+            let stderr = output::clean(&finished.stderr, TAIL, &hidden);
+            if !stderr.is_empty() {
+                return Err(failed(code, name, status, ("stderr", &stderr)));
             }
-            return Err(failed(code, name, status, &said));
+            // Some programs say on standard output why they refuse.
+            let stdout = output::clean(&finished.stdout, TAIL, &hidden);
+            return Err(failed(code, name, status, ("stdout", &stdout)));
         }
         let mut answer = output::answer(binding.output, finished.stdout)?;
         if held {
@@ -229,15 +230,15 @@ impl Runner {
     }
 }
 
-fn failed(code: Code, name: &str, status: ExitStatus, stderr: &str) -> OpError {
+fn failed(code: Code, name: &str, status: ExitStatus, (stream, said): (&str, &str)) -> OpError {
     let how = match status.code() {
         Some(number) => format!("failed with exit status {number}"),
         None => "was ended by a signal".to_owned(),
     };
-    let message = match output::last_line(stderr) {
+    let message = match output::last_line(said) {
         Some(line) => format!("{name} {how}: {line}"),
-        None if stderr.is_empty() => format!("{name} {how} and said nothing; tell the user."),
-        None => format!("{name} {how}; details.stderr says why."),
+        None if said.is_empty() => format!("{name} {how} and said nothing; tell the user."),
+        None => format!("{name} {how}; details.{stream} says why."),
     };
     let mut error = OpError::new(code, message);
     if let Some(number) = status.code() {
@@ -247,7 +248,7 @@ fn failed(code: Code, name: &str, status: ExitStatus, stderr: &str) -> OpError {
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         error = error.with("signal", signal);
     }
-    if stderr.is_empty() { error } else { error.with("stderr", stderr) }
+    if said.is_empty() { error } else { error.with(stream, said) }
 }
 
 /// The program without its folder.

@@ -7,7 +7,7 @@ mod requests;
 #[path = "../../../src/target/http/samples.rs"]
 mod samples;
 mod transport;
-mod upstream;
+pub(crate) mod upstream;
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, HttpTarget};

@@ -12,29 +12,29 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
-    pub(super) method: String,
+pub(crate) struct Seen {
+    pub(crate) method: String,
     /// Path and query, undecoded.
-    pub(super) uri: String,
-    pub(super) headers: HeaderMap,
-    pub(super) body: String,
+    pub(crate) uri: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
 }
 
 impl Seen {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().expect("a readable header"))
     }
 }
 
 /// An upstream that answers.
-pub(super) struct Upstream {
-    pub(super) url: String,
+pub(crate) struct Upstream {
+    pub(crate) url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Upstream {
     /// `answer` gets the number of requests before this one, and the request.
-    pub(super) async fn start(
+    pub(crate) async fn start(
         answer: impl Fn(usize, &Seen) -> Response + Clone + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -60,7 +60,7 @@ impl Upstream {
     }
 
     /// Always the same answer.
-    pub(super) async fn fixed(
+    pub(crate) async fn fixed(
         status: u16,
         headers: &'static [(&'static str, &'static str)],
         body: &'static str,
@@ -68,36 +68,36 @@ impl Upstream {
         Upstream::start(move |_, _| answer(status, headers, body)).await
     }
 
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().expect("no poisoned lock").clone()
     }
 
     /// The only request there was.
-    pub(super) fn only(&self) -> Seen {
+    pub(crate) fn only(&self) -> Seen {
         let [seen] = <[Seen; 1]>::try_from(self.seen()).expect("exactly one request");
         seen
     }
 }
 
-pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Body>) -> Response {
+pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Body>) -> Response {
     let builder = Response::builder().status(status);
     let builder = headers.iter().fold(builder, |builder, (name, value)| builder.header(*name, *value));
     builder.body(body.into()).expect("a legal answer")
 }
 
-pub(super) fn json(body: &'static str) -> Response {
+pub(crate) fn json(body: &'static str) -> Response {
     answer(200, &[("content-type", "application/json")], body)
 }
 
 /// An upstream on a bare socket, and how many connections it got.
-pub(super) struct Bare {
-    pub(super) url: String,
+pub(crate) struct Bare {
+    pub(crate) url: String,
     connections: Arc<AtomicUsize>,
 }
 
 impl Bare {
     /// `behave` gets every connection once the head of a request has arrived on it.
-    pub(super) async fn start<F>(behave: impl Fn(TcpStream) -> F + Send + 'static) -> Self
+    pub(crate) async fn start<F>(behave: impl Fn(TcpStream) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -121,7 +121,7 @@ impl Bare {
         Bare { url, connections }
     }
 
-    pub(super) fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 }
