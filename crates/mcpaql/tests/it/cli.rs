@@ -138,7 +138,8 @@ async fn explain_knows_every_code_it_lists() {
 #[tokio::test]
 async fn schema_and_completions_are_for_other_programs() {
     let place = Place::new();
-    assert!(place.run(&["schema"]).await.json().is_object());
+    let schema = place.run(&["schema"]).await.json();
+    assert!(schema["$schema"].is_string() && schema["type"] == "object", "{schema}");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = place.run(&["completions", shell]).await;
         assert_eq!(script.status, Some(0));

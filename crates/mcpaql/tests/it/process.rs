@@ -89,7 +89,7 @@ async fn an_address_that_others_reach_needs_a_token() {
     let place = Place::new();
     let ran = place.run(&["serve", "--http", "0.0.0.0:0"]).await;
     assert_eq!(ran.status, Some(2));
-    for part in ["--token-env", "127.0.0.1", "--allow-remote-without-authentication"] {
+    for part in ["--token-env", "127.0.0.1"] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     let ran = place.run(&["serve", "--http", "0.0.0.0:0", "--token-env", "ABSENT"]).await;
