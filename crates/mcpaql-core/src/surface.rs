@@ -10,6 +10,7 @@ use crate::operation::{Category, INTROSPECT, Param};
 use crate::policy::Hints;
 use crate::signature;
 use crate::tokens;
+use crate::validate::fills_default;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -156,7 +157,7 @@ fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Tool {
             schema.insert("default".into(), default.clone());
         }
         properties.insert(param.name.clone(), Value::Object(schema));
-        if param.required {
+        if param.required && !fills_default(operation, param) {
             required.push(Value::from(param.name.as_str()));
         }
     }
@@ -206,6 +207,7 @@ fn definitions(schema: &mut Value, types: &IndexMap<String, Value>) -> Map<Strin
 fn rewrite(value: &mut Value, wanted: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
+            spell_out_null(map);
             for (key, member) in map {
                 let name = member.as_str().and_then(|text| text.strip_prefix("#/types/")).map(str::to_owned);
                 match name {
@@ -219,6 +221,32 @@ fn rewrite(value: &mut Value, wanted: &mut Vec<String>) {
         }
         Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, wanted)),
         _ => {}
+    }
+}
+
+/// `nullable` is not JSON Schema: clients that validate would refuse the null that the operation takes.
+fn spell_out_null(map: &mut Map<String, Value>) {
+    // Beside anything but a boolean it is a property of that name.
+    if map.get("nullable").is_none_or(|value| !value.is_boolean()) {
+        return;
+    }
+    if map.shift_remove("nullable") != Some(Value::Bool(true)) {
+        return;
+    }
+    if let Some(Value::Array(values)) = map.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+    let has_enum = map.contains_key("enum");
+    match map.get_mut("type") {
+        Some(Value::Array(kinds)) => kinds.push("null".into()),
+        Some(kind) => *kind = json!([kind.take(), "null"]),
+        None if has_enum => {}
+        None => {
+            let schema = std::mem::take(map);
+            map.insert("anyOf".into(), json!([schema, {"type": "null"}]));
+        }
     }
 }
 
@@ -420,4 +448,30 @@ fn sentence(text: &str) -> String {
 
 fn cost(tool: &Tool) -> usize {
     tokens::estimate(&tool.to_json().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_spelled_the_way_json_schema_does() {
+        let rows = [
+            (json!({"type": "string", "nullable": true}), json!({"type": ["string", "null"]})),
+            (json!({"type": "string", "nullable": false}), json!({"type": "string"})),
+            (json!({"enum": ["a"], "nullable": true}), json!({"enum": ["a", null]})),
+            (
+                json!({"$ref": "#/types/A", "nullable": true}),
+                json!({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]}),
+            ),
+            (
+                json!({"type": "object", "properties": {"nullable": {"type": "string", "nullable": true}}}),
+                json!({"type": "object", "properties": {"nullable": {"type": ["string", "null"]}}}),
+            ),
+        ];
+        for (mut schema, expected) in rows {
+            rewrite(&mut schema, &mut Vec::new());
+            assert_eq!(schema, expected);
+        }
+    }
 }
