@@ -26,9 +26,14 @@ pub(super) fn expected(param: &Param) -> String {
     if first.is_empty() || !reads_well { kind } else { format!("{kind} ({})", shorten(first, 80)) }
 }
 
+/// A caller's name as a message shows it: short, and one word, so that it never reads as a sentence of ours.
+fn shown(name: &str) -> String {
+    shorten(name, 64).split_whitespace().collect::<Vec<_>>().join("_")
+}
+
 /// Names as a message lists them.
 fn listed(names: &[String]) -> String {
-    let shown: Vec<_> = names.iter().take(LISTED).map(|name| shorten(name, 64)).collect();
+    let shown: Vec<_> = names.iter().take(LISTED).map(|name| shown(name)).collect();
     let rest = names.len() - shown.len();
     if rest == 0 { shown.join(", ") } else { format!("{} and {rest} more", shown.join(", ")) }
 }
@@ -47,7 +52,7 @@ fn question(meant: &Map<String, Value>, unknown: usize) -> String {
     let quoted = |name: &Value| format!("'{}'", name.as_str().unwrap_or_default());
     let words: Vec<String> = match unknown {
         1 => meant.values().map(quoted).collect(),
-        _ => meant.iter().map(|(name, meant)| format!("{} for '{name}'", quoted(meant))).collect(),
+        _ => meant.iter().map(|(name, meant)| format!("{} for '{}'", quoted(meant), shown(name))).collect(),
     };
     if words.is_empty() { String::new() } else { format!(". Did you mean {}?", words.join(", ")) }
 }
