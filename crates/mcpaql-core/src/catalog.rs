@@ -316,7 +316,8 @@ impl Compiler<'_> {
         let (params, _) = CompiledParams::compile(&operation, schemas, "");
         self.check_params(&operation.name, written, schemas, &origin);
         let hints = self.hints(&operation, adapter, profile, policy, &origin);
-        Entry { signature: signature::line(&operation), hints, tool: String::new(), params, operation }
+        let signature = params.signature().to_owned();
+        Entry { signature, hints, tool: String::new(), params, operation }
     }
 
     /// The parameters as they were written: schemas that make no sense, defaults that do not fit.

@@ -21,6 +21,7 @@ use crate::suggest;
 use indexmap::IndexMap;
 use operation::Setting;
 use serde_json::Value;
+use std::collections::HashSet;
 
 pub(crate) use binding::introspect_params;
 pub(crate) use operation::title_of;
@@ -108,7 +109,7 @@ pub fn load(value: &Value) -> Loaded {
     let mut reader = Reader::default();
     let mut origins = IndexMap::new();
     let adapter = reader.object(value, "").and_then(|document| {
-        secrets::scan(&mut reader, value, "");
+        secrets::scan(&mut reader, value);
         if document.get("schema_version").is_some() || document.get("adapter").is_some() {
             generator_form(&mut reader, &document, &mut origins)
         } else {
@@ -395,7 +396,11 @@ fn read_operations(
     operations: &mut Vec<Operation>,
     origins: &mut IndexMap<String, String>,
 ) {
+    fn names(operation: &Operation) -> impl Iterator<Item = &String> {
+        std::iter::once(&operation.name).chain(&operation.aliases)
+    }
     reader.known(object, &Category::ALL.map(Category::endpoint));
+    let mut taken: HashSet<String> = operations.iter().flat_map(names).cloned().collect();
     for category in Category::ALL {
         let Some(items) = reader.array(object, category.endpoint()) else { continue };
         let list = object.at(category.endpoint());
@@ -404,13 +409,8 @@ fn read_operations(
             let Some(operation) = operation::read(reader, item, &pointer, category, setting) else {
                 continue;
             };
-            let mut names = std::iter::once(&operation.name).chain(&operation.aliases);
-            let taken = names
-                .find(|name| {
-                    operations.iter().any(|other| other.name == **name || other.aliases.contains(name))
-                })
-                .cloned();
-            if let Some(name) = taken {
+            let known = names(&operation).find(|name| taken.contains(*name)).cloned();
+            if let Some(name) = known {
                 let first = origins.get(&name).map_or(String::new(), |first| {
                     format!(" (first in '{}')", crate::diagnostic::field_path(first))
                 });
@@ -425,6 +425,7 @@ fn read_operations(
                 );
                 continue;
             }
+            taken.extend(names(&operation).cloned());
             origins.insert(operation.name.clone(), pointer);
             operations.push(operation);
         }
