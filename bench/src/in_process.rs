@@ -24,6 +24,15 @@ pub(crate) async fn gateway(catalog: Catalog, data: &Path) -> Result<Gateway> {
     Ok(Gateway::new(vec![served])?)
 }
 
+/// Reads, loads and compiles a document that many times.
+pub(crate) fn compile(file: &str, times: usize) -> Result<()> {
+    let source = Source::new(file, std::fs::read_to_string(file)?);
+    for _ in 0..times {
+        compiled(&source)?;
+    }
+    Ok(())
+}
+
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,

@@ -1,7 +1,8 @@
 //! Measures `mcpaql` against a bare rmcp server, in one run and by ratios, because times of different runs do not compare.
 //!
 //! `mcpaql-bench [--smoke] [--rounds N] [--server PATH]` measures; the other forms are what it starts:
-//! `echo-stdio`, `echo-http PORT`, `upstream PORT`, and `in-process KIND CALLS` for instruction counts.
+//! `echo-stdio`, `echo-http PORT`, `upstream PORT`; and what `instructions` counts: `in-process KIND CALLS` and
+//! `compile FILE TIMES`.
 
 mod client;
 mod echo;
@@ -20,6 +21,7 @@ fn main() -> Result<()> {
         ["echo-http", port] => servers()?.block_on(echo::serve_http(port.parse()?)),
         ["upstream", port] => servers()?.block_on(upstream::serve(port.parse()?)),
         ["in-process", kind, calls] => servers()?.block_on(in_process::run(kind, calls.parse()?)),
+        ["compile", file, times] => in_process::compile(file, times.parse()?),
         options => {
             let effort = effort(options)?;
             // One thread, so that the client takes no more than one core from whom it measures.
