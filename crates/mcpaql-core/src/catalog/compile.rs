@@ -192,7 +192,7 @@ impl Compiler {
             self.diagnostics.extend(problems);
         }
         let hints = self.hints(&operation, frame);
-        let signature = signature::line(&operation);
+        let signature = params.signature().to_owned();
         let mut entry = Entry { signature, hints, tool: String::new(), params, operation };
         self.examples(&mut entry, frame, schemas);
         sound.then_some(entry)

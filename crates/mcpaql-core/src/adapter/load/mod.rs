@@ -149,7 +149,7 @@ pub(crate) fn read(value: &Value) -> Draft {
             form.identity.is_some() && form.target.is_some(),
         )
     });
-    secrets::scan(&mut reader, value, "");
+    secrets::scan(&mut reader, value);
     let mut diagnostics = reader.diagnostics;
     // A credential may be found by its key and by its shape; its key knows better advice and comes first.
     let mut seen = HashSet::new();

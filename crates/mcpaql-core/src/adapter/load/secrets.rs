@@ -51,21 +51,41 @@ pub(super) fn report(reader: &mut Reader, pointer: &str, suggestion: &str) {
 }
 
 /// Looks for token shapes in every string of the document.
-pub(super) fn scan(reader: &mut Reader, value: &Value, pointer: &str) {
+pub(super) fn scan(reader: &mut Reader, value: &Value) {
+    search(reader, value, &mut Vec::new());
+}
+
+/// A step from a value to one of its members. Pointers are written only for what is found: most documents hold nothing.
+enum Step<'a> {
+    Index(usize),
+    Key(&'a str),
+}
+
+fn search<'a>(reader: &mut Reader, value: &'a Value, path: &mut Vec<Step<'a>>) {
     match value {
-        Value::String(text) if looks_like_token(text) => report(
-            reader,
-            pointer,
-            "move it to an environment variable and write `${env:NAME}` here; then revoke it",
-        ),
+        Value::String(text) if looks_like_token(text) => {
+            let pointer = path.iter().fold(String::new(), |pointer, step| match step {
+                Step::Index(index) => child(&pointer, index),
+                Step::Key(key) => child(&pointer, key),
+            });
+            report(
+                reader,
+                &pointer,
+                "move it to an environment variable and write `${env:NAME}` here; then revoke it",
+            );
+        }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                scan(reader, item, &child(pointer, index));
+                path.push(Step::Index(index));
+                search(reader, item, path);
+                path.pop();
             }
         }
         Value::Object(map) => {
             for (key, item) in map {
-                scan(reader, item, &child(pointer, key));
+                path.push(Step::Key(key));
+                search(reader, item, path);
+                path.pop();
             }
         }
         _ => {}

@@ -1,0 +1,77 @@
+//! Calls through the gateway without any transport: what `instructions` counts, and the store's own time.
+
+use crate::{load, upstream};
+use anyhow::{Context, Result, bail, ensure};
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::check::check;
+use mcpaql_core::source::Source;
+use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::{builtin, environment, open};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+pub(crate) fn compiled(source: &Source) -> Result<Catalog> {
+    let checked = check(source, &Settings::default());
+    checked.catalog.with_context(|| format!("{} cannot be served: {:?}", source.name, checked.diagnostics))
+}
+
+pub(crate) fn notebook() -> Result<Catalog> {
+    compiled(&builtin::document(builtin::DEFAULT).context("there is no notebook")?)
+}
+
+pub(crate) async fn gateway(catalog: Catalog, data: &Path) -> Result<Gateway> {
+    let served = open::open(catalog, "bench", Some(data), &environment::process()).await?;
+    Ok(Gateway::new(vec![served])?)
+}
+
+/// Reads, loads and compiles a document that many times.
+pub(crate) fn compile(file: &str, times: usize) -> Result<()> {
+    let source = Source::new(file, std::fs::read_to_string(file)?);
+    for _ in 0..times {
+        compiled(&source)?;
+    }
+    Ok(())
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Calls one kind of operation that many times.
+pub(crate) async fn run(kind: &str, calls: usize) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut _upstream = None;
+    let gateway = if kind == "http" {
+        let port = load::free_port()?;
+        _upstream = Some(load::own("upstream").arg(port.to_string()).spawn()?);
+        drop(crate::client::Http::get(port, 1, upstream::PATH).await?);
+        gateway(compiled(&Source::new("tracker.json", upstream::document(port)))?, folder.path()).await?
+    } else {
+        gateway(notebook()?, folder.path()).await?
+    };
+    let create = json!({"operation": "create_note", "params": load::note()});
+    let (tool, arguments, expected) = match kind {
+        "introspect" => ("notebook_mcpaql_read", json!({"operation": "introspect"}), true),
+        "invalid" => {
+            ("notebook_mcpaql_create", json!({"operation": "create_note", "params": {"title": 1}}), false)
+        }
+        "get" => {
+            let reply = gateway.call("notebook_mcpaql_create", object(create)).await.context("no tool")?;
+            let reply: Value = serde_json::from_str(&reply.text)?;
+            let id = reply.pointer("/data/id").context("no id")?;
+            ("notebook_mcpaql_read", json!({"operation": "get_note", "params": {"id": id}}), true)
+        }
+        "create" => ("notebook_mcpaql_create", create, true),
+        "http" => ("tracker_mcpaql_read", json!({"operation": "get_issue", "params": load::issue()}), true),
+        other => bail!("there is no kind '{other}'; there are introspect, invalid, get, create and http"),
+    };
+    let arguments = object(arguments);
+    for _ in 0..calls {
+        let reply = gateway.call(tool, arguments.clone()).await.context("no such tool")?;
+        ensure!(reply.text.starts_with(r#"{"success":true"#) == expected, "{}", reply.text);
+    }
+    Ok(())
+}

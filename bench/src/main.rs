@@ -1,0 +1,50 @@
+//! Measures `mcpaql` against a bare rmcp server, in one run and by ratios, because times of different runs do not compare.
+//!
+//! `mcpaql-bench [--smoke] [--rounds N] [--server PATH]` measures; the other forms are what it starts:
+//! `echo-stdio`, `echo-http PORT`, `upstream PORT`; and what `instructions` counts: `in-process KIND CALLS` and
+//! `compile FILE TIMES`.
+
+mod client;
+mod echo;
+mod in_process;
+mod load;
+mod upstream;
+
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+
+fn main() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["echo-stdio"] => servers()?.block_on(echo::serve_stdio()),
+        ["echo-http", port] => servers()?.block_on(echo::serve_http(port.parse()?)),
+        ["upstream", port] => servers()?.block_on(upstream::serve(port.parse()?)),
+        ["in-process", kind, calls] => servers()?.block_on(in_process::run(kind, calls.parse()?)),
+        ["compile", file, times] => in_process::compile(file, times.parse()?),
+        options => {
+            let effort = effort(options)?;
+            // One thread, so that the client takes no more than one core from whom it measures.
+            tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(load::run(effort))
+        }
+    }
+}
+
+fn servers() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}
+
+fn effort(options: &[&str]) -> Result<load::Effort> {
+    let mut effort = load::Effort::full(PathBuf::from("target/release/mcpaql"));
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        let mut value = || options.next().with_context(|| format!("{option} needs a value"));
+        match *option {
+            "--smoke" => effort = effort.smoke(),
+            "--rounds" => effort.rounds = value()?.parse()?,
+            "--server" => effort.server = PathBuf::from(value()?),
+            other => bail!("unknown argument '{other}'; there are --smoke, --rounds N and --server PATH"),
+        }
+    }
+    Ok(effort)
+}
