@@ -166,7 +166,11 @@ pub struct Facts {
 /// Derives the facts of an operation from what its document declares.
 #[must_use]
 pub fn infer(declared: &Declared<'_>) -> Facts {
-    let effect = declared.effect.unwrap_or(Effect::of(declared.category));
+    let effect = declared.effect.unwrap_or(match declared.binding {
+        // The method says more than the list that the operation stands in.
+        Binding::Http(http) if http.method == "DELETE" => Effect::Delete,
+        _ => Effect::of(declared.category),
+    });
     let repeat = match declared.idempotent {
         Some(true) if effect.category() == Category::Delete => Repeat::FailsWithoutEffect,
         Some(true) => Repeat::NoEffect,

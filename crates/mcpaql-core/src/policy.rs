@@ -164,20 +164,14 @@ impl Policy {
     #[must_use]
     pub fn hints(&self, category: Category, facts: &Facts) -> Hints {
         let read_only = category == Category::Read;
-        let by_effect = self.destructive_by_effect
-            && (facts.overwrites
-                || matches!(
-                    facts.effect,
-                    Effect::SoftDelete
-                        | Effect::Delete
-                        | Effect::Unlink
-                        | Effect::Execute
-                        | Effect::Session
-                        | Effect::Multiplexed
-                ));
+        let destroys = matches!(facts.effect, Effect::SoftDelete | Effect::Delete | Effect::Unlink);
+        let runs = matches!(facts.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
+        let by_effect = self.destructive_by_effect && (facts.overwrites || runs);
+        let by_table = self.destructive.contains(&category);
         Hints {
             read_only,
-            destructive: !read_only && (self.destructive.contains(&category) || by_effect),
+            // What is known to destroy is announced as destructive wherever it was filed.
+            destructive: !read_only && (by_table || by_effect || destroys || !facts.reversible),
             idempotent: read_only || self.idempotent(category, facts),
             open_world: facts.reach != Reach::Process,
         }

@@ -6,7 +6,7 @@
 
 mod hoist;
 
-pub use hoist::{hoist, hoist_schema, pascal_case};
+pub use hoist::{hoist, hoist_schema, hoist_types, pascal_case};
 
 use crate::operation::{Operation, Param};
 use crate::schema::{required_fields, shorten};
@@ -235,7 +235,7 @@ impl Form {
     fn typed(self, name: &str, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
         match name {
             "string" => match map.get("format").and_then(Value::as_str) {
-                Some(format) if SHOWN_FORMATS.contains(&format) => Text::plain(format!("string<{format}>")),
+                Some(format) if SHOWN_FORMATS.contains(&format) => Text::plain(format!("string({format})")),
                 _ => Text::plain("string"),
             },
             "array" => self.array(map, depth),

@@ -274,22 +274,27 @@ fn input_schema(entries: &[&Entry], operation_enum: bool) -> Value {
     })
 }
 
-/// What a family is for, and what its calls do, in the CRUDE profile.
-fn crude_words(category: Category) -> (&'static str, &'static str) {
+/// What a family is for, in the CRUDE profile.
+fn purpose(category: Category) -> &'static str {
     match category {
-        Category::Create => {
-            ("Operations that add something new.", "They add data and leave what is there untouched.")
-        }
-        Category::Read => ("Safe, read-only operations.", "They only read and never change anything."),
-        Category::Update => ("Operations that change existing data.", "They may overwrite previous values."),
-        Category::Delete => (
-            "Destructive operations that remove data.",
-            "What they remove may be gone for good. Use with caution.",
-        ),
-        Category::Execute => (
-            "Operations that run something.",
-            "IMPORTANT: they may be destructive, and repeating one runs it again.",
-        ),
+        Category::Create => "Operations that add something new.",
+        Category::Read => "Safe, read-only operations.",
+        Category::Update => "Operations that change existing data.",
+        Category::Delete => "Destructive operations that remove data.",
+        Category::Execute => "Operations that run something.",
+    }
+}
+
+/// What its calls do to the world; never milder than its hints.
+fn effect(category: Category, hints: Hints) -> &'static str {
+    match category {
+        Category::Create if hints.destructive => "Some of them may overwrite or remove what is there.",
+        Category::Create => "They add data and leave what is there untouched.",
+        Category::Read if !hints.read_only => "Some of them may do more than read.",
+        Category::Read => "They only read and never change anything.",
+        Category::Update => "They may overwrite previous values.",
+        Category::Delete => "What they remove may be gone for good. Use with caution.",
+        Category::Execute => "IMPORTANT: they may be destructive, and repeating one runs it again.",
     }
 }
 
@@ -303,9 +308,7 @@ fn endpoint_description(
     let category = (catalog.profile == CRUDE).then(|| Category::parse(name)).flatten();
     let mut parts = Vec::new();
     match category {
-        Some(category) => {
-            parts.push(format!("{}: {}", catalog.adapter.display_name, crude_words(category).0))
-        }
+        Some(category) => parts.push(format!("{}: {}", catalog.adapter.display_name, purpose(category))),
         None => {
             parts.push(sentence(&endpoint.purpose));
             parts.push(format!("Primary semantic categories: {}", categories(entries).join(", ")));
@@ -313,7 +316,7 @@ fn endpoint_description(
     }
     parts.push(supported(entries, detail));
     if let Some(category) = category {
-        parts.push(crude_words(category).1.to_owned());
+        parts.push(effect(category, endpoint.hints).to_owned());
     }
     if let Some(example) = quick_start(entries) {
         parts.push(format!("Quick start example:\n{example}"));
@@ -379,7 +382,7 @@ fn list(entries: &[&Entry], detail: Detail, separator: &str) -> String {
             if entry.operation.name == INTROSPECT {
                 INTROSPECT.to_owned()
             } else {
-                signature::call(&entry.operation).replace("> ", ">")
+                signature::call(&entry.operation)
             }
         }),
         Detail::Names => names(&|entry| entry.operation.name.clone()),
@@ -388,23 +391,27 @@ fn list(entries: &[&Entry], detail: Detail, separator: &str) -> String {
     }
 }
 
-/// `412 in 23 groups: repos 45, issues 30, … and 11 more`.
+/// `412 in 23 groups: repos 45, issues 30 and 21 more`; where nearly every operation is a group of its own, a few names.
 fn groups(entries: &[&Entry], most: usize) -> String {
     let mut counts: IndexMap<&str, usize> = IndexMap::new();
-    for entry in entries {
-        let operation = &entry.operation;
+    let own = entries.iter().filter(|entry| entry.operation.name != INTROSPECT);
+    for operation in own.clone().map(|entry| &entry.operation) {
         let group = operation.tags.first().map_or_else(
             || operation.name.split_once('_').map_or(operation.name.as_str(), |(_, object)| object),
             String::as_str,
         );
         *counts.entry(group).or_default() += 1;
     }
-    let total = counts.len();
+    let (total, count) = (counts.len(), own.clone().count());
+    if total * 2 > count {
+        let names: Vec<&str> = own.take(most).map(|entry| entry.operation.name.as_str()).collect();
+        return format!("{count}, such as {}", names.join(", "));
+    }
     counts.sort_by(|a, m, b, n| n.cmp(m).then(a.cmp(b)));
     let shown: Vec<String> =
         counts.iter().take(most).map(|(group, count)| format!("{group} {count}")).collect();
     let more = if total > most { format!(" and {} more", total - most) } else { String::new() };
-    format!("{} in {total} groups: {}{more}", entries.len(), shown.join(", "))
+    format!("{count} in {total} groups: {}{more}", shown.join(", "))
 }
 
 /// The shortest example call of a real operation; one that needs no identifier first, since nobody has one at the start.
@@ -413,8 +420,13 @@ fn quick_start(entries: &[&Entry]) -> Option<String> {
         let is_id = |name: &str| name == "id" || name.ends_with("_id") || name.ends_with("_number");
         entry.operation.params.iter().any(|param| param.required && is_id(&param.name))
     };
-    let calls = entries.iter().filter_map(|entry| Some((needs_id(entry), example_call(entry)?)));
-    calls.min_by_key(|(bound, call)| (*bound, call.len())).map(|(_, call)| call)
+    // A write without any parameter is the wrong thing to try first.
+    let blind = |entry: &Entry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
+    let calls = entries.iter().filter_map(|entry| {
+        let call = example_call(entry)?;
+        Some(((blind(entry, &call), needs_id(entry), call.len()), call))
+    });
+    calls.min_by_key(|(rank, _)| *rank).map(|(_, call)| call)
 }
 
 /// The first example of an operation as the arguments of a call, unless it is long.

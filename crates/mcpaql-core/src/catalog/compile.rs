@@ -68,6 +68,7 @@ impl Compiler {
         }
 
         let mut types = adapter.types.clone();
+        signature::hoist_types(&mut types);
         let written: Vec<Vec<Param>> = operations.iter().map(|operation| operation.params.clone()).collect();
         for operation in &mut operations {
             operation.params = signature::hoist(&operation.name, &operation.params, &mut types);

@@ -22,6 +22,16 @@ pub fn hoist(op_name: &str, params: &[Param], types: &mut IndexMap<String, Value
         .collect()
 }
 
+/// Gives the objects inside declared types names of their own as well: `AddressGeo` for the field `geo` of `Address`.
+pub fn hoist_types(types: &mut IndexMap<String, Value>) {
+    for name in types.keys().cloned().collect::<Vec<_>>() {
+        if let Some(Value::Object(body)) = types.get(&name).cloned() {
+            let lifted = lift_inside(&body, &name, types, 0);
+            types.insert(name, Value::Object(lifted));
+        }
+    }
+}
+
 /// One schema with its object schemas replaced; `name` is what the outermost is called, in any spelling.
 #[must_use]
 pub fn hoist_schema(name: &str, schema: &Value, types: &mut IndexMap<String, Value>) -> Value {

@@ -9,7 +9,7 @@ use serde_json::json;
 fn types_read_like_typescript() {
     for (schema, expected) in [
         (json!({"type": "string"}), "string"),
-        (json!({"type": "string", "format": "date-time"}), "string<date-time>"),
+        (json!({"type": "string", "format": "date-time"}), "string(date-time)"),
         (json!({"type": "string", "format": "made-up"}), "string"),
         (json!({"type": "integer", "format": "int32"}), "integer"),
         (json!({"type": ["string", "null"]}), "string | null"),

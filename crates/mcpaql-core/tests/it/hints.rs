@@ -250,6 +250,30 @@ fn a_family_carries_the_hints_of_its_riskiest_operation() {
 }
 
 #[test]
+fn what_is_known_to_destroy_is_announced_wherever_it_was_filed() {
+    for keys in ["danger: destructive", "danger: forbidden", "effect: delete", "effect: unlink"] {
+        for policy in ["mcpaql", "mcpaql-issue", "mcpaql-spec", "mcp"] {
+            let rest = format!(
+                "policy: {policy}\noperations: {{ create: [{{ name: add_it, maps_to: POST /a, {keys} }}] }}"
+            );
+            let catalog = catalog(&rest);
+            let create = tool(&catalog, "demo_mcpaql_create");
+            assert!(create.hints.destructive, "{keys} under {policy}");
+            assert!(!create.description.contains("untouched"), "{}", create.description);
+        }
+    }
+}
+
+#[test]
+fn what_is_dangerous_cannot_be_a_read() {
+    let source = document("operations: { read: [{ name: get_it, maps_to: GET /a, danger: destructive }] }");
+    let checked = check(&source);
+    assert_eq!(checked.errors(), 1, "{:?}", checked.diagnostics);
+    assert_eq!(checked.diagnostics[0].message, "An operation that is destructive cannot be a read");
+    assert!(checked.catalog.unwrap().get("get_it").is_none(), "it is not served");
+}
+
+#[test]
 fn only_what_leaves_the_machine_is_open_world() {
     let native = "name: demo
 type: adapter

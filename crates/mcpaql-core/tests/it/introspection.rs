@@ -124,7 +124,7 @@ fn one_name_gives_everything_there_is_to_know() {
             "examples": [{"request": {"operation": "create_issue", "params": {"title": "some title"}}}],
             "danger": "reversible",
             "idempotent": false,
-            "signature": "create_issue(title: string, labels?: Label[], owner?: CreateIssueOwner, notify?: string | boolean, key?: string) -> Label\ntype Label = { name: string, color?: string }\ntype CreateIssueOwner = { team: string, lead?: string<email> }",
+            "signature": "create_issue(title: string, labels?: Label[], owner?: CreateIssueOwner, notify?: string | boolean, key?: string) -> Label\ntype Label = { name: string, color?: string }\ntype CreateIssueOwner = { team: string, lead?: string(email) }",
             "tags": ["issues"],
             "aliases": ["new_issue"],
         })
@@ -304,4 +304,22 @@ proptest! {
             prop_assert_eq!(&error.details["valid_params"], &json!(shown));
         }
     }
+}
+
+#[test]
+fn objects_inside_declared_types_have_names_too() {
+    let catalog = catalog(
+        "types:
+  Address:
+    type: object
+    properties: { city: { type: string }, geo: { type: object, properties: { lat: { type: number } } } }
+operations:
+  create: [{ name: add_place, maps_to: POST /p, params: { at: { type: Address, required: true } } }]
+",
+    );
+    let (answer, _) = introspect(&catalog, json!({"query": "types", "name": "AddressGeo"}));
+    assert_eq!(answer["type"]["fields"][0]["name"], "lat");
+    let place = details(&catalog, "add_place");
+    let signature = place["signature"].as_str().unwrap();
+    assert!(signature.contains("type Address = { city?: string, geo?: AddressGeo }"), "{signature}");
 }

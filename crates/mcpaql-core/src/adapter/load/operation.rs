@@ -113,7 +113,7 @@ pub(super) fn read(
         hints: hints(reader, &object, "annotations", &[]),
     };
     let Bound { binding, params } = bound?;
-    contradictions(reader, &object, category, effect, &binding);
+    contradictions(reader, &object, category, effect, danger, &binding);
     let name = name?;
     let danger = danger.unwrap_or_else(|| facts::danger_of(&name, category));
     let facts = facts::infer(&Declared {
@@ -206,6 +206,7 @@ fn contradictions(
     object: &Object<'_>,
     category: Category,
     effect: Option<Effect>,
+    danger: Option<Danger>,
     binding: &Binding,
 ) {
     if let (Category::Create, Binding::Http(http)) = (category, binding)
@@ -215,10 +216,10 @@ fn contradictions(
             Diagnostic::warning(
                 Code::SchemaInvalidValue,
                 object.at(if object.get("maps_to").is_some() { "maps_to" } else { "http" }),
-                "A DELETE request filed under create is announced as one that destroys nothing",
+                "A DELETE request filed under create makes the whole endpoint destructive",
             )
             .found("DELETE")
-            .suggest("move the operation to `delete`, or say `annotations: { destructiveHint: true }`"),
+            .suggest("move the operation to `delete`"),
         );
     }
     if category != Category::Read {
@@ -234,6 +235,19 @@ fn contradictions(
             .expected("read or compute")
             .found(effect.as_str())
             .suggest(format!("move the operation to `{}`", effect.category().endpoint())),
+        );
+    }
+    if let Some(danger) = danger.filter(|danger| *danger > Danger::Safe) {
+        let key = if object.get("danger").is_some() { "danger" } else { "danger_level" };
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                object.at(key),
+                format!("An operation that is {} cannot be a read", danger.as_str()),
+            )
+            .expected("safe")
+            .found(danger.as_str())
+            .suggest("move the operation to the category of what it does"),
         );
     }
     if let Binding::Http(http) = binding
