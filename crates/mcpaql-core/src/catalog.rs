@@ -104,7 +104,7 @@ pub struct Catalog {
 pub struct Entry {
     /// What the document means.
     pub operation: Operation,
-    /// `name(a: string, b?: integer)`.
+    /// `name(a: string, b?: Size)`, with `type Size = …` on lines of its own.
     pub signature: String,
     /// After policy and overrides.
     pub hints: Hints,

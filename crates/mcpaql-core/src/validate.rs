@@ -123,6 +123,12 @@ impl CompiledParams {
         )
     }
 
+    /// The same with another signature for errors.
+    #[must_use]
+    pub(crate) fn signed_as(self, signature: String) -> Self {
+        CompiledParams { signature, ..self }
+    }
+
     /// The operation's signature, as it stands in errors.
     #[must_use]
     pub fn signature(&self) -> &str {

@@ -193,7 +193,8 @@ impl Compiler {
             self.diagnostics.extend(problems);
         }
         let hints = self.hints(&operation, frame);
-        let signature = params.signature().to_owned();
+        let signature = call_signature(&operation, frame.types);
+        let params = params.signed_as(signature.clone());
         let mut entry = Entry { signature, hints, tool: String::new(), params, operation };
         self.examples(&mut entry, frame, schemas);
         sound.then_some(entry)
@@ -314,6 +315,16 @@ fn index(entries: &[Entry]) -> HashMap<String, usize> {
         }
     }
     by_name
+}
+
+/// Longest signature that errors carry with the types it names.
+const LONG_SIGNATURE: usize = 2000;
+
+/// All that a call needs: the parameters and the types they name, so that it can be right without introspection.
+fn call_signature(operation: &Operation, types: &IndexMap<String, Value>) -> String {
+    let asked = Operation { returns: None, examples: Vec::new(), ..operation.clone() };
+    let full = signature::with_types(&asked, types);
+    if full.len() <= LONG_SIGNATURE { full } else { signature::call(operation) }
 }
 
 fn endpoint_of(operation: &Operation, profile: Option<&Profile>) -> String {
