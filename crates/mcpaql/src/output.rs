@@ -6,15 +6,25 @@ use mcpaql_runtime::mcp::LOG_DIRECTIVES;
 use std::io::{IsTerminal, Write};
 use tracing_subscriber::EnvFilter;
 
-/// Starts the log on standard error. The protocol library logs whole payloads, so it is held back unless asked for by name.
+/// Starts the log on standard error.
 pub(crate) fn start_log(shape: Log) {
-    let filter = EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| EnvFilter::new(format!("warn,mcpaql=info,mcpaql_runtime=info,{LOG_DIRECTIVES}")));
+    let filter = EnvFilter::new(directives(std::env::var("RUST_LOG").ok().as_deref()));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match shape {
         Log::Text => builder.with_ansi(stderr_is_terminal()).init(),
         Log::Json => builder.json().init(),
     }
+}
+
+/// What is logged. The libraries below log whole payloads and addresses, which hold what callers call sensitive: they are
+/// held back even from `RUST_LOG=debug`, unless they are asked for by name.
+fn directives(wanted: Option<&str>) -> String {
+    let wanted =
+        wanted.filter(|text| !text.trim().is_empty()).unwrap_or("warn,mcpaql=info,mcpaql_runtime=info");
+    if wanted.contains("rmcp") || wanted.contains("hyper") || wanted.contains("h2") {
+        return wanted.to_owned();
+    }
+    format!("{wanted},{LOG_DIRECTIVES},h2=warn,hyper=warn,hyper_util=warn,reqwest=warn,sqlx=warn")
 }
 
 /// Data. A reader that went away is not an error.
@@ -69,4 +79,16 @@ pub(crate) fn stderr_is_terminal() -> bool {
 /// Whether standard output takes colours: a terminal, and nobody said no.
 pub(crate) fn color() -> bool {
     stdout_is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::directives;
+
+    #[test]
+    fn payloads_are_logged_only_by_name() {
+        assert!(directives(Some("debug")).contains("rmcp::service=error"));
+        assert!(directives(None).starts_with("warn,mcpaql=info"));
+        assert_eq!(directives(Some("rmcp=trace")), "rmcp=trace");
+    }
 }

@@ -158,8 +158,21 @@ fn url(base: &Base, operation: &Operation, binding: &HttpBinding, args: &Args) -
     if url.origin() != base.url.origin() {
         return Err(unusable_document().because("the request leaves the origin of the base URL"));
     }
+    let length = url.as_str().len();
+    if length > MAX_URL_BYTES {
+        return Err(OpError::new(
+            Code::PayloadTooLarge,
+            format!("The address of the request would have {length} bytes, more than the {MAX_URL_BYTES} that can be sent. Use shorter values."),
+        )
+        .with("limit", "max_url_size")
+        .with("actual", length)
+        .with("maximum", MAX_URL_BYTES));
+    }
     Ok(url)
 }
+
+/// Longest address that is sent; servers and proxies refuse far shorter ones, the client's own library somewhat longer ones.
+const MAX_URL_BYTES: usize = 32 * 1024;
 
 /// The filled path, and the query that the template itself holds.
 fn fill(operation: &Operation, binding: &HttpBinding, args: &Args) -> Result<(String, String), OpError> {

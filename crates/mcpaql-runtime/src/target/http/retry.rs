@@ -62,9 +62,10 @@ pub(super) fn wait_after(
 ) -> Option<Duration> {
     let asked = retry_after(headers, now);
     let wait = match status {
-        StatusCode::TOO_MANY_REQUESTS => asked?,
+        // An upstream that asks for no wait at all still gets the backoff.
+        StatusCode::TOO_MANY_REQUESTS => asked?.max(backoff),
         StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => {
-            asked.unwrap_or(backoff)
+            asked.unwrap_or_default().max(backoff)
         }
         _ => return None,
     };

@@ -127,7 +127,7 @@ impl Store {
         let fields = new_body(kind, args);
         check_fields(kind, &fields)?;
         let (head, rest) = search_text(&kind.search, &fields);
-        let body = Value::Object(fields).to_string();
+        let body = written(fields)?;
         let created = now();
         let mut writer = self.writer.lock().await;
         for _ in 0..ID_ATTEMPTS {
@@ -179,7 +179,7 @@ impl Store {
         }
         check_fields(kind, &fields)?;
         let (head, rest) = search_text(&kind.search, &fields);
-        let (body, version, updated) = (Value::Object(fields).to_string(), version + 1, now());
+        let (body, version, updated) = (written(fields)?, version + 1, now());
         sqlx::query(
             "UPDATE records SET version = ?4, updated_at = ?5, body = ?6, head = ?7, rest = ?8 \
              WHERE adapter = ?1 AND resource = ?2 AND id = ?3",
@@ -304,6 +304,25 @@ fn answer((id, version, created, updated, body): &Stored) -> Result<Answer, OpEr
     let mut text = String::with_capacity(body.len() + 128);
     write_record(&mut text, id, *version, *created, *updated, body);
     raw(text)
+}
+
+/// Largest record. What is larger could be written but hardly be read again, so it is refused before anything happens.
+const MAX_RECORD_BYTES: usize = 1 << 20;
+
+/// The text of a record's fields.
+fn written(fields: Map<String, Value>) -> Result<String, OpError> {
+    let text = Value::Object(fields).to_string();
+    if text.len() <= MAX_RECORD_BYTES {
+        return Ok(text);
+    }
+    let message = format!(
+        "The record would have {} bytes, more than the {MAX_RECORD_BYTES} a record may have. Store less in it or split it.",
+        text.len()
+    );
+    Err(OpError::new(Code::PayloadTooLarge, message)
+        .with("limit", "max_record_size")
+        .with("actual", text.len())
+        .with("maximum", MAX_RECORD_BYTES))
 }
 
 fn raw(text: String) -> Result<Answer, OpError> {
