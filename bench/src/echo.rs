@@ -1,8 +1,12 @@
-//! The yardstick: the least an rmcp server can do for a call, over the same transports and settings as ours.
+//! The yardstick: the least an rmcp server can do for a call, over the same transports and settings as ours; alone, or
+//! with the same store or a plain HTTP client behind it.
 
+use crate::load;
 use anyhow::Result;
 use axum::Router;
 use axum::serve::ListenerExt;
+use mcpaql_core::operation::Operation;
+use mcpaql_runtime::target::store::Store;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -13,11 +17,50 @@ use rmcp::service::{RequestContext, RoleServer, ServiceExt};
 use rmcp::transport::io::stdio_pipes;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Map, Value};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
+/// A server that does nothing but ask what is behind it.
 #[derive(Clone)]
-struct Echo;
+pub(crate) enum Echo {
+    /// Answers with the text it was sent.
+    Alone,
+    Store(Arc<Store>, Arc<Operation>, Map<String, Value>),
+    Api(reqwest::Client, String),
+}
+
+impl Echo {
+    /// From what stands on the command line: nothing, a store's folder and a note's id, or a URL.
+    pub(crate) async fn new(behind: &[&str]) -> Result<Echo> {
+        Ok(match behind {
+            [] => Echo::Alone,
+            [url] => {
+                let _ = rustls::crypto::ring::default_provider().install_default();
+                Echo::Api(reqwest::Client::builder().no_proxy().tcp_nodelay(true).build()?, (*url).to_owned())
+            }
+            [data, id, ..] => {
+                let (store, get, _) = load::store(Path::new(data)).await?;
+                Echo::Store(store, get, Map::from_iter([("id".to_owned(), Value::from(*id))]))
+            }
+        })
+    }
+
+    async fn answer(&self, arguments: Option<Map<String, Value>>) -> Result<String> {
+        match self {
+            Echo::Alone => {
+                let text = arguments.and_then(|mut arguments| arguments.shift_remove("text"));
+                Ok(text.and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default())
+            }
+            Echo::Store(store, operation, args) => {
+                let answer = store.call(operation, args).await;
+                Ok(serde_json::to_string(&answer.map_err(|error| anyhow::anyhow!(error.message))?.data)?)
+            }
+            Echo::Api(client, url) => Ok(client.get(url).send().await?.text().await?),
+        }
+    }
+}
 
 impl ServerHandler for Echo {
     fn get_info(&self) -> ServerConfig {
@@ -25,28 +68,33 @@ impl ServerHandler for Echo {
         ServerConfig::new(capabilities).with_server_info(Implementation::new("echo", "0.1.0"))
     }
 
-    /// Answers with the text it was sent.
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let text = request.arguments.as_ref().and_then(|arguments| arguments.get("text")?.as_str());
-        let mut result = CallToolResult::success(vec![ContentBlock::text(text.unwrap_or_default())]);
+        let text = self.answer(request.arguments).await;
+        let text = text.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
         result.is_error = Some(false);
         Ok(result.into())
     }
 }
 
-pub(crate) async fn serve_stdio() -> Result<()> {
-    Echo.serve(stdio_pipes()).await?.waiting().await?;
+pub(crate) async fn serve_stdio(behind: &[&str]) -> Result<()> {
+    Echo::new(behind).await?.serve(stdio_pipes()).await?.waiting().await?;
     Ok(())
 }
 
-pub(crate) async fn serve_http(port: u16) -> Result<()> {
+pub(crate) async fn serve_http(port: u16, behind: &[&str]) -> Result<()> {
+    let echo = Echo::new(behind).await?;
     let config =
         StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
-    let service = StreamableHttpService::new(|| Ok(Echo), Arc::new(NeverSessionManager::default()), config);
+    let service = StreamableHttpService::new(
+        move || Ok(echo.clone()),
+        Arc::new(NeverSessionManager::default()),
+        config,
+    );
     let listener = TcpListener::bind(("127.0.0.1", port)).await?.tap_io(|connection| {
         let _ = connection.set_nodelay(true);
     });

@@ -57,11 +57,21 @@ pub(crate) fn own(role: &str) -> Command {
 
 struct Subject {
     name: &'static str,
-    /// Position of the bare server on the same transport, and of what answers behind the subject.
-    against: Option<(usize, usize)>,
+    against: Option<Against>,
     peer: Peer,
     length: usize,
     rounds: Vec<Round>,
+}
+
+/// Positions of what a subject is compared with.
+#[derive(Clone, Copy)]
+struct Against {
+    /// The bare server on the same transport.
+    echo: usize,
+    /// What answers behind the subject, by itself.
+    own: usize,
+    /// The bare server with the same behind it.
+    bare: Option<usize>,
 }
 
 struct Round {
@@ -79,7 +89,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn add(&mut self, name: &'static str, against: Option<(usize, usize)>, peer: Peer) -> usize {
+    fn add(&mut self, name: &'static str, against: Option<Against>, peer: Peer) -> usize {
         self.subjects.push(Subject { name, against, peer, length: 0, rounds: Vec::new() });
         self.subjects.len() - 1
     }
@@ -109,7 +119,11 @@ pub(crate) async fn run(effort: Effort) -> Result<()> {
     for subject in &mut bench.subjects {
         subject.length = subject.peer.call().await.context(subject.name)?;
         let answer = subject.peer.last();
-        ensure!(answer.contains("success") || answer.contains("number"), "{}: {answer}", subject.name);
+        ensure!(
+            ["success", "number", "Groceries"].iter().any(|word| answer.contains(word)),
+            "{}: {answer}",
+            subject.name
+        );
     }
     for _ in 0..effort.rounds {
         for subject in &mut bench.subjects {
@@ -151,8 +165,12 @@ async fn prepare(bench: &mut Bench) -> Result<()> {
     let document = bench.folder.path().join("tracker.json");
     std::fs::write(&document, upstream::document(api))?;
 
-    let (store, get, create, id) = store(&bench.folder.path().join("own")).await?;
+    let data = bench.folder.path().join("own");
+    let (store, get, create) = store(&data).await?;
     let args = |value: &Value| value.as_object().cloned().unwrap_or_default();
+    let made = store.call(&create, &args(&note())).await;
+    let made = made.map_err(|error| anyhow::anyhow!("{}", error.message))?.data.into_value();
+    let id = made.get("id").and_then(Value::as_str).context("the note has no id")?;
     let own_get = InProcess { store: store.clone(), operation: get, args: args(&json!({"id": id})) };
     let own_create = InProcess { store, operation: create, args: args(&note()) };
     let own_get = bench.add("store, in process: get", None, Peer::InProcess(own_get));
@@ -160,41 +178,61 @@ async fn prepare(bench: &mut Bench) -> Result<()> {
     let direct = Http::get(api, AT_A_TIME, upstream::PATH).await?;
     let own_http = bench.add("upstream, directly", None, Peer::Http(direct));
 
-    let text = r#"{"success":true,"data":{"id":"n1234567890ab","title":"Groceries","body":"Bread, butter, and whatever is ripe.","tags":["home","weekly"],"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","_etag":"1"}}"#;
-    let text = json!({"text": text});
+    let data = data.display().to_string();
+    let url = format!("http://127.0.0.1:{api}{}", upstream::PATH);
+    let behind: [(&'static str, &'static str, &[&str]); 3] = [
+        ("stdio echo", "http echo", &[]),
+        ("stdio bare server, store get", "http bare server, store get", &[&data, id]),
+        ("stdio bare server, HTTP get", "http bare server, HTTP get", &[&url]),
+    ];
+    let text = json!({"text": ECHOED});
     let create = json!({"operation": "create_note", "params": note()});
     let issue = json!({"operation": "get_issue", "params": issue()});
-    let stdio = Pipes::start(&mut own("echo-stdio"), "echo", &text).await?;
-    let echo = bench.add("stdio echo", None, Peer::Pipes(Box::new(stdio)));
-    let mut pipes = Pipes::start(&mut bench.serve(&[], "stdio"), "notebook_mcpaql_create", &create).await?;
-    let get = get_call(&mut pipes).await?;
-    let reading = Pipes::start(&mut bench.serve(&[], "stdio"), "notebook_mcpaql_read", &get).await?;
-    bench.add("stdio store get", Some((echo, own_get)), Peer::Pipes(Box::new(reading)));
-    bench.add("stdio store create", Some((echo, own_create)), Peer::Pipes(Box::new(pipes)));
-    let calling = Pipes::start(&mut bench.serve(&[&document], "none"), "tracker_mcpaql_read", &issue).await?;
-    bench.add("stdio HTTP get", Some((echo, own_http)), Peer::Pipes(Box::new(calling)));
 
-    let (echoing, storing, tracking) = (free_port()?, free_port()?, free_port()?);
-    bench.start(own("echo-http").arg(echoing.to_string()))?;
-    let mut serving = bench.serve(&[], "stdio");
+    let mut bare = Vec::new();
+    for (name, _, behind) in behind {
+        let pipes = Pipes::start(own("echo-stdio").args(behind), "echo", &text).await?;
+        bare.push(bench.add(name, None, Peer::Pipes(Box::new(pipes))));
+    }
+    let against = |own: usize, kind: Option<usize>, bare: &[usize]| {
+        Some(Against { echo: bare[0], own, bare: kind.map(|kind| bare[kind]) })
+    };
+    let mut pipes = Pipes::start(&mut bench.serve(&[], "kept"), "notebook_mcpaql_create", &create).await?;
+    let get = get_call(&mut pipes).await?;
+    let reading = Pipes::start(&mut bench.serve(&[], "kept"), "notebook_mcpaql_read", &get).await?;
+    bench.add("stdio store get", against(own_get, Some(1), &bare), Peer::Pipes(Box::new(reading)));
+    bench.add("stdio store create", against(own_create, None, &bare), Peer::Pipes(Box::new(pipes)));
+    let calling = Pipes::start(&mut bench.serve(&[&document], "none"), "tracker_mcpaql_read", &issue).await?;
+    bench.add("stdio HTTP get", against(own_http, Some(2), &bare), Peer::Pipes(Box::new(calling)));
+
+    bare.clear();
+    for (_, name, behind) in behind {
+        let port = free_port()?;
+        bench.start(own("echo-http").arg(port.to_string()).args(behind))?;
+        let peer = Http::mcp(port, AT_A_TIME, "echo", &text).await?;
+        bare.push(bench.add(name, None, Peer::Http(peer)));
+    }
+    let (storing, tracking) = (free_port()?, free_port()?);
+    let mut serving = bench.serve(&[], "kept");
     bench.start(serving.arg("--http").arg(format!("127.0.0.1:{storing}")))?;
     let mut serving = bench.serve(&[&document], "none");
     bench.start(serving.arg("--http").arg(format!("127.0.0.1:{tracking}")))?;
-    let peer = Http::mcp(echoing, AT_A_TIME, "echo", &text).await?;
-    let echo = bench.add("http echo", None, Peer::Http(peer));
     let peer = Http::mcp(storing, AT_A_TIME, "notebook_mcpaql_read", &get).await?;
-    bench.add("http store get", Some((echo, own_get)), Peer::Http(peer));
+    bench.add("http store get", against(own_get, Some(1), &bare), Peer::Http(peer));
     let peer = Http::mcp(storing, AT_A_TIME, "notebook_mcpaql_create", &create).await?;
-    bench.add("http store create", Some((echo, own_create)), Peer::Http(peer));
+    bench.add("http store create", against(own_create, None, &bare), Peer::Http(peer));
     let peer = Http::mcp(tracking, AT_A_TIME, "tracker_mcpaql_read", &issue).await?;
-    bench.add("http HTTP get", Some((echo, own_http)), Peer::Http(peer));
+    bench.add("http HTTP get", against(own_http, Some(2), &bare), Peer::Http(peer));
     Ok(())
 }
 
+/// As long as the answers that it is compared with.
+const ECHOED: &str = r#"{"success":true,"data":{"id":"n1234567890ab","title":"Groceries","body":"Bread, butter, and whatever is ripe.","tags":["home","weekly"],"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","_etag":"1"}}"#;
+
 type Operation = Arc<mcpaql_core::operation::Operation>;
 
-/// The notebook's store without anything around it, with a note in it.
-async fn store(data: &Path) -> Result<(Arc<Store>, Operation, Operation, String)> {
+/// The notebook's store without anything around it, and how to get and to create.
+pub(crate) async fn store(data: &Path) -> Result<(Arc<Store>, Operation, Operation)> {
     let catalog = in_process::notebook()?;
     let Target::Store(target) = &catalog.adapter.target else { anyhow::bail!("the notebook has no store") };
     let store = Store::open(&data.join("own.sqlite"), "notebook", target).await?;
@@ -202,11 +240,7 @@ async fn store(data: &Path) -> Result<(Arc<Store>, Operation, Operation, String)
         let entry = catalog.get(name).with_context(|| format!("the notebook has no {name}"))?;
         anyhow::Ok(Arc::new(entry.operation.clone()))
     };
-    let (get, create) = (operation("get_note")?, operation("create_note")?);
-    let answer = store.call(&create, note().as_object().context("a note is an object")?).await;
-    let answer = answer.map_err(|error| anyhow::anyhow!("{}", error.message))?.data.into_value();
-    let id = answer.get("id").and_then(Value::as_str).context("the note has no id")?;
-    Ok((Arc::new(store), get, create, id.to_owned()))
+    Ok((Arc::new(store), operation("get_note")?, operation("create_note")?))
 }
 
 /// Makes a note through the server, and the call that gets it.
@@ -220,28 +254,34 @@ async fn get_call(pipes: &mut Pipes) -> Result<Value> {
 
 fn print(subjects: &[Subject]) {
     println!(
-        "| call | median µs | p90 µs | calls/s, {AT_A_TIME} at a time | ÷ echo | (− own time) ÷ echo | calls/s ÷ echo |"
+        "| call | median µs | p90 µs | calls/s, {AT_A_TIME} at a time | ÷ echo | (− own time) ÷ echo | ÷ bare server | calls/s ÷ bare server |"
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|");
     for subject in subjects {
         let of = |value: fn(&Round) -> f64| middle(subject.rounds.iter().map(value).collect());
         let (median, p90, rate) = (of(|r| r.median), of(|r| r.p90), of(|r| r.per_second));
         print!("| {} | {median:.1} | {p90:.1} | {rate:.0} |", subject.name);
-        let Some((echo, own)) = subject.against else {
-            println!(" | | |");
+        let Some(Against { echo, own, bare }) = subject.against else {
+            println!(" | | | |");
             continue;
         };
-        let (Some(echo), Some(own)) = (subjects.get(echo), subjects.get(own)) else { continue };
-        let ratio = |value: fn(&Round, &Round, &Round) -> f64| {
-            let rounds = subject.rounds.iter().zip(&echo.rounds).zip(&own.rounds);
-            middle(rounds.map(|((ours, echo), own)| value(ours, echo, own)).collect())
+        // Of every round by itself: what disturbs a round disturbs both sides of its ratio.
+        let ratio = |other: &dyn Fn(usize, &Round) -> Option<f64>| {
+            let rounds = subject.rounds.iter().enumerate();
+            middle(rounds.filter_map(|(index, round)| other(index, round)).collect())
         };
-        println!(
-            " {:.2} | {:.2} | {:.2} |",
-            ratio(|ours, echo, _| ours.median / echo.median),
-            ratio(|ours, echo, own| (ours.median - own.median) / echo.median),
-            ratio(|ours, echo, _| ours.per_second / echo.per_second),
-        );
+        let at = |position: usize, index: usize| subjects.get(position)?.rounds.get(index);
+        let plain = ratio(&|i, round| Some(round.median / at(echo, i)?.median));
+        let on_top = ratio(&|i, round| Some((round.median - at(own, i)?.median) / at(echo, i)?.median));
+        print!(" {plain:.2} | {on_top:.2} |");
+        match bare {
+            Some(bare) => {
+                let slower = ratio(&|i, round| Some(round.median / at(bare, i)?.median));
+                let throughput = ratio(&|i, round| Some(round.per_second / at(bare, i)?.per_second));
+                println!(" {slower:.2} | {throughput:.2} |");
+            }
+            None => println!(" | |"),
+        }
     }
 }
 

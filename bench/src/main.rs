@@ -1,7 +1,7 @@
 //! Measures `mcpaql` against a bare rmcp server, in one run and by ratios, because times of different runs do not compare.
 //!
 //! `mcpaql-bench [--smoke] [--rounds N] [--server PATH]` measures; the other forms are what it starts:
-//! `echo-stdio`, `echo-http PORT`, `upstream PORT`; and what `instructions` counts: `in-process KIND CALLS` and
+//! `echo-stdio …`, `echo-http PORT …`, `upstream PORT`; and what `instructions` counts: `in-process KIND CALLS` and
 //! `compile FILE TIMES`.
 
 mod client;
@@ -17,8 +17,8 @@ fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["echo-stdio"] => servers()?.block_on(echo::serve_stdio()),
-        ["echo-http", port] => servers()?.block_on(echo::serve_http(port.parse()?)),
+        ["echo-stdio", behind @ ..] => servers()?.block_on(echo::serve_stdio(behind)),
+        ["echo-http", port, behind @ ..] => servers()?.block_on(echo::serve_http(port.parse()?, behind)),
         ["upstream", port] => servers()?.block_on(upstream::serve(port.parse()?)),
         ["in-process", kind, calls] => servers()?.block_on(in_process::run(kind, calls.parse()?)),
         ["compile", file, times] => in_process::compile(file, times.parse()?),

@@ -44,18 +44,33 @@ impl From<Outcome> for ExitCode {
 
 fn run(args: args::Args) -> Result<Outcome> {
     match args.command {
-        args::Command::Serve(command) => in_runtime(commands::serve::run(command)),
+        args::Command::Serve(command) => {
+            let threads = if command.http.is_some() { Threads::Many } else { Threads::One };
+            in_runtime(threads, commands::serve::run(command))
+        }
         args::Command::Check(command) => commands::check::run(&command),
         args::Command::Tools(command) => commands::tools::run(&command),
-        args::Command::Call(command) => in_runtime(commands::call::run(command)),
+        args::Command::Call(command) => in_runtime(Threads::One, commands::call::run(command)),
         args::Command::Explain(command) => commands::explain::run(&command),
         args::Command::Schema => commands::schema::run(),
         args::Command::Completions { shell } => commands::completions::run(shell),
     }
 }
 
-fn in_runtime(future: impl Future<Output = Result<Outcome>>) -> Result<Outcome> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+/// On how many threads calls are run.
+enum Threads {
+    /// One client's calls: waking another thread costs more than most of them.
+    One,
+    /// As many as there are cores.
+    Many,
+}
+
+fn in_runtime(threads: Threads, future: impl Future<Output = Result<Outcome>>) -> Result<Outcome> {
+    let mut builder = match threads {
+        Threads::One => tokio::runtime::Builder::new_current_thread(),
+        Threads::Many => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = builder.enable_all().build()?;
     let outcome = runtime.block_on(future);
     // A terminal's blocking read of standard input would hold the process for ever.
     runtime.shutdown_background();
