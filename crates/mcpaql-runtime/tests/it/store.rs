@@ -323,6 +323,18 @@ async fn an_update_says_what_it_cannot_take() {
 }
 
 #[tokio::test]
+async fn a_record_that_would_grow_too_large_is_refused_and_stays_as_it_was() {
+    let notebook = Notebook::in_memory().await;
+    let half = "x".repeat(600_000);
+    let id = text(&notebook.ok("create_note", json!({"title": "a", "body": half})).await["id"]);
+    let error = notebook.err("update_note", json!({"id": id, "input": {"title": half}})).await;
+    assert_eq!(error.code, Code::PayloadTooLarge);
+    assert_eq!(error.details["limit"], "max_record_size");
+    let kept = notebook.ok("get_note", json!({"id": id})).await;
+    assert_eq!((&kept["title"], &kept["_etag"]), (&json!("a"), &json!("1")));
+}
+
+#[tokio::test]
 async fn a_stale_etag_stops_updates_and_deletes() {
     let notebook = Notebook::in_memory().await;
     let id = notebook.note("a").await;

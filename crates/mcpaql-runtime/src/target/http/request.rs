@@ -320,6 +320,13 @@ mod tests {
         build(&base(), operation, binding, args.as_object().unwrap())
     }
 
+    #[test]
+    fn an_address_that_cannot_be_sent_is_the_callers_to_shorten() {
+        let operation = operation("GET", "/search", vec![param("q", Place::Query)]);
+        let error = built(&operation, &json!({"q": "x".repeat(MAX_URL_BYTES)})).err().unwrap();
+        assert_eq!((error.code, &error.details["limit"]), (Code::PayloadTooLarge, &json!("max_url_size")));
+    }
+
     fn path_of(value: &Value) -> Result<String, Code> {
         let operation = operation("GET", "/repos/{owner}/issues", vec![param("owner", Place::Path)]);
         built(&operation, &json!({"owner": value}))
