@@ -2,8 +2,10 @@
 
 use crate::adapter;
 use crate::catalog::{self, Catalog, Settings};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, field_path};
+use crate::error::Code;
 use crate::source::Source;
+use std::collections::HashSet;
 
 /// A document that was read, loaded and compiled as far as it goes.
 #[derive(Debug)]
@@ -40,6 +42,24 @@ pub fn check(source: &Source, settings: &Settings) -> Checked {
     });
     source.locate(&mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.map_or(0, |span| span.start));
-    diagnostics.dedup();
+    let mut seen = HashSet::new();
+    diagnostics.retain(|diagnostic| seen.insert(mistake(diagnostic)));
     Checked { catalog, diagnostics }
+}
+
+/// What makes two diagnostics one: a mistake behind a YAML anchor is met once per alias, but it was made once.
+fn mistake(diagnostic: &Diagnostic) -> (Code, Severity, Option<(usize, usize)>, String) {
+    let span = diagnostic.span.map(|span| (span.start, span.end));
+    let mut message = diagnostic.message.clone();
+    if span.is_some() {
+        // The path to it is the only thing that differs from alias to alias, and the place says as much.
+        let parent = diagnostic.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let path = field_path(parent);
+        if path.contains('.') {
+            message = message.replace(&path, "");
+        }
+    } else {
+        message.push_str(&diagnostic.pointer);
+    }
+    (diagnostic.code, diagnostic.severity, span, message)
 }

@@ -39,7 +39,7 @@ pub struct AdapterEntry {
     pub origin: Origin,
     /// For this adapter; over the file's own.
     pub settings: Settings,
-    /// Where the entry stands, for reports.
+    /// Where the document is named, for reports.
     pub pointer: String,
 }
 
@@ -85,9 +85,9 @@ fn entry(reader: &mut Reader, item: &Value, pointer: String) -> Option<AdapterEn
     let keys: Vec<&str> = SETTING_KEYS.iter().chain(ENTRY_KEYS).copied().collect();
     reader.known(&object, &keys);
     let settings = settings(reader, &object);
-    let origin = match (reader.string(&object, "document"), reader.string(&object, "builtin")) {
-        (Some(document), None) => Origin::Document(document),
-        (None, Some(builtin)) => Origin::Builtin(builtin),
+    let (origin, pointer) = match (reader.string(&object, "document"), reader.string(&object, "builtin")) {
+        (Some(document), None) => (Origin::Document(document), object.at("document")),
+        (None, Some(builtin)) => (Origin::Builtin(builtin), object.at("builtin")),
         (Some(_), Some(_)) => {
             reader.push(Diagnostic::error(
                 Code::SchemaInvalidValue,

@@ -150,9 +150,9 @@ impl CompiledParams {
         self.require(&params)?;
         self.check(&params, schemas, limits)?;
         for param in &self.params {
-            if let Some(default) = &param.default
-                && !params.contains_key(&param.name)
-            {
+            if let Some(value) = params.get_mut(&param.name) {
+                schemas.integers(param.schema, value);
+            } else if let Some(default) = &param.default {
                 params.insert(param.name.clone(), default.clone());
             }
         }

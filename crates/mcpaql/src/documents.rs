@@ -6,12 +6,13 @@ use crate::output::{self, Hinted};
 use anyhow::{Context, Result, bail};
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check::{self, Checked};
-use mcpaql_core::config::{self, Config, Origin};
+use mcpaql_core::config::{self, AdapterEntry, Config, Origin};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::diagnostic::render::{self, Style};
+use mcpaql_core::error::Code;
 use mcpaql_core::source::Source;
 use mcpaql_runtime::environment::{self, Environment};
-use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::gateway::{Gateway, check_names};
 use mcpaql_runtime::{builtin, open};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,8 @@ pub(crate) struct Plan {
     pub(crate) config: Option<(Source, Vec<Diagnostic>)>,
     /// Nothing was named and nothing was configured.
     pub(crate) is_default: bool,
+    /// Documents that could not be read, each with why.
+    pub(crate) unreadable: Vec<anyhow::Error>,
 }
 
 impl Plan {
@@ -35,18 +38,25 @@ impl Plan {
     pub(crate) fn new(named: &[String], config: Option<&Path>, flags: &Settings) -> Result<Plan> {
         let outer = flags.clone().over(environment::settings(&environment::process())?);
         if !named.is_empty() {
-            let documents = named
-                .iter()
-                .map(|name| Ok((read_document(name)?, outer.clone())))
-                .collect::<Result<Vec<_>>>()?;
-            return Ok(Plan { documents, data: None, config: None, is_default: false });
+            let mut plan = Plan::of(Vec::new());
+            for name in named {
+                match read_document(name) {
+                    Ok(document) => plan.documents.push((document, outer.clone())),
+                    Err(error) => plan.unreadable.push(error),
+                }
+            }
+            return Ok(plan);
         }
         let path = config.map_or_else(|| PathBuf::from(CONFIG), Path::to_path_buf);
         if config.is_some() || path.exists() {
             return Plan::from_config(&path, &outer);
         }
         let notebook = builtin::document(builtin::DEFAULT).context("the built-in adapter is missing")?;
-        Ok(Plan { documents: vec![(notebook, outer)], data: None, config: None, is_default: true })
+        Ok(Plan { is_default: true, ..Plan::of(vec![(notebook, outer)]) })
+    }
+
+    fn of(documents: Vec<(Source, Settings)>) -> Plan {
+        Plan { documents, data: None, config: None, is_default: false, unreadable: Vec::new() }
     }
 
     fn from_config(path: &Path, outer: &Settings) -> Result<Plan> {
@@ -59,29 +69,53 @@ impl Plan {
             }
             Err(diagnostics) => (Config::default(), diagnostics),
         };
-        source.locate(&mut diagnostics);
         let folder = path.parent().unwrap_or(Path::new(""));
-        let mut documents = Vec::new();
+        let mut plan = Plan::of(Vec::new());
         for entry in &config.adapters {
             let document = match &entry.origin {
-                Origin::Document(document) => read_source(&folder.join(document))?,
-                Origin::Builtin(name) => builtin_document(name)?,
+                Origin::Document(document) => read_source(&folder.join(document)),
+                Origin::Builtin(name) => builtin_document(name),
             };
-            let settings = outer.clone().over(entry.settings.clone()).over(config.settings.clone());
-            documents.push((document, settings));
+            match document {
+                Ok(document) => {
+                    let settings = outer.clone().over(entry.settings.clone()).over(config.settings.clone());
+                    plan.documents.push((document, settings));
+                }
+                Err(error) => {
+                    diagnostics.push(unresolved(entry, &error));
+                    plan.unreadable.push(error);
+                }
+            }
         }
-        let data = config.data.as_ref().map(|data| folder.join(data));
-        Ok(Plan { documents, data, config: Some((source, diagnostics)), is_default: false })
+        if config.adapters.is_empty() && diagnostics.is_empty() {
+            diagnostics.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    "/adapters",
+                    "The configuration names no adapter",
+                )
+                .suggest("add `- document: PATH` or `- builtin: notebook` under `adapters`"),
+            );
+        }
+        source.locate(&mut diagnostics);
+        plan.data = config.data.as_ref().map(|data| folder.join(data));
+        plan.config = Some((source, diagnostics));
+        Ok(plan)
     }
 
-    /// Checks every document.
+    /// Checks every document, each alone and all together.
     pub(crate) fn check(self) -> Vec<(Source, Checked)> {
+        let mut documents: Vec<(Source, Checked)> = self
+            .documents
+            .into_iter()
+            .map(|(source, settings)| {
+                let checked = check::check(&source, &settings);
+                (source, checked)
+            })
+            .collect();
+        report_collision(&mut documents);
         let config =
             self.config.map(|(source, diagnostics)| (source, Checked { catalog: None, diagnostics }));
-        let documents = self.documents.into_iter().map(|(source, settings)| {
-            let checked = check::check(&source, &settings);
-            (source, checked)
-        });
         config.into_iter().chain(documents).collect()
     }
 
@@ -93,15 +127,19 @@ impl Plan {
         {
             output::talk(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
         }
+        if let Some(error) = self.unreadable.into_iter().next() {
+            return Err(error);
+        }
         for (source, settings) in self.documents {
             let checked = check::check(&source, &settings);
             if !checked.diagnostics.is_empty() {
                 output::talk(&render::full(&[(&source, &checked.diagnostics)], output::stderr_is_terminal()));
             }
             let Some(catalog) = checked.catalog else {
+                let typed = source.name.strip_prefix("builtin:").unwrap_or(&source.name);
                 return Err(Hinted {
                     message: format!("{} cannot be served", source.name),
-                    hint: format!("`mcpaql check {}` shows what to mend", source.name),
+                    hint: format!("`mcpaql check {typed}` shows what to mend"),
                 }
                 .into());
             };
@@ -112,6 +150,53 @@ impl Plan {
         }
         Ok(catalogs)
     }
+}
+
+/// An adapter of the configuration whose document cannot be read.
+fn unresolved(entry: &AdapterEntry, error: &anyhow::Error) -> Diagnostic {
+    let (Origin::Document(found) | Origin::Builtin(found)) = &entry.origin;
+    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    let suggestion = error.downcast_ref::<Hinted>().map_or_else(
+        || "name a file that exists; the path is relative to this file".to_owned(),
+        |hinted| hinted.hint.clone(),
+    );
+    Diagnostic::error(Code::SchemaUnresolvedRef, &entry.pointer, capital(&causes.join(": ")))
+        .found(found.as_str())
+        .suggest(suggestion)
+}
+
+/// Adapters that could not stand behind one server; each document alone may be fine.
+fn report_collision(documents: &mut [(Source, Checked)]) {
+    let mut behind: Vec<usize> = Vec::new();
+    for index in 0..documents.len() {
+        behind.push(index);
+        let served = behind.iter().filter_map(|&index| {
+            let (source, checked) = documents.get(index)?;
+            Some((checked.catalog.as_ref()?, source.name.as_str()))
+        });
+        let Err(collision) = check_names(served) else { continue };
+        behind.pop();
+        if let Some((source, checked)) = documents.get_mut(index) {
+            let pointer = if source.parse().is_ok_and(|parsed| parsed.value.get("name").is_some()) {
+                "/name"
+            } else {
+                "/adapter/name"
+            };
+            let message = format!(
+                "Adapters {} and {} both name a tool '{}'",
+                collision.first, collision.second, collision.tool
+            );
+            let mut found = [Diagnostic::error(Code::SchemaDuplicateName, pointer, message)
+                .suggest("give one of them a `tool_names.prefix` of its own")];
+            source.locate(&mut found);
+            checked.diagnostics.extend(found);
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Opens every target and puts the adapters behind one gateway.

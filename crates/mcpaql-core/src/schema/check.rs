@@ -1,6 +1,7 @@
 //! Nodes × value → violations. The path exists only on the stack until something is wrong, so a valid value costs no
 //! allocation.
 
+use super::exact;
 use super::{
     Additional, ArrayRules, Node, NumberRules, ObjectRules, PathPart, Rules, SchemaId, Schemas, StringRules,
     TypeSet, Violation, ViolationKind, shorten, type_name,
@@ -19,6 +20,8 @@ const MAX_DEPTH: usize = 64;
 const MAX_FRAMES: usize = 192;
 /// Recursive variants can take exponential time; this many steps are some hundredths of a second.
 const MAX_STEPS: u32 = 1_000_000;
+/// The largest integer up to which a float holds every one.
+const MAX_EXACT: i64 = (1 << 53) - 1;
 /// Values of an enum that a message lists.
 const LISTED: usize = 10;
 
@@ -138,6 +141,12 @@ impl<'s> Checker<'s> {
                 actual: type_name(value),
             });
         }
+        if let Value::Number(number) = value
+            && !node.types.intersects(TypeSet::FRACTION)
+            && exact::is_inexact(number)
+        {
+            return self.fail(at, too_large);
+        }
         let Some(rules) = node.rules.as_deref() else { return };
         if let Some(literals) = &rules.literals
             && !literals.iter().any(|literal| same(literal, value))
@@ -212,13 +221,13 @@ impl<'s> Checker<'s> {
             return self.fail(at, || ViolationKind::TooComplex);
         }
         let given = TypeSet::of(value);
-        let all = variants.iter().fold(TypeSet::NONE, |set, &id| set.union(self.types(id, 16)));
+        let all = variants.iter().fold(TypeSet::NONE, |set, &id| set.union(self.schemas.types(id, 16)));
         if !all.contains(given) {
             let kind = ViolationKind::Type { expected: all.label(), actual: type_name(value) };
             return self.fail(at, || kind);
         }
         let mut meant: Vec<SchemaId> =
-            variants.iter().copied().filter(|&id| self.types(id, 16).contains(given)).collect();
+            variants.iter().copied().filter(|&id| self.schemas.types(id, 16).contains(given)).collect();
         let marked: Vec<SchemaId> = meant.iter().copied().filter(|&id| self.marked(id, value, 16)).collect();
         if !marked.is_empty() {
             meant = marked;
@@ -249,27 +258,6 @@ impl<'s> Checker<'s> {
 
     fn literals(&self, id: SchemaId) -> Option<&'s [Value]> {
         self.schemas.node(id)?.rules.as_ref()?.literals.as_deref()
-    }
-
-    /// The JSON types that a schema admits, references and variants followed a little.
-    fn types(&self, id: SchemaId, fuel: u8) -> TypeSet {
-        let (Some(node), Some(fuel)) = (self.schemas.node(id), fuel.checked_sub(1)) else {
-            return TypeSet::ANY;
-        };
-        let mut set = node.types;
-        if let Some(rules) = &node.rules {
-            for &id in rules.reference.iter().chain(&rules.all_of) {
-                set = set.intersection(self.types(id, fuel));
-            }
-            for variants in &rules.choices {
-                let any = variants
-                    .iter()
-                    .take(16)
-                    .fold(TypeSet::NONE, |set, &id| set.union(self.types(id, fuel / 2)));
-                set = set.intersection(any);
-            }
-        }
-        if node.nullable { set.union(TypeSet::NULL) } else { set }
     }
 
     /// Whether a field that can have only one value (`kind: {const: circle}`) says that this variant is meant.
@@ -399,6 +387,11 @@ impl<'s> Checker<'s> {
             _ => {}
         }
     }
+}
+
+fn too_large() -> ViolationKind {
+    let fragment = "is too large to be kept exactly; send it as a string if the operation allows one";
+    broken(fragment.to_owned(), json!({"minimum": -MAX_EXACT, "maximum": MAX_EXACT}))
 }
 
 fn broken(fragment: String, allowed: Value) -> ViolationKind {

@@ -11,6 +11,7 @@
 mod check;
 mod compile;
 mod cycles;
+mod exact;
 mod format;
 mod keywords;
 mod pattern;
@@ -60,6 +61,11 @@ impl Schemas {
         check::check(self, id, value)
     }
 
+    /// Writes whole floats (`1.0`, `1e3`) as integers wherever the schema asks for an integer.
+    pub(crate) fn integers(&self, id: SchemaId, value: &mut Value) {
+        exact::integers(self, id, value);
+    }
+
     /// The named type.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<SchemaId> {
@@ -68,6 +74,27 @@ impl Schemas {
 
     fn node(&self, id: SchemaId) -> Option<&Node> {
         self.nodes.get(id.0 as usize)
+    }
+
+    /// The JSON types that a schema admits, references and variants followed a little.
+    fn types(&self, id: SchemaId, fuel: u8) -> TypeSet {
+        let (Some(node), Some(fuel)) = (self.node(id), fuel.checked_sub(1)) else {
+            return TypeSet::ANY;
+        };
+        let mut set = node.types;
+        if let Some(rules) = &node.rules {
+            for &id in rules.reference.iter().chain(&rules.all_of) {
+                set = set.intersection(self.types(id, fuel));
+            }
+            for variants in &rules.choices {
+                let any = variants
+                    .iter()
+                    .take(16)
+                    .fold(TypeSet::NONE, |set, &id| set.union(self.types(id, fuel / 2)));
+                set = set.intersection(any);
+            }
+        }
+        if node.nullable { set.union(TypeSet::NULL) } else { set }
     }
 }
 

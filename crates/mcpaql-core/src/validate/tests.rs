@@ -77,7 +77,7 @@ fn a_right_call_comes_back_with_defaults() {
     let op = update_issue(Category::Create);
     let given = json!({"owner": "o", "number": 1.0, "labels": [{"name": "bug"}]});
     let expected =
-        json!({"owner": "o", "number": 1.0, "labels": [{"name": "bug"}], "state": "open", "per_page": 30});
+        json!({"owner": "o", "number": 1, "labels": [{"name": "bug"}], "state": "open", "per_page": 30});
     assert_eq!(validate(&op, given).unwrap(), expected);
 }
 
@@ -504,5 +504,41 @@ proptest! {
                 prop_assert!(!text.contains(&secret), "{}", text);
             }
         }
+    }
+}
+
+#[test]
+fn a_whole_float_reaches_the_target_as_the_integer_it_is() {
+    let mut op = operation("get", Category::Read);
+    let nested =
+        json!({"type": "object", "properties": {"at": {"type": "integer"}, "of": {"type": "number"}}});
+    op.params = vec![
+        param("id", Place::Query, false, json!({"type": ["integer", "null"]})),
+        param("ids", Place::Query, false, json!({"type": "array", "items": {"type": "integer"}})),
+        param("ratio", Place::Query, false, json!({"type": "number"})),
+        param("either", Place::Query, false, json!({"anyOf": [{"type": "integer"}, {"type": "string"}]})),
+        param("nested", Place::Query, false, nested),
+    ];
+    let given = json!({"id": 1.0, "ids": [1e3, 2, -0.0], "ratio": 2.0, "either": 5.0, "nested": {"at": 7.0, "of": 7.0}});
+    let sent = validate(&op, given).unwrap().to_string();
+    assert_eq!(sent, r#"{"id":1,"ids":[1000,2,0],"ratio":2.0,"either":5,"nested":{"at":7,"of":7.0}}"#);
+}
+
+#[test]
+fn an_integer_that_was_not_kept_exactly_is_refused() {
+    let mut op = operation("get", Category::Read);
+    op.params = vec![
+        param("id", Place::Query, false, json!({"type": "integer"})),
+        param("ids", Place::Query, false, json!({"type": "array", "items": {"type": "integer"}})),
+        param("ratio", Place::Query, false, json!({"type": "number"})),
+    ];
+    let huge: Value = serde_json::from_str("123456789012345678901").unwrap();
+    for params in [json!({"id": huge}), json!({"ids": [1, huge]}), json!({"id": 9_007_199_254_740_992.0})] {
+        let error = validate(&op, params).unwrap_err();
+        assert_eq!(error.code, Code::InvalidValue, "{error:?}");
+        assert!(error.message.contains("too large to be kept exactly"), "{}", error.message);
+    }
+    for kept in [json!({"id": u64::MAX}), json!({"id": i64::MIN}), json!({"ratio": huge})] {
+        assert_eq!(validate(&op, kept.clone()).unwrap(), kept);
     }
 }

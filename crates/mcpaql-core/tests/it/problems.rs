@@ -642,3 +642,17 @@ fn what_is_neither_yaml_nor_json_points_to_the_line() {
     assert_eq!(found[0].code, Code::SchemaSyntax);
     assert_eq!(found[0].span.unwrap().line, 2);
 }
+
+#[test]
+fn a_mistake_behind_an_anchor_is_one_mistake() {
+    let found = problems(
+        "operations:
+  read:
+    - { name: get_a, maps_to: GET /a, params: &shared { limit: { type: string, requird: true } } }
+    - { name: get_b, maps_to: GET /b, params: *shared }
+    - { name: get_c, maps_to: GET /c, params: *shared }
+",
+    );
+    let places: Vec<_> = found.iter().map(|found| (found.code, found.span, found.severity)).collect();
+    assert_eq!(found.len(), 1, "{places:?} {found:#?}");
+}

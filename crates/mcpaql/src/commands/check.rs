@@ -1,4 +1,4 @@
-//! `mcpaql check`: every problem of a document, not the first.
+//! `mcpaql check`: every problem of every document, not the first. A file that cannot be read hides no other.
 
 use crate::documents::{Plan, render_reports};
 use crate::{Outcome, args, output};
@@ -7,7 +7,13 @@ use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::diagnostic::render::Style;
 
 pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
-    let checked = Plan::new(&args.documents, None, &args.surface.settings())?.check();
+    let mut plan = Plan::new(&args.documents, None, &args.surface.settings())?;
+    let mut unreadable = std::mem::take(&mut plan.unreadable);
+    if plan.config.is_some() {
+        // Told where the configuration names them.
+        unreadable.clear();
+    }
+    let checked = plan.check();
     let count = |severity| {
         checked
             .iter()
@@ -20,7 +26,8 @@ pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
     if !report.is_empty() {
         output::data(&report);
     }
-    if args.format == Style::Full {
+    // Nothing was checked, so nothing was found to be in order.
+    if args.format == Style::Full && !checked.is_empty() {
         for (source, checked) in &checked {
             if let Some(catalog) = &checked.catalog {
                 let operations = counted(catalog.operations.len() - 1, "operation");
@@ -29,6 +36,12 @@ pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
             }
         }
         output::data(&summary(errors, warnings));
+    }
+    for error in &unreadable {
+        output::failure(error);
+    }
+    if !unreadable.is_empty() {
+        return Ok(Outcome::CouldNotRun);
     }
     Ok(if errors > 0 || (args.strict && warnings > 0) { Outcome::Findings } else { Outcome::Clean })
 }

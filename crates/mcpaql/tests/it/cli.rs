@@ -162,3 +162,43 @@ async fn tools_shows_exactly_what_a_client_gets() {
     let described = place.run(&["tools", "--descriptions"]).await.stdout;
     assert!(described.contains("Quick start"), "{described}");
 }
+
+#[tokio::test]
+async fn one_file_that_cannot_be_read_hides_no_other() {
+    let place = Place::new();
+    place.file("a.md", BROKEN);
+    place.file("b.md", WARNED);
+    for format in ["json", "sarif", "full"] {
+        let ran = place.run(&["check", "a.md", "missing.md", "b.md", "--format", format]).await;
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        assert!(ran.stdout.contains("SCHEMA_MISSING_FIELD") && ran.stdout.contains("b.md"), "{}", ran.stdout);
+        assert!(ran.stderr.contains("missing.md"), "{}", ran.stderr);
+        if format != "full" {
+            ran.json();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_configuration_is_checked_as_a_whole() {
+    let place = Place::new();
+    place.file("a.md", WARNED);
+    place.file(
+        "mcpaql.yaml",
+        "adapters:\n  - document: a.md\n  - gone.md\n  - builtin: notebok\n  - document: a.md\n",
+    );
+    let ran = place.run(&["check", "--format", "concise"]).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    for expected in
+        ["mcpaql.yaml:3:5", "mcpaql.yaml:4:14", "SCHEMA_UNRESOLVED_REF", "a.md:2:7", "both name a tool"]
+    {
+        assert!(ran.stdout.contains(expected), "{expected}: {}", ran.stdout);
+    }
+    let served = place.run(&["serve"]).await;
+    assert_eq!(served.status, Some(2), "{served:?}");
+
+    place.file("mcpaql.yaml", "adapters: []\n");
+    let empty = place.run(&["check"]).await;
+    assert_eq!(empty.status, Some(1), "{empty:?}");
+    assert!(empty.stdout.contains("names no adapter"), "{}", empty.stdout);
+}
