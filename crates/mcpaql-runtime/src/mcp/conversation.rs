@@ -5,10 +5,13 @@
 //! apart the request ids of different clients, so that one cannot cancel what another asked for.
 
 use super::handler::Server;
-use super::{MAX_REQUEST_BYTES, Service};
+use super::{MAX_REQUEST_BYTES, Service, malformed};
+use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header::ACCEPT, request::Parts};
+use axum::http::{
+    HeaderMap, HeaderValue, Method, StatusCode, header::ACCEPT, header::CONTENT_TYPE, request::Parts,
+};
 use axum::middleware::Next;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -104,11 +107,10 @@ pub(super) async fn converse<S: Service>(
     next: Next,
 ) -> Response {
     let version = request.headers().get(VERSION).and_then(|value| value.to_str().ok());
-    if version.is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE.as_str()) {
-        return next.run(request).await;
-    }
+    let stateless = version.is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE.as_str());
     match *request.method() {
-        Method::POST => post(server, request, next).await,
+        Method::POST => post((!stateless).then_some(server), request, next).await,
+        _ if stateless => next.run(request).await,
         Method::GET => {
             let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
             let streams = accepts.is_some_and(|types| types.contains("text/event-stream"));
@@ -120,14 +122,21 @@ pub(super) async fn converse<S: Service>(
     }
 }
 
-async fn post<S: Service>(server: Server<S>, request: Request, next: Next) -> Response {
+/// `server` is there in the revisions with a handshake.
+async fn post<S: Service>(server: Option<Server<S>>, request: Request, next: Next) -> Response {
     let conversation = conversation(request.headers()).map(str::to_owned);
     let (parts, body) = request.into_parts();
     let Ok(body) = to_bytes(body, MAX_REQUEST_BYTES).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
+    let is_json =
+        parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    let mut response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
+    if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        return unreadable(&body);
+    }
+    let Some(server) = server else { return response };
     let message: Message = serde_json::from_slice(&body).unwrap_or_default();
-    let mut response = next.run(Request::from_parts(parts, Body::from(body))).await;
     match (message.method.as_str(), response.status()) {
         ("initialize", StatusCode::OK) => {
             if let Ok(name) = HeaderValue::try_from(Uuid::now_v7().to_string()) {
@@ -142,6 +151,14 @@ async fn post<S: Service>(server: Server<S>, request: Request, next: Next) -> Re
         _ => {}
     }
     response
+}
+
+/// The library says of JSON that is no message that its media type is wrong, and quotes its parser.
+fn unreadable(body: &[u8]) -> Response {
+    match malformed::answer(body) {
+        Some(answer) => (StatusCode::BAD_REQUEST, Json(answer)).into_response(),
+        None => StatusCode::BAD_REQUEST.into_response(),
+    }
 }
 
 /// A stream that says when the tools have changed; `None` for a service whose tools never do.

@@ -4,6 +4,7 @@
 //! The protocol library by itself gives running handlers a few seconds after the end of input and then drops their answers.
 
 use super::handler::Server;
+use super::lines::Lines;
 use super::{Limits, Service};
 use crate::serve::ServeError;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
@@ -11,7 +12,6 @@ use rmcp::service::{
     RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server_with_ct,
 };
 use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -121,7 +121,7 @@ pub(crate) async fn serve<S: Service>(
 ) -> Result<(), ServeError> {
     let closing = shutdown.child_token();
     let transport = Draining {
-        inner: AsyncRwTransport::new_server(reader, writer),
+        inner: Lines::new(reader, writer),
         pending: Arc::new(watch::Sender::default()),
         shutdown: shutdown.clone(),
         closing: closing.clone(),

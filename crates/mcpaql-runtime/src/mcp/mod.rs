@@ -3,6 +3,7 @@
 //! What always holds:
 //! - `tools/list` has the service's own order, all four hints written out, and each schema exactly as given;
 //! - every `tools/call` is answered with one text block or a JSON-RPC error, a panic of the service included;
+//! - a message that cannot be read is answered with a JSON-RPC error as well, and ends nothing;
 //! - a cancelled call drops the service's future, and no more than [`Limits::running_calls`] run together;
 //! - what is not declared as a capability is not a method.
 //!
@@ -13,6 +14,8 @@ mod conversation;
 mod drain;
 mod handler;
 mod http;
+mod lines;
+mod malformed;
 
 use mcpaql_core::response::Reply;
 pub use mcpaql_core::surface::Tool;

@@ -67,6 +67,29 @@ async fn a_malformed_call_is_a_fault_of_the_parameters() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_read_is_answered_without_the_words_of_a_parser() {
+    let (addr, _serving) = http(&Fixture::new(), loopback()).await;
+    let echo = call(1, "echo", json!({}));
+    for (bytes, code, id) in [
+        (r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"\ud800"}}"#, -32700, json!(4)),
+        ("{bad", -32700, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":"a","method":5}"#, -32600, json!("a")),
+    ] {
+        for request in [post(addr, &echo), post_2026(addr, &echo)] {
+            let response = request.body(bytes).send().await.unwrap();
+            assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{bytes}");
+            let answer = body(response).await;
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{answer}");
+            assert!(!answer.to_string().contains("column"), "{answer}");
+        }
+    }
+    let other = request(addr, Method::POST, "/mcp")
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "text/plain");
+    assert_eq!(other.body("{bad").send().await.unwrap().status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+}
+
+#[tokio::test]
 async fn a_dropped_connection_stops_the_work() {
     let service = Fixture::new();
     let (addr, _serving) = http(&service, loopback()).await;

@@ -106,3 +106,55 @@ async fn a_stop_drops_what_outlives_the_grace_period() {
     service.dropped().await;
     raw.serving.stopped().await.unwrap();
 }
+
+#[tokio::test]
+async fn what_cannot_be_read_is_answered_and_the_conversation_goes_on() {
+    let mut raw = Raw::initialized(&Fixture::new(), Limits::default()).await;
+    let with = |value: &[u8]| {
+        let head =
+            br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","arguments":{"it":"#;
+        [head, value, b"}}}"].concat()
+    };
+    let deep = format!("{}{}", "[".repeat(130), "]".repeat(130));
+    for (line, code, id) in [
+        (b"{bad".to_vec(), -32700, Value::Null),
+        (with(b"\"\xff\""), -32700, json!(9)),
+        (with(br#""\ud800""#), -32700, json!(9)),
+        (with(b"1e400"), -32700, json!(9)),
+        (with(deep.as_bytes()), -32700, json!(9)),
+        (br#"{"jsonrpc":"2.0","id":"a","method":5}"#.to_vec(), -32600, json!("a")),
+    ] {
+        let shown = String::from_utf8_lossy(&line).into_owned();
+        raw.send_line(&line).await;
+        let answer = raw.receive().await.unwrap();
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{shown}: {answer}");
+        raw.send(&call(10, "echo", json!({}))).await;
+        assert_eq!(raw.receive().await.unwrap()["id"], 10, "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_over_the_limit_is_answered_and_skipped() {
+    let mut raw = Raw::initialized(&Fixture::new(), Limits::default()).await;
+    let mut long = call(1, "echo", json!({"it": "x".repeat(16 * 1024 * 1024)})).to_string();
+    let at = long.rfind('}').unwrap();
+    long.replace_range(at.., r#","id":2}"#);
+    let id = long.find(r#""id":1,"#).unwrap();
+    long.replace_range(id..id + 7, "");
+    raw.send_line(long.as_bytes()).await;
+    let answer = raw.receive().await.unwrap();
+    assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!(2)), "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("16777216"), "{answer}");
+    raw.send(&call(3, "echo", json!({}))).await;
+    assert_eq!(raw.receive().await.unwrap()["id"], 3);
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_before_the_handshake_does_not_keep_it_from_happening() {
+    let mut raw = Raw::new(&Fixture::new(), Limits::default());
+    raw.send_line(b"\r").await;
+    raw.send_line(b"nonsense").await;
+    assert_eq!(raw.receive().await.unwrap()["error"]["code"], -32700);
+    raw.send(&initialize()).await;
+    assert_eq!(raw.receive().await.unwrap()["id"], 0);
+}

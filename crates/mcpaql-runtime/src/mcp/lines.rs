@@ -1,0 +1,119 @@
+//! Messages on a byte stream, one on each line. Every line that asks for an answer gets one: what cannot be read is
+//! answered here, and the conversation goes on with the next line.
+//!
+//! A line is parsed once; only one that fails is looked at again. No more than [`MAX_LINE_BYTES`] of it are ever held.
+
+use super::malformed::{self, IdScan};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use std::io;
+use std::pin::Pin;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader, Empty};
+
+/// The longest line that is read.
+pub(super) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+/// What a line buffer keeps for the next line.
+const KEPT_BYTES: usize = 64 * 1024;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
+
+/// One end of a byte stream. `receive` may be dropped and called again without losing anything.
+pub(super) struct Lines<R, W: AsyncWrite> {
+    reader: BufReader<R>,
+    writer: AsyncRwTransport<RoleServer, Empty, W>,
+    line: Vec<u8>,
+    /// Set while the rest of a line that is too long is skipped.
+    skipped: Option<IdScan>,
+    answering: Option<Sending>,
+}
+
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
+    pub(super) fn new(reader: R, writer: W) -> Self {
+        let writer = AsyncRwTransport::new_server(tokio::io::empty(), writer);
+        Lines { reader: BufReader::new(reader), writer, line: Vec::new(), skipped: None, answering: None }
+    }
+
+    /// Takes in a line up to its end or the end of input; false when there is nothing more.
+    async fn read_line(&mut self) -> bool {
+        loop {
+            // The end of a stream that fails is its end.
+            let available = self.reader.fill_buf().await.unwrap_or_default();
+            if available.is_empty() {
+                return !self.line.is_empty() || self.skipped.is_some();
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let (part, _) = available.split_at(end.unwrap_or(available.len()));
+            if self.skipped.is_none() && self.line.len() + part.len() > MAX_LINE_BYTES {
+                let mut scan = IdScan::default();
+                scan.feed(&self.line);
+                self.line = Vec::new();
+                self.skipped = Some(scan);
+            }
+            match &mut self.skipped {
+                Some(scan) => scan.feed(part),
+                None => self.line.extend_from_slice(part),
+            }
+            let taken = part.len() + usize::from(end.is_some());
+            self.reader.consume(taken);
+            if end.is_some() {
+                return true;
+            }
+        }
+    }
+
+    /// The line that was read, as a message or as the answer to something that is none.
+    fn take_line(&mut self) -> Option<Result<RxJsonRpcMessage<RoleServer>, TxJsonRpcMessage<RoleServer>>> {
+        if let Some(scan) = self.skipped.take() {
+            return Some(Err(malformed::too_long(MAX_LINE_BYTES, scan.found)));
+        }
+        let text = self.line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.line).trim_ascii();
+        let taken = match serde_json::from_slice(text) {
+            _ if text.is_empty() => None,
+            Ok(message) => Some(Ok(message)),
+            Err(_) => malformed::answer(text).map(Err),
+        };
+        self.line.clear();
+        self.line.shrink_to(KEPT_BYTES);
+        taken
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.writer.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if let Some(answering) = &mut self.answering {
+                let sent = answering.await;
+                self.answering = None;
+                sent.ok()?;
+            }
+            if !self.read_line().await {
+                return None;
+            }
+            match self.take_line() {
+                Some(Ok(message)) => return Some(message),
+                Some(Err(answer)) => self.answering = Some(Box::pin(self.writer.send(answer))),
+                None => {}
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.writer.close().await
+    }
+}
