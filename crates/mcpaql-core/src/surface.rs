@@ -94,11 +94,13 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
             hints: endpoint.hints,
         }
     };
-    let mut chosen: Vec<(Detail, Tool)> = catalog
+    let mut chosen: Vec<(Detail, usize, Tool)> = catalog
         .endpoints
         .iter()
-        .map(|(name, endpoint)| (Detail::Groups, build(name, endpoint, Detail::Groups)))
+        .map(|(name, endpoint)| build(name, endpoint, Detail::Groups))
+        .map(|tool| (Detail::Groups, cost(&tool), tool))
         .collect();
+    let mut total: usize = chosen.iter().map(|(_, cost, _)| cost).sum();
     // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.
     for detail in [Detail::Names, Detail::Signatures] {
         let mut upgrades: Vec<(usize, usize, Tool)> = Vec::new();
@@ -107,17 +109,17 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
             upgrades.push((cost(&tool), index, tool));
         }
         upgrades.sort_by_key(|(cost, index, _)| (*cost, *index));
-        for (_, index, tool) in upgrades {
-            let total: usize = chosen.iter().map(|(_, tool)| cost(tool)).sum();
+        for (cost, index, tool) in upgrades {
             if let Some(slot) = chosen.get_mut(index)
-                && (total + cost(&tool)).saturating_sub(cost(&slot.1)) <= budget
+                && (total + cost).saturating_sub(slot.1) <= budget
                 && slot.0.next() == Some(detail)
             {
-                *slot = (detail, tool);
+                total = (total + cost).saturating_sub(slot.1);
+                *slot = (detail, cost, tool);
             }
         }
     }
-    chosen.into_iter().map(|(_, tool)| tool).collect()
+    chosen.into_iter().map(|(_, _, tool)| tool).collect()
 }
 
 impl Detail {
