@@ -98,11 +98,13 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
             hints: endpoint.hints,
         }
     };
-    let mut chosen: Vec<(Detail, Tool)> = catalog
+    let mut chosen: Vec<(Detail, usize, Tool)> = catalog
         .endpoints
         .iter()
-        .map(|(name, endpoint)| (Detail::Counts, build(name, endpoint, Detail::Counts)))
+        .map(|(name, endpoint)| build(name, endpoint, Detail::Counts))
+        .map(|tool| (Detail::Counts, cost(&tool), tool))
         .collect();
+    let mut total: usize = chosen.iter().map(|(_, cost, _)| cost).sum();
     // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.
     for detail in [Detail::Groups, Detail::Names, Detail::Signatures] {
         let mut upgrades: Vec<(usize, usize, Tool)> = Vec::new();
@@ -111,17 +113,17 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
             upgrades.push((cost(&tool), index, tool));
         }
         upgrades.sort_by_key(|(cost, index, _)| (*cost, *index));
-        for (_, index, tool) in upgrades {
-            let total: usize = chosen.iter().map(|(_, tool)| cost(tool)).sum();
+        for (cost, index, tool) in upgrades {
             if let Some(slot) = chosen.get_mut(index)
-                && (total + cost(&tool)).saturating_sub(cost(&slot.1)) <= budget
+                && (total + cost).saturating_sub(slot.1) <= budget
                 && (detail != Detail::Signatures || slot.0 == Detail::Names)
             {
-                *slot = (detail, tool);
+                total = (total + cost).saturating_sub(slot.1);
+                *slot = (detail, cost, tool);
             }
         }
     }
-    chosen.into_iter().map(|(_, tool)| tool).collect()
+    chosen.into_iter().map(|(_, _, tool)| tool).collect()
 }
 
 fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<Tool> {
