@@ -241,6 +241,16 @@ impl Compiler {
             }
         }
         operation.examples.retain(|example| fits(&example.params).is_ok());
+        // Where a value stands that nobody may see, one that is made up must do as well.
+        for param in operation.params.iter().filter(|param| param.sensitive) {
+            for example in &mut operation.examples {
+                if let Some(value) = example.params.get_mut(&param.name) {
+                    *value =
+                        sample::sample(&param.name, &param.schema, frame.types).unwrap_or_else(|| "…".into());
+                }
+            }
+        }
+        operation.examples.retain(|example| fits(&example.params).is_ok());
         if operation.examples.is_empty()
             && let Some(example) = sample_call(operation, frame.types)
             && fits(&example).is_ok()
