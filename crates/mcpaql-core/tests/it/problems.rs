@@ -785,3 +785,18 @@ fn an_empty_display_name_is_no_name() {
     let found = problems("display_name: \" \"\noperations: { read: [] }\n");
     assert!(found.iter().any(|found| found.message == "The display name is empty"), "{found:#?}");
 }
+
+#[test]
+fn a_document_that_is_a_list() {
+    let found = check(&Source::new("a.yaml", "- name: demo\n")).diagnostics;
+    assert_eq!(found[0].message, "The document must be a mapping", "{found:#?}");
+}
+
+#[test]
+fn a_placeholder_in_flow_style_wants_quotes() {
+    let found = problems(
+        "operations:\n  read:\n    - { name: get_t, maps_to: GET /t/{id}, params: { id: string } }\n",
+    );
+    assert_eq!(found[0].code, Code::SchemaSyntax, "{found:#?}");
+    assert_eq!(found[0].suggestion.as_deref(), Some("quote it: `maps_to: \"GET /t/{id}\"`"), "{found:#?}");
+}
