@@ -224,7 +224,7 @@ fn parameter(param: &Param) -> Value {
     if !param.description.is_empty() {
         out.insert("description".into(), param.description.as_str().into());
     }
-    if let Some(default) = &param.default {
+    if let Some(default) = param.default.as_ref().filter(|_| !param.sensitive) {
         out.insert("default".into(), default.clone());
     }
     if param.sensitive {

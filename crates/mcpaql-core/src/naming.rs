@@ -81,7 +81,22 @@ impl Names {
             Subject::Operation(operation) => self.operation_pattern.replace("{operation}", operation),
         };
         let name = name.replace("{adapter}", &self.adapter);
-        check_name(&name)?;
+        if name.is_empty() {
+            return Err(NameProblem(format!(
+                "the pattern '{}' leaves no name for the one tool of mode single; add {{adapter}} or a word of your own",
+                self.endpoint_pattern
+            )));
+        }
+        match subject {
+            // No prefix is short enough.
+            Subject::Operation(operation) if operation.len() > MAX_NAME - 2 => {
+                return Err(NameProblem(format!(
+                    "the operation name '{operation}' alone has {} characters, and a tool's name may have {MAX_NAME}; rename the operation",
+                    operation.len()
+                )));
+            }
+            _ => check_name(&name)?,
+        }
         Ok(name)
     }
 }

@@ -176,7 +176,7 @@ pub struct Param {
 }
 
 /// Where an HTTP request carries a parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// A placeholder of the path.
     Path,

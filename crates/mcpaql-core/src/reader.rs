@@ -101,6 +101,15 @@ impl Reader {
     pub(crate) fn object<'a>(&mut self, value: &'a Value, pointer: &str) -> Option<Object<'a>> {
         match value {
             Value::Object(map) => Some(Object { map, pointer: pointer.to_owned() }),
+            other if pointer.is_empty() => {
+                self.push(
+                    Diagnostic::error(Code::SchemaInvalidType, pointer, "The document must be a mapping")
+                        .expected("object")
+                        .found(type_name(other))
+                        .suggest("write `key: value` lines, beginning with `name: …`"),
+                );
+                None
+            }
             other => {
                 self.wrong_type(pointer, "object", other);
                 None

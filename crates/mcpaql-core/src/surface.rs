@@ -155,7 +155,7 @@ fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Tool {
         if !param.description.is_empty() {
             schema.insert("description".into(), param.description.as_str().into());
         }
-        if let Some(default) = &param.default {
+        if let Some(default) = param.default.as_ref().filter(|_| !param.sensitive) {
             schema.insert("default".into(), default.clone());
         }
         properties.insert(param.name.clone(), Value::Object(schema));

@@ -3,7 +3,7 @@
 use super::tools;
 use super::{CRUDE, Catalog, Compiled, Endpoint, Entry, Settings};
 use crate::adapter::{Adapter, Mode, Origins, Profile, introspect_params, origins, title_of};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::error::Code;
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::naming::{self, NameProblem, Names};
@@ -24,8 +24,8 @@ use std::collections::HashMap;
 /// Compiles an adapter; `origins` says where its parts stand in the document.
 #[must_use]
 pub fn compile(adapter: Adapter, origins: &Origins, settings: &Settings) -> Compiled {
+    let mut compiler = Compiler { outer: settings.clone(), ..Compiler::default() };
     let settings = settings.clone().over(Settings::of(&adapter));
-    let mut compiler = Compiler::default();
     let catalog = compiler.run(adapter, &settings);
     let mut diagnostics = compiler.diagnostics;
     for diagnostic in &mut diagnostics {
@@ -38,6 +38,8 @@ pub fn compile(adapter: Adapter, origins: &Origins, settings: &Settings) -> Comp
 #[derive(Default)]
 pub(super) struct Compiler {
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// What was decided outside the document, which is not to be blamed for it.
+    outer: Settings,
 }
 
 /// What every operation of an adapter is compiled with.
@@ -120,6 +122,22 @@ impl Compiler {
         self.diagnostics.push(Diagnostic::error(code, pointer, message));
     }
 
+    /// A problem of a setting: at its place in the document, or without one where somebody else made it.
+    fn setting(&mut self, name: &str, outside: bool, diagnostic: Diagnostic) {
+        self.diagnostics.push(if outside {
+            let places = match name {
+                "prefix" => "`--prefix`, `MCP_AQL_TOOL_PREFIX` or `prefix` in mcpaql.yaml",
+                "profile" => "`--profile`, `MCP_AQL_ENDPOINT_PROFILE` or `profile` in mcpaql.yaml",
+                "policy" => "`--policy` or `policy` in mcpaql.yaml",
+                _ => "`pattern` in mcpaql.yaml",
+            };
+            Diagnostic { pointer: String::new(), span: Some(Span::NOWHERE), ..diagnostic }
+                .suggest(format!("the document does not say so: mend {places}"))
+        } else {
+            diagnostic
+        });
+    }
+
     fn profile(&mut self, adapter: &Adapter, settings: &Settings) -> Option<String> {
         let own = adapter.profile.as_ref().map(|profile| profile.name.as_str());
         match settings.profile.as_deref() {
@@ -128,13 +146,14 @@ impl Compiler {
             Some(name) if own == Some(name) => Some(name.to_owned()),
             Some(name) => {
                 let known = own.map_or(CRUDE.to_owned(), |own| format!("{CRUDE}, {own}"));
-                self.problem(
-                    Code::SchemaInvalidValue,
-                    "/endpoints",
-                    format!(
-                        "The adapter '{}' has no endpoint profile '{name}' (it has {known})",
-                        adapter.name
-                    ),
+                let message = format!(
+                    "The adapter '{}' has no endpoint profile '{name}' (it has {known})",
+                    adapter.name
+                );
+                self.setting(
+                    "profile",
+                    self.outer.profile.is_some(),
+                    Diagnostic::error(Code::SchemaInvalidValue, "/endpoints", message),
                 );
                 None
             }
@@ -146,10 +165,11 @@ impl Compiler {
         let found = Policy::named(name);
         if found.is_none() {
             let known: Vec<&str> = policy::policies().map(|policy| policy.name).collect();
-            self.problem(
-                Code::SchemaInvalidValue,
-                "/policy",
-                format!("There is no hint policy '{name}' (there are {})", known.join(", ")),
+            let message = format!("There is no hint policy '{name}' (there are {})", known.join(", "));
+            self.setting(
+                "policy",
+                self.outer.policy.is_some(),
+                Diagnostic::error(Code::SchemaInvalidValue, "/policy", message),
             );
         }
         found
@@ -158,16 +178,29 @@ impl Compiler {
     fn names(&mut self, adapter: &Adapter, settings: &Settings) -> Option<Names> {
         if let Some(prefix) = settings.prefix.as_deref().filter(|prefix| prefix.len() >= naming::LONG_PREFIX)
         {
-            self.diagnostics.push(Diagnostic::warning(
-                Code::SchemaInvalidName,
-                "/tool_names/prefix",
-                format!("The prefix '{prefix}' is long; clients add their own to it"),
-            ));
+            let message = format!("The prefix '{prefix}' is long; clients add their own to it");
+            self.setting(
+                "prefix",
+                self.outer.prefix.is_some(),
+                Diagnostic::warning(Code::SchemaInvalidName, "/tool_names/prefix", message),
+            );
         }
         match Names::new(&adapter.name, settings.pattern.as_deref(), settings.prefix.as_deref()) {
             Ok(names) => Some(names),
             Err(NameProblem(text)) => {
-                self.problem(Code::SchemaInvalidName, "/tool_names", capital(&text));
+                let bad_prefix =
+                    settings.prefix.as_deref().is_some_and(|prefix| naming::check_prefix(prefix).is_err());
+                let (key, outside) = if bad_prefix {
+                    ("prefix", self.outer.prefix.is_some())
+                } else {
+                    ("pattern", self.outer.pattern.is_some())
+                };
+                let pointer = format!("/tool_names/{key}");
+                self.setting(
+                    key,
+                    outside,
+                    Diagnostic::error(Code::SchemaInvalidName, pointer, capital(&text)),
+                );
                 None
             }
         }
@@ -240,6 +273,16 @@ impl Compiler {
                     &format!("{pointer}/examples/{index}"),
                     format!("The example does not fit its operation: {}", error.message),
                 );
+            }
+        }
+        operation.examples.retain(|example| fits(&example.params).is_ok());
+        // Where a value stands that nobody may see, one that is made up must do as well.
+        for param in operation.params.iter().filter(|param| param.sensitive) {
+            for example in &mut operation.examples {
+                if let Some(value) = example.params.get_mut(&param.name) {
+                    *value =
+                        sample::sample(&param.name, &param.schema, frame.types).unwrap_or_else(|| "…".into());
+                }
             }
         }
         operation.examples.retain(|example| fits(&example.params).is_ok());

@@ -2,7 +2,7 @@
 
 use super::compile::{Compiler, capital};
 use super::{Catalog, Route, Scope};
-use crate::adapter::Mode;
+use crate::adapter::{Mode, origins};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::naming::{self, NameProblem, Names, Subject};
@@ -82,7 +82,13 @@ impl Compiler {
                 Some(name)
             }
             Err(NameProblem(text)) => {
-                self.problem(Code::SchemaInvalidName, "/tool_names", capital(&text));
+                let pointer = match subject {
+                    Subject::Operation(operation) if text.ends_with("rename the operation") => {
+                        format!("{}/name", origins::operation(operation))
+                    }
+                    _ => "/tool_names".to_owned(),
+                };
+                self.problem(Code::SchemaInvalidName, &pointer, capital(&text));
                 None
             }
         }

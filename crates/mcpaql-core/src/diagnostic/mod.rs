@@ -110,6 +110,11 @@ pub struct Span {
     pub column: usize,
 }
 
+impl Span {
+    /// Of a problem that is not the text's own.
+    pub const NOWHERE: Span = Span { start: 0, end: 0, line: 1, column: 1 };
+}
+
 /// A pointer as authors read it: `/endpoints/read/0/params/2/name` is `endpoints.read[0].params[2].name`.
 #[must_use]
 pub fn field_path(pointer: &str) -> String {

@@ -6,8 +6,10 @@ use super::{
     Additional, ArrayRules, Node, NumberRules, ObjectRules, Rules, SchemaId, SchemaProblem, Schemas,
     StringRules, TypeSet, required_fields, shorten, type_name,
 };
-use super::{cycles, keywords};
+use super::{cycles, keywords, pattern};
+use crate::diagnostic::Severity;
 use crate::error::Code;
+use crate::reader::short;
 use crate::suggest::nearest;
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value};
@@ -142,6 +144,7 @@ impl Compiler<'_> {
             not: map.get("not").map(|schema| self.add_below(&["not"], schema)),
         };
         let types = self.types(map, &rules);
+        self.literal_types(map, types);
         let password = map.get("format").and_then(Value::as_str) == Some("password");
         Node {
             types,
@@ -218,6 +221,53 @@ impl Compiler<'_> {
         }
     }
 
+    /// Literals of another type than the declared one can never be sent.
+    fn literal_types(&mut self, map: &Map<String, Value>, types: TypeSet) {
+        let (Some(declared), Some(Value::Array(values))) = (map.get("type"), map.get("enum")) else { return };
+        let nullable = map.get("nullable") == Some(&Value::Bool(true));
+        let fits = |value: &Value| types.contains(TypeSet::of(value)) || (nullable && value.is_null());
+        let none = !values.iter().any(fits);
+        for (index, value) in values.iter().enumerate().filter(|(_, value)| !fits(value)) {
+            let declared = declared.as_str().map_or_else(|| types.label(), str::to_owned);
+            let text = format!("the value {} of 'enum' is not of type {declared}", short(value));
+            let mut problem =
+                self.error(Code::SchemaInvalidValue, "enum", text).expected(declared).found(type_name(value));
+            problem.pointer = format!("{}/{index}", problem.pointer);
+            if !none {
+                problem.severity = Severity::Warning;
+            }
+            self.problems.push(problem);
+        }
+    }
+
+    /// A format that is nearly a known one would be taken for one that nobody checks.
+    fn nearly_a_format(&mut self, name: &str) {
+        if let Some(meant) = Format::meant(name) {
+            let pointer = format!("{}/format", self.pointer);
+            let text = format!("'{}' is not a known format", shorten(name, 64));
+            let problem = SchemaProblem::warning(Code::SchemaInvalidValue, pointer, text)
+                .found(shorten(name, 64))
+                .suggest(format!("did you mean `{meant}`?"));
+            self.problems.push(problem);
+        }
+    }
+
+    fn unusable_pattern(&mut self, pattern: &str) {
+        let pointer = format!("{}/pattern", self.pointer);
+        let problem = match pattern::mistake(pattern) {
+            Some(mistake) => {
+                let text = format!("the pattern is not a regular expression: {mistake}");
+                SchemaProblem::error(Code::SchemaInvalidValue, pointer, text).expected("a regular expression")
+            }
+            None => {
+                let text = "the pattern cannot be checked here and is left to the target";
+                SchemaProblem::warning(Code::SchemaInvalidValue, pointer, text)
+                    .expected("a regular expression without look-around and back references")
+            }
+        };
+        self.problems.push(problem.found(shorten(pattern, 80)));
+    }
+
     fn number_rules(&mut self, map: &Map<String, Value>) -> Option<NumberRules> {
         let minimum = self.bound(map, "minimum", "exclusiveMinimum");
         let maximum = self.bound(map, "maximum", "exclusiveMaximum");
@@ -272,14 +322,13 @@ impl Compiler<'_> {
         let pattern =
             if pattern_text.is_empty() { None } else { self.schemas.patterns.compile(pattern_text) };
         if pattern.is_none() && !pattern_text.is_empty() {
-            let pointer = format!("{}/pattern", self.pointer);
-            let text = "the pattern cannot be checked here and is left to the target";
-            let problem = SchemaProblem::warning(Code::SchemaInvalidValue, pointer, text)
-                .expected("a regular expression without look-around and back references")
-                .found(shorten(pattern_text, 80));
-            self.problems.push(problem);
+            self.unusable_pattern(pattern_text);
         }
-        let format = self.text(map, "format").and_then(Format::named);
+        let format_name = self.text(map, "format").unwrap_or_default();
+        let format = Format::named(format_name);
+        if format.is_none() {
+            self.nearly_a_format(format_name);
+        }
         if min.is_none() && max.is_none() && pattern.is_none() && format.is_none() {
             return None;
         }

@@ -35,6 +35,32 @@ impl Format {
         })
     }
 
+    const ALL: [Format; 10] = [
+        Format::Date,
+        Format::DateTime,
+        Format::Time,
+        Format::Email,
+        Format::Uri,
+        Format::Uuid,
+        Format::Ipv4,
+        Format::Ipv6,
+        Format::Hostname,
+        Format::Byte,
+    ];
+
+    /// The checked format that an unknown name nearly is; nothing for names that mean something elsewhere.
+    pub(super) fn meant(name: &str) -> Option<&'static str> {
+        const OTHERS: [&str; 4] = ["iri", "uris", "bytes", "url"];
+        if name.len() < 4 || name.len() > 20 || OTHERS.contains(&name) {
+            return None;
+        }
+        let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_', ' '], "");
+        let names = Format::ALL.map(Format::name);
+        names.into_iter().find(|known| plain(known) == plain(name)).or_else(|| {
+            names.into_iter().find(|known| known.len() > 3 && strsim::damerau_levenshtein(known, name) == 1)
+        })
+    }
+
     pub(super) const fn name(self) -> &'static str {
         match self {
             Format::Date => "date",

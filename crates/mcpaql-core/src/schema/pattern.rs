@@ -26,6 +26,28 @@ impl Patterns {
     }
 }
 
+/// Why a pattern is no regular expression in any dialect; nothing where another engine may know better.
+pub(super) fn mistake(pattern: &str) -> Option<&'static str> {
+    let Err(regex::Error::Syntax(text)) = RegexBuilder::new(&translate(pattern)).nest_limit(64).build()
+    else {
+        return None;
+    };
+    let empty_class = pattern.contains("[]") || pattern.contains("[^]");
+    let brace = pattern.contains('{');
+    [
+        ("unclosed group", "a '(' is never closed", true),
+        ("unopened group", "a ')' closes nothing", true),
+        // ECMA's empty class, and its literal brace.
+        ("unclosed character class", "a '[' is never closed", !empty_class),
+        ("repetition operator missing expression", "nothing stands before a repetition", !brace),
+        ("incomplete escape sequence", "it ends in a backslash", true),
+        ("invalid character class range", "a range of characters runs backwards", true),
+    ]
+    .into_iter()
+    .find(|(theirs, _, sure)| *sure && text.contains(theirs))
+    .map(|(_, ours, _)| ours)
+}
+
 /// ECMA's `\d` and `\w` are ASCII, and inside a class `[`, `&` and `~` are ordinary characters.
 fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);

@@ -57,10 +57,27 @@ fn fault(text: &str, error: &ScanError) -> Finding {
     }
     let end = text.ceil_char_boundary((offset + 1).min(text.len()));
     let finding = Finding::syntax(offset..end, format!("this is not valid YAML: {}", error.kind()));
+    if let Some(better) = unquoted_path(text, offset) {
+        return finding.suggest(format!("quote it: `maps_to: \"{better}\"`"));
+    }
     match hint(error.kind()) {
         Some(hint) => finding.suggest(hint),
         None => finding,
     }
+}
+
+/// The path that should have been quoted: inside `{ … }` the braces of a placeholder begin a mapping of their own.
+fn unquoted_path(text: &str, offset: usize) -> Option<&str> {
+    let start = text.get(..offset)?.rfind('\n').map_or(0, |end| end + 1);
+    let line = text.get(start..)?.lines().next()?;
+    let (before, path) = line.split_once("maps_to: ")?;
+    if !before.contains('{') || path.starts_with(['"', '\'']) {
+        return None;
+    }
+    let last = path.find('{').and_then(|open| path.get(open..)?.find('}').map(|close| open + close + 1))?;
+    let rest = path.get(last..)?;
+    let end = last + rest.find([',', ' ']).unwrap_or(rest.len());
+    path.get(..end)
 }
 
 /// What most often repairs it.

@@ -93,9 +93,15 @@ fn a_token_anywhere_is_known_by_its_shape() {
         let found = credential(&in_document(&rest), TOKEN);
         assert_eq!(
             found.suggestion.as_deref(),
-            Some("move it to an environment variable and write `${env:NAME}` here; then revoke it")
+            Some("put it in an environment variable and name that variable under `auth`; then revoke it")
         );
     }
+    let header = format!("headers: {{ X-Note: {TOKEN} }}, base_url");
+    let found = credential(&(HEAD.replace("base_url", &header) + "operations: { read: [] }\n"), TOKEN);
+    assert_eq!(
+        found.suggestion.as_deref(),
+        Some("move it to an environment variable and write `${env:NAME}` here; then revoke it")
+    );
     let default = format!(
         "{HEAD}operations: {{ read: [{{ name: get_a, maps_to: GET /a, params: {{ a: {{ type: integer, default: {TOKEN} }} }} }}] }}\n"
     );
@@ -120,4 +126,39 @@ fn names_of_variables_are_no_credentials() {
     let text = in_document("auth: { type: basic, username_env: USER_NAME, password_env: PASSWORD }\n")
         .replace("base_url", "headers: { Authorization: \"Bearer ${env:TOKEN}\" }, base_url");
     assert_eq!(check(&Source::new("a.yaml", text)).diagnostics, []);
+}
+
+#[test]
+fn a_key_in_the_query_of_a_path() {
+    for (query, shown) in [("api_key", "api_key"), ("key", "key"), ("q=1&access_token", "q, access_token")] {
+        let text = format!(
+            "{HEAD}operations:\n  read:\n    - {{ name: get_it, maps_to: \"GET /it?{query}={SECRET}\" }}\n"
+        );
+        let found = credential(&text, SECRET);
+        let advice = "put it in an environment variable and name that variable under `auth`; then revoke it";
+        assert_eq!(found.suggestion.as_deref(), Some(advice));
+        let all = check(&Source::new("a.yaml", text)).diagnostics;
+        let message = format!("The path holds a query ({shown}), which belongs under params");
+        assert!(all.iter().any(|found| found.message == message), "{all:#?}");
+    }
+}
+
+#[test]
+fn a_secret_as_the_default_of_a_sensitive_parameter() {
+    let params = format!("params: {{ pin: {{ type: string, sensitive: true, default: {SECRET} }} }}");
+    let text = format!("{HEAD}operations:\n  read:\n    - {{ name: get_it, maps_to: GET /it, {params} }}\n");
+    assert_eq!(
+        credential(&text, SECRET).message,
+        "Field 'operations.read[0].params.pin.default' holds a credential"
+    );
+}
+
+#[test]
+fn examples_of_a_sensitive_parameter_are_not_published() {
+    let rest = format!(
+        "operations:\n  read:\n    - name: get_it\n      maps_to: GET /it\n      params:\n        pin: {{ type: string, sensitive: true, required: true, examples: [{SECRET}] }}\n      examples: [{{ params: {{ pin: {SECRET} }} }}]\n"
+    );
+    let catalog = crate::support::catalog(&rest);
+    let shown = format!("{:?}{}", catalog.tools, crate::support::details(&catalog, "get_it"));
+    assert!(!shown.contains(SECRET), "{shown}");
 }

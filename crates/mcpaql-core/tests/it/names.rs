@@ -5,6 +5,7 @@ use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check;
 use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::diagnostic::render::Style;
 use mcpaql_core::error::Code;
 use mcpaql_core::source::Source;
 use serde_json::json;
@@ -338,4 +339,36 @@ fn names_and_routes_are_the_same_every_time() {
     for _ in 0..20 {
         assert_eq!(routes(), first);
     }
+}
+
+#[test]
+fn a_setting_from_outside_is_not_blamed_on_the_document() {
+    let settings = [
+        ("prefix", Settings { prefix: Some("Bad".into()), ..Settings::default() }),
+        ("policy", Settings { policy: Some("Bad".into()), ..Settings::default() }),
+        ("profile", Settings { profile: Some("Bad".into()), ..Settings::default() }),
+        ("pattern", Settings { pattern: Some("Bad!".into()), ..Settings::default() }),
+    ];
+    let source = adapter("demo", "");
+    for (name, settings) in settings {
+        let diagnostics = check::check(&source, &settings).diagnostics;
+        assert_eq!(diagnostics.len(), 1, "{diagnostics:#?}");
+        assert_eq!(diagnostics[0].pointer, "", "{name}");
+        let shown = Style::Full.render(&[(&source, &diagnostics)], false);
+        assert!(shown.contains("'Bad") && shown.contains(&format!("`{name}` in mcpaql.yaml")), "{shown}");
+        assert!(!shown.contains("name: demo"), "no line of the document is shown:\n{shown}");
+    }
+}
+
+#[test]
+fn a_name_that_no_prefix_makes_legal() {
+    let settings =
+        Settings { pattern: Some("{endpoint}".into()), mode: Some(Mode::Single), ..Settings::default() };
+    let (_, message) = refused(&adapter("demo", ""), &settings);
+    assert!(message.contains("leaves no name for the one tool"), "{message}");
+    let long = "x".repeat(64);
+    let rest = format!("mode: discrete\noperations: {{ read: [{{ name: {long}, maps_to: GET /a }}] }}\n");
+    let found = check::check(&document(&rest), &Settings::default()).diagnostics;
+    assert!(found[0].message.ends_with("rename the operation"), "{found:#?}");
+    assert_eq!(found[0].pointer, "/operations/read/0/name");
 }

@@ -656,3 +656,147 @@ fn a_mistake_behind_an_anchor_is_one_mistake() {
     let places: Vec<_> = found.iter().map(|found| (found.code, found.span, found.severity)).collect();
     assert_eq!(found.len(), 1, "{places:?} {found:#?}");
 }
+
+/// Code, severity and message of every problem of one read operation with these keys.
+fn lines_of(lines: &str) -> Vec<String> {
+    let found = in_operation(lines);
+    found.iter().map(|d| format!("{} {}: {}", d.severity.as_str(), d.code.as_str(), d.message)).collect()
+}
+
+#[test]
+fn what_could_only_fail_when_it_is_called_is_reported_before() {
+    let of_param = |param: &str| lines_of(&format!("      maps_to: GET /things\n      params:\n{param}"));
+    let rows: [(&str, &[&str]); 13] = [
+        (
+            "        trace: { type: string, in: header, as: \"X Trace\" }\n",
+            &["error SCHEMA_INVALID_NAME: 'X Trace' is not a legal name of a header"],
+        ),
+        (
+            "        auth: { type: string, in: header, as: Authorization }\n",
+            &[
+                "error SCHEMA_INVALID_VALUE: The header 'Authorization' carries a credential and cannot be a parameter",
+            ],
+        ),
+        (
+            "        host: { type: string, in: header }\n",
+            &[
+                "error SCHEMA_INVALID_VALUE: The header 'host' belongs to the connection and cannot be a parameter",
+            ],
+        ),
+        (
+            "        a: { type: string, as: q }\n        b: { type: string, as: q }\n",
+            &["error SCHEMA_DUPLICATE_NAME: Parameters 'a' and 'b' are both sent as 'q'"],
+        ),
+        (
+            "        a: { type: string, in: header, as: X-A }\n        b: { type: string, in: header, as: x-a }\n",
+            &["error SCHEMA_DUPLICATE_NAME: Parameters 'a' and 'b' are both sent as 'x-a'"],
+        ),
+        ("        a: { type: string, as: q }\n        b: { type: string, in: header, as: q }\n", &[]),
+        (
+            "        a: { type: integer, enum: [1, \"2\"] }\n",
+            &["warning SCHEMA_INVALID_VALUE: the value \"2\" of 'enum' is not of type integer"],
+        ),
+        (
+            "        a: { type: integer, enum: [\"2\"] }\n",
+            &["error SCHEMA_INVALID_VALUE: the value \"2\" of 'enum' is not of type integer"],
+        ),
+        (
+            "        a: { type: string, format: datetime }\n",
+            &["warning SCHEMA_INVALID_VALUE: 'datetime' is not a known format"],
+        ),
+        ("        a: { type: string, format: uri-reference }\n", &[]),
+        (
+            "        a: { type: string, pattern: \"^(a\" }\n",
+            &["error SCHEMA_INVALID_VALUE: the pattern is not a regular expression: a '(' is never closed"],
+        ),
+        (
+            "        a: { type: string, pattern: \"^(?=a)b\" }\n",
+            &["warning SCHEMA_INVALID_VALUE: the pattern cannot be checked here and is left to the target"],
+        ),
+        (
+            "        a: { type: interger, minimum: \"1\" }\n",
+            &[
+                "error SCHEMA_UNRESOLVED_REF: Type 'interger' is neither a JSON type nor declared in types",
+                "error SCHEMA_INVALID_TYPE: 'minimum' must be a number",
+            ],
+        ),
+    ];
+    for (param, expected) in rows {
+        assert_eq!(of_param(param), expected, "{param}");
+    }
+}
+
+#[test]
+fn an_operation_that_contradicts_itself() {
+    assert_eq!(
+        lines_of("      maps_to: GET /things\n      idempotent: true\n      non_idempotent: true\n"),
+        ["error SCHEMA_INVALID_VALUE: 'idempotent' and 'non_idempotent' contradict each other"]
+    );
+    assert_eq!(
+        lines_of(
+            "      maps_to: GET /things\n      examples: [{ request: { operation: other, params: {} } }]\n"
+        ),
+        ["error SCHEMA_INVALID_VALUE: The example calls 'other', but it stands under 'get_thing'"]
+    );
+    let both = lines_of("      maps_to: GETT things/{id}\n");
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert!(
+        both[0].contains("'GETT' is not an HTTP method") && both[1].contains("begin with '/'"),
+        "{both:?}"
+    );
+}
+
+#[test]
+fn parameters_of_a_second_operation_of_the_same_name_are_checked_too() {
+    let found = problems(
+        "operations:
+  read:
+    - { name: get_a, maps_to: GET /a }
+    - { name: get_a, maps_to: GET /b, params: { n: { type: integer, minimum: 3, maximum: 1 }, s: { enum: [] } } }
+",
+    );
+    let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+    assert_eq!(messages.len(), 3, "{messages:?}");
+    assert!(
+        messages.iter().any(|message| message.contains("'minimum' is greater than 'maximum'")),
+        "{messages:?}"
+    );
+    assert!(messages.iter().any(|message| message.contains("'enum' must list a value")), "{messages:?}");
+}
+
+#[test]
+fn no_name_is_suggested_that_would_not_do() {
+    for (param, suggested) in [("fooBar", true), ("1a", false), ("ünï", false)] {
+        let found = in_operation(&format!(
+            "      maps_to: GET /t\n      params: {{ {param}: {{ type: string }} }}\n"
+        ));
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert_eq!(found[0].suggestion.is_some(), suggested, "{found:#?}");
+        assert_eq!(found[0].message.contains("try"), suggested, "{found:#?}");
+    }
+    let taken = in_operation(
+        "      maps_to: GET /t\n      params: { fooBar: { type: string }, foo_bar: { type: string } }\n",
+    );
+    assert_eq!(taken[0].suggestion, None, "{taken:#?}");
+}
+
+#[test]
+fn an_empty_display_name_is_no_name() {
+    let found = problems("display_name: \" \"\noperations: { read: [] }\n");
+    assert!(found.iter().any(|found| found.message == "The display name is empty"), "{found:#?}");
+}
+
+#[test]
+fn a_document_that_is_a_list() {
+    let found = check(&Source::new("a.yaml", "- name: demo\n")).diagnostics;
+    assert_eq!(found[0].message, "The document must be a mapping", "{found:#?}");
+}
+
+#[test]
+fn a_placeholder_in_flow_style_wants_quotes() {
+    let found = problems(
+        "operations:\n  read:\n    - { name: get_t, maps_to: GET /t/{id}, params: { id: string } }\n",
+    );
+    assert_eq!(found[0].code, Code::SchemaSyntax, "{found:#?}");
+    assert_eq!(found[0].suggestion.as_deref(), Some("quote it: `maps_to: \"GET /t/{id}\"`"), "{found:#?}");
+}

@@ -2,6 +2,7 @@
 
 use super::operation::Setting;
 use super::params::{Draft, plain};
+use super::wire::WireNames;
 use crate::adapter::Target;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
@@ -65,9 +66,9 @@ fn http(
 ) -> Option<Bound> {
     let (method, path, pointer, body) = if let Some(http) = reader.member(operation, "http") {
         reader.known(&http, HTTP_BINDING_KEYS);
-        let method = reader.required_string(&http, "method")?;
-        let path = reader.required_string(&http, "path")?;
-        (method, path, http.at("path"), reader.choice(&http, "body", BODIES, parse_body))
+        let method = reader.required_string(&http, "method");
+        let path = reader.required_string(&http, "path");
+        (method?, path?, http.at("path"), reader.choice(&http, "body", BODIES, parse_body))
     } else {
         let text = reader.required_string(operation, "maps_to")?;
         let pointer = operation.at("maps_to");
@@ -81,8 +82,8 @@ fn http(
         };
         (method.to_owned(), path.trim().to_owned(), pointer, None)
     };
-    let method = method_of(reader, &method, &pointer)?;
-    let mut path = path_of(reader, &path, &pointer)?;
+    let (method, path) = (method_of(reader, &method, &pointer), path_of(reader, &path, &pointer));
+    let (method, mut path) = (method?, path?);
     let body_form = body.or_else(|| reader.choice(operation, "body", BODIES, parse_body));
     let mut params = place_params(reader, drafts, &mut path, &method, &pointer);
     let body_param = body_param(reader, operation, &mut params);
@@ -140,6 +141,20 @@ fn method_of(reader: &mut Reader, method: &str, pointer: &str) -> Option<String>
 }
 
 fn path_of(reader: &mut Reader, path: &str, pointer: &str) -> Option<Vec<Segment>> {
+    if let Some((before, query)) = path.split_once('?').filter(|(before, _)| before.starts_with('/')) {
+        let keys: Vec<&str> =
+            query.split('&').map(|pair| pair.split(['=', '#']).next().unwrap_or_default()).collect();
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                pointer,
+                format!("The path holds a query ({}), which belongs under params", keys.join(", ")),
+            )
+            .expected(before)
+            .suggest("declare each as a parameter with `in: query`, fixed values with `default` or `const`"),
+        );
+        return None;
+    }
     if !path.starts_with('/') || path.contains(['?', '#']) || path.chars().any(char::is_whitespace) {
         reader.push(
             Diagnostic::error(
@@ -194,6 +209,7 @@ fn place_params(
     let in_path =
         |name: &str| path.iter().any(|piece| matches!(piece, Segment::Param(param) if param == name));
     let mut params = Vec::with_capacity(drafts.len());
+    let mut wire = WireNames::default();
     for draft in drafts {
         let placed = in_path(&draft.param.name);
         match (placed, draft.place) {
@@ -219,6 +235,7 @@ fn place_params(
             _ => {}
         }
         let place = if placed { Place::Path } else { draft.place.unwrap_or(default) };
+        wire.check(reader, &draft, place);
         if placed && !draft.param.required {
             reader.push(
                 Diagnostic::warning(

@@ -35,7 +35,7 @@ pub(super) fn read(reader: &mut Reader, object: &Object<'_>) -> Option<Identity>
     let name = reader.required_string(object, "name");
     let version = version(reader, object);
     let description = reader.required_string(object, "description");
-    let display_name = reader.string(object, "display_name");
+    let display_name = display_name(reader, object);
     let tags = reader.strings(object, "tags");
     let name = adapter_name(reader, object, &name?)?;
     Some(Identity {
@@ -45,6 +45,19 @@ pub(super) fn read(reader: &mut Reader, object: &Object<'_>) -> Option<Identity>
         description: description.unwrap_or_default(),
         tags,
     })
+}
+
+fn display_name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+    let name = reader.string(object, "display_name")?;
+    if !name.trim().is_empty() {
+        return Some(name);
+    }
+    reader.push(
+        Diagnostic::error(Code::SchemaInvalidValue, object.at("display_name"), "The display name is empty")
+            .expected("the name that people read")
+            .suggest("write one, or remove the key to have it made from the name"),
+    );
+    None
 }
 
 /// A semantic version; YAML reads an unquoted `1.0` as a number.
@@ -87,14 +100,18 @@ fn version(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
     None
 }
 
-fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str) -> Option<String> {
-    let legal = name.len() >= 2
+fn is_legal(name: &str) -> bool {
+    name.len() >= 2
         && name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())
         && !name.ends_with(['-', '_'])
         && name
             .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte));
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte))
+}
+
+fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str) -> Option<String> {
+    let legal = is_legal(name);
     let branded = suggest::snake_case(name).split('_').any(|word| word == "mcpaql");
     if legal && !branded {
         return Some(name.to_owned());
@@ -110,7 +127,7 @@ fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str) -> Option<
     let mut diagnostic = Diagnostic::error(Code::SchemaInvalidName, object.at("name"), message)
         .expected("2 to 64 lower case letters, digits and hyphens, beginning with a letter, without `mcpaql`")
         .found(name);
-    if better.len() >= 2 {
+    if better != name && is_legal(&better) {
         diagnostic = diagnostic.suggest(format!("write `name: {better}`"));
     }
     reader.push(diagnostic);

@@ -15,6 +15,7 @@ mod profile;
 mod secrets;
 mod target;
 mod types;
+mod wire;
 
 use crate::adapter::{Adapter, Auth, ErrorPolicy, Mode, Target, ToolNames, store_operations};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -277,7 +278,8 @@ fn assemble(reader: &mut Reader, document: &Object<'_>, form: &Form<'_>, origins
     }
     if let Some(object) = &form.operations {
         let setting = Setting { types: &type_names(&form.types), target: &target };
-        read_operations(reader, object, &setting, &mut operations, origins);
+        let rejected = read_operations(reader, object, &setting, &mut operations, origins);
+        params::report_schemas(reader, &rejected, &form.types);
     }
     let profile = form.profile.then(|| profile::read(reader, document, &mut operations)).flatten();
     let names = policy::policies().map(|policy| policy.name).collect::<Vec<_>>();
@@ -354,13 +356,15 @@ impl Operations {
     }
 }
 
+/// Reads the operations; the parameters of those that are not served come back, because nobody else looks at them.
 fn read_operations(
     reader: &mut Reader,
     object: &Object<'_>,
     setting: &Setting<'_>,
     operations: &mut Operations,
     origins: &mut Origins,
-) {
+) -> Vec<params::Draft> {
+    let mut rejected = Vec::new();
     reader.known(object, &Category::ALL.map(Category::endpoint));
     for category in Category::ALL {
         let Some(items) = reader.array(object, category.endpoint()) else { continue };
@@ -378,9 +382,14 @@ fn read_operations(
             // What has an error may do something else than its author means: it is not served, the others are.
             if let (Some(operation), true, true) = (read, sound, own) {
                 operations.add(operation, &pointer, origins);
+            } else if let Some(map) = item.as_object() {
+                // Read again for their schemas alone; what is wrong with the rest has been said.
+                let object = Object { map, pointer };
+                rejected.extend(params::read(&mut Reader::default(), &object, setting.types));
             }
         }
     }
+    rejected
 }
 
 fn tool_names(reader: &mut Reader, document: &Object<'_>) -> ToolNames {

@@ -11,7 +11,6 @@ use crate::facts::{self, Declared, Effect, Guard, Reach};
 use crate::operation::{Binding, Category, Danger, Example, Operation, Param, Returns};
 use crate::policy::HintOverrides;
 use crate::reader::{Object, Reader, child};
-use crate::suggest;
 use serde_json::{Map, Value};
 
 /// Keys of an operation.
@@ -160,17 +159,19 @@ fn name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
     let name = reader.required_string(object, "name")?;
     let pointer = object.at("name");
     if !params::is_snake_case(&name) {
-        let better = suggest::snake_case(&name);
-        reader.push(
-            Diagnostic::error(
-                Code::SchemaInvalidName,
-                pointer,
-                format!("Operation name '{name}' must be snake_case (try '{better}')"),
-            )
-            .expected("lower case letters, digits and underscores, beginning with a letter")
-            .found(name)
-            .suggest(format!("rename it to `{better}`")),
-        );
+        let better = params::better_name(&name, |better| RESERVED.contains(&better));
+        let hint = better.as_ref().map_or_else(String::new, |better| format!(" (try '{better}')"));
+        let mut diagnostic = Diagnostic::error(
+            Code::SchemaInvalidName,
+            pointer,
+            format!("Operation name '{name}' must be snake_case{hint}"),
+        )
+        .expected("lower case letters, digits and underscores, beginning with a letter")
+        .found(name);
+        if let Some(better) = better {
+            diagnostic = diagnostic.suggest(format!("rename it to `{better}`"));
+        }
+        reader.push(diagnostic);
         return None;
     }
     if RESERVED.contains(&name.as_str()) {
@@ -197,7 +198,18 @@ fn danger(reader: &mut Reader, object: &Object<'_>) -> Option<Danger> {
 
 fn idempotent(reader: &mut Reader, object: &Object<'_>) -> Option<bool> {
     let declared = reader.boolean(object, "idempotent");
-    declared.or_else(|| reader.boolean(object, "non_idempotent").map(|value| !value))
+    let negated = reader.boolean(object, "non_idempotent");
+    if declared.is_some() && declared == negated {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                object.at("non_idempotent"),
+                "'idempotent' and 'non_idempotent' contradict each other",
+            )
+            .suggest("keep one of them"),
+        );
+    }
+    declared.or(negated.map(|value| !value))
 }
 
 /// A write that the document files under `read` would be published as harmless: the one mistake that must not happen.
@@ -297,13 +309,39 @@ fn examples(reader: &mut Reader, object: &Object<'_>) -> Vec<Example> {
         reader.known(&example, EXAMPLE_KEYS);
         let description = reader.string(&example, "description").unwrap_or_default();
         let params = match reader.member(&example, "request") {
-            Some(request) => reader.member(&request, "params"),
+            Some(request) => {
+                other_operation(reader, object, &request);
+                reader.member(&request, "params")
+            }
             None => reader.member(&example, "params"),
         };
         let params = params.map_or_else(Map::new, |params| params.map.clone());
         examples.push(Example { description, params });
     }
     examples
+}
+
+/// An example of another operation teaches a wrong call.
+fn other_operation(reader: &mut Reader, object: &Object<'_>, request: &Object<'_>) {
+    let Some(named) = reader.string(request, "operation") else { return };
+    let own = object.get("name").and_then(Value::as_str).unwrap_or_default();
+    let alias = match object.get("aliases") {
+        Some(Value::Array(aliases)) => aliases.iter().any(|alias| alias.as_str() == Some(named.as_str())),
+        Some(alias) => alias.as_str() == Some(named.as_str()),
+        None => false,
+    };
+    if named != own && !alias {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                request.at("operation"),
+                format!("The example calls '{named}', but it stands under '{own}'"),
+            )
+            .expected(own)
+            .found(named)
+            .suggest(format!("write `operation: {own}`, or move the example to the operation it shows")),
+        );
+    }
 }
 
 fn aliases(reader: &mut Reader, object: &Object<'_>) -> Vec<String> {

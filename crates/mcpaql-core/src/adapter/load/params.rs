@@ -1,11 +1,14 @@
 //! Parameters of an operation, from a map (`params: {owner: {…}}`) or a list (`params: [{name: owner, …}]`).
 
 use super::dialect::{self, SCHEMA_KEYS};
+use super::secrets;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::operation::{Param, Place, Style, StyleForm};
 use crate::reader::{Object, Reader, child};
+use crate::schema::Schemas;
 use crate::suggest;
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// Keys of a parameter besides the vocabulary of its schema.
@@ -40,6 +43,21 @@ impl Draft {
     }
 }
 
+/// Reports what is wrong with the schemas of parameters that are never compiled.
+pub(super) fn report_schemas(reader: &mut Reader, drafts: &[Draft], types: &IndexMap<String, Value>) {
+    if drafts.is_empty() {
+        return;
+    }
+    let (mut schemas, _) = Schemas::compile(types);
+    for draft in drafts {
+        let (_, problems) = schemas.add(&draft.param.schema, &draft.pointer);
+        // Unknown keys were reported where they were read.
+        reader
+            .diagnostics
+            .extend(problems.into_iter().filter(|problem| problem.code != Code::SchemaUnknownField));
+    }
+}
+
 /// All parameters of an operation.
 pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, types: &[String]) -> Vec<Draft> {
     let pointer = operation.at("params");
@@ -48,15 +66,19 @@ pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, types: &[String]
         None => {}
         Some(Value::Object(map)) => {
             for (name, value) in map {
-                drafts.extend(param(reader, name, value, child(&pointer, name), types));
+                drafts.extend(param(reader, name, value, child(&pointer, name), types, &|name| {
+                    map.contains_key(name)
+                }));
             }
         }
         Some(Value::Array(items)) => {
+            let taken =
+                |name: &str| items.iter().any(|item| item.get("name").and_then(Value::as_str) == Some(name));
             for (index, item) in items.iter().enumerate() {
                 let pointer = child(&pointer, index);
                 let Some(object) = reader.object(item, &pointer) else { continue };
                 let Some(name) = reader.required_string(&object, "name") else { continue };
-                if let Some(draft) = param(reader, &name, item, pointer.clone(), types) {
+                if let Some(draft) = param(reader, &name, item, pointer.clone(), types, &taken) {
                     if drafts.iter().any(|other| other.param.name == name) {
                         reader.push(
                             Diagnostic::error(
@@ -78,20 +100,31 @@ pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, types: &[String]
     drafts
 }
 
-fn param(reader: &mut Reader, name: &str, value: &Value, pointer: String, types: &[String]) -> Option<Draft> {
+fn param(
+    reader: &mut Reader,
+    name: &str,
+    value: &Value,
+    pointer: String,
+    types: &[String],
+    taken: &dyn Fn(&str) -> bool,
+) -> Option<Draft> {
     if !is_snake_case(name) {
-        let better = suggest::snake_case(name);
-        reader.push(
-            Diagnostic::error(
-                Code::SchemaInvalidName,
-                &pointer,
-                format!("Parameter name '{name}' must be snake_case (try '{better}')"),
-            )
-            .at_key()
-            .expected("lower case letters, digits and underscores")
-            .found(name)
-            .suggest(format!("rename it to `{better}` and add `as: {name}` to keep the name on the wire")),
-        );
+        let better = better_name(name, taken);
+        let hint = better.as_ref().map_or_else(String::new, |better| format!(" (try '{better}')"));
+        let mut diagnostic = Diagnostic::error(
+            Code::SchemaInvalidName,
+            &pointer,
+            format!("Parameter name '{name}' must be snake_case{hint}"),
+        )
+        .at_key()
+        .expected("lower case letters, digits and underscores, beginning with a letter")
+        .found(name);
+        if let Some(better) = better {
+            diagnostic = diagnostic.suggest(format!(
+                "rename it to `{better}` and add `as: {name}` to keep the name on the wire"
+            ));
+        }
+        reader.push(diagnostic);
     }
     if value.is_string() {
         // `owner: string`, the shortest way to write it.
@@ -117,6 +150,17 @@ fn param(reader: &mut Reader, name: &str, value: &Value, pointer: String, types:
     if let Some(map) = schema.as_object_mut() {
         map.shift_remove("description");
         map.shift_remove("default");
+        if param.sensitive {
+            map.shift_remove("example");
+            map.shift_remove("examples");
+        }
+    }
+    if param.sensitive && matches!(&param.default, Some(Value::String(_) | Value::Number(_))) {
+        secrets::report(
+            reader,
+            &object.at("default"),
+            "remove the default: the caller sends the secret, or `auth` names a variable that holds it",
+        );
     }
     param.schema = schema;
     let form = reader.choice(&object, "style", STYLES, parse_style);
@@ -159,6 +203,11 @@ pub(super) fn plain(name: &str, schema: Value) -> Param {
         default: None,
         style: Style::default_for(Place::Query),
     }
+}
+
+/// The legal name that `name` nearly is, unless there is none or another thing has it.
+pub(super) fn better_name(name: &str, taken: impl Fn(&str) -> bool) -> Option<String> {
+    Some(suggest::snake_case(name)).filter(|better| is_snake_case(better) && !taken(better))
 }
 
 pub(super) fn is_snake_case(name: &str) -> bool {

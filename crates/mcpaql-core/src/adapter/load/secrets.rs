@@ -5,6 +5,7 @@ use crate::error::Code;
 use crate::reader::{Reader, child};
 use regex::Regex;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Shapes of well-known tokens, and of a password inside a URL.
@@ -19,6 +20,13 @@ static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
     .ok()
 });
+
+/// A credential in a query: its name, and the value up to the next part.
+static QUERY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?i)([?&](?:[a-z0-9_-]*(?:api[_-]?key|token|secret|password)|key)=)[^&#\s{}'"]+"#).ok()
+});
+/// Keys whose value is a path or a URL, where a query is a query and not an example in a text.
+const URL_KEYS: &[&str] = &["maps_to", "path", "base_url"];
 
 /// Keys under `auth` that would hold a credential; their `_env` twins name a variable.
 const CREDENTIAL_KEYS: &[(&str, &str)] = &[
@@ -63,16 +71,12 @@ enum Step<'a> {
 
 fn search<'a>(reader: &mut Reader, value: &'a Value, path: &mut Vec<Step<'a>>) {
     match value {
-        Value::String(text) if looks_like_token(text) => {
+        Value::String(text) if looks_like_token(text) || holds_query_credential(text, path.last()) => {
             let pointer = path.iter().fold(String::new(), |pointer, step| match step {
                 Step::Index(index) => child(&pointer, index),
                 Step::Key(key) => child(&pointer, key),
             });
-            report(
-                reader,
-                &pointer,
-                "move it to an environment variable and write `${env:NAME}` here; then revoke it",
-            );
+            report(reader, &pointer, advice(path));
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
@@ -92,12 +96,35 @@ fn search<'a>(reader: &mut Reader, value: &'a Value, path: &mut Vec<Step<'a>>) {
     }
 }
 
+/// Variables are replaced in the target's headers and working folder alone.
+fn advice(path: &[Step<'_>]) -> &'static str {
+    let key = |back: usize| match path.iter().rev().nth(back) {
+        Some(Step::Key(key)) => *key,
+        _ => "",
+    };
+    let of_target = |key: &str| matches!(key, "target" | "target_api");
+    if (key(1) == "headers" && of_target(key(2))) || (key(0) == "cwd" && of_target(key(1))) {
+        "move it to an environment variable and write `${env:NAME}` here; then revoke it"
+    } else {
+        "put it in an environment variable and name that variable under `auth`; then revoke it"
+    }
+}
+
+fn holds_query_credential(text: &str, last: Option<&Step<'_>>) -> bool {
+    matches!(last, Some(Step::Key(key)) if URL_KEYS.contains(key))
+        && !text.contains("${env:")
+        && QUERY.as_ref().is_some_and(|query| query.is_match(text))
+}
+
 /// Takes token shapes out of what a diagnostic says; whatever is wrong with a credential, it is not shown.
 pub(crate) fn redact(diagnostic: &mut Diagnostic) {
-    let Some(token) = TOKEN.as_ref() else { return };
+    let (Some(token), Some(query)) = (TOKEN.as_ref(), QUERY.as_ref()) else { return };
     let texts = [&mut diagnostic.expected, &mut diagnostic.found, &mut diagnostic.suggestion];
     for text in texts.into_iter().flatten().chain([&mut diagnostic.message]) {
-        if let std::borrow::Cow::Owned(masked) = token.replace_all(text, "•••") {
+        if let Cow::Owned(masked) = token.replace_all(text, "•••") {
+            *text = masked;
+        }
+        if let Cow::Owned(masked) = query.replace_all(text, "$1•••") {
             *text = masked;
         }
     }

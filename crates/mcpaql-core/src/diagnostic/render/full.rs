@@ -1,7 +1,7 @@
 //! The message, the line it is about, and what to do: for people.
 
 use super::{Located, Report, contrast, located, printable};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::error::Code;
 use crate::source::Source;
 use crate::source::lines::Lines;
@@ -39,7 +39,10 @@ fn one(renderer: &Renderer, source: &Source, lines: &Lines<'_>, shown: &str, fou
     let snippet =
         Snippet::source(window).line_start(found.line).annotation(AnnotationKind::Primary.span(marked));
     let title = level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.as_str());
-    let mut group = if start == lines.start(found.line) {
+    let outside = diagnostic.span == Some(Span::NOWHERE) && diagnostic.pointer.is_empty();
+    let mut group = if outside && !source.text.is_empty() && diagnostic.code != Code::SchemaSyntax {
+        title.element(Origin::path(name))
+    } else if start == lines.start(found.line) {
         title.element(snippet.path(name))
     } else {
         // The library would count columns from where the window begins.

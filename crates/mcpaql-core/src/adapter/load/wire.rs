@@ -1,0 +1,85 @@
+//! Names on the wire: what a header may be called, and that no two parameters of a request are called the same.
+
+use super::params::Draft;
+use crate::diagnostic::Diagnostic;
+use crate::error::Code;
+use crate::operation::Place;
+use crate::reader::{Reader, child};
+use std::collections::HashMap;
+
+/// Headers that belong to the connection and to the message's framing, not to an operation.
+const FRAMING: &[&str] = &[
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+/// Headers that carry a credential, which a caller must not choose.
+const CREDENTIALS: &[&str] = &["authorization", "cookie", "proxy-authorization"];
+
+/// The wire names of one request so far: place and name → the parameter that has it.
+#[derive(Default)]
+pub(super) struct WireNames(HashMap<(Place, String), String>);
+
+impl WireNames {
+    /// Reports a wire name that cannot be sent, or that another parameter has already.
+    pub(super) fn check(&mut self, reader: &mut Reader, draft: &Draft, place: Place) {
+        let (name, wire) = (&draft.param.name, &draft.param.wire);
+        let pointer = if name == wire { draft.pointer.clone() } else { child(&draft.pointer, "as") };
+        let key = if place == Place::Header { wire.to_ascii_lowercase() } else { wire.clone() };
+        if place == Place::Header {
+            header(reader, wire, &key, &pointer);
+        }
+        if let Some(other) = self.0.insert((place, key), name.clone()).filter(|other| other != name) {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaDuplicateName,
+                    pointer,
+                    format!("Parameters '{other}' and '{name}' are both sent as '{wire}'"),
+                )
+                .expected("a name of its own for every parameter in the same place")
+                .found(wire.as_str())
+                .suggest("give one of them another `as` or `in`, or remove it"),
+            );
+        }
+    }
+}
+
+fn header(reader: &mut Reader, wire: &str, lower: &str, pointer: &str) {
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if wire.is_empty() || !wire.bytes().all(token) {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidName,
+                pointer,
+                format!("'{wire}' is not a legal name of a header"),
+            )
+            .expected("letters, digits and hyphens, such as X-Request-Id")
+            .found(wire),
+        );
+        return;
+    }
+    let (why, suggestion) = if CREDENTIALS.contains(&lower) {
+        ("carries a credential", "remove the parameter and describe the credential under `auth`")
+    } else if FRAMING.contains(&lower) {
+        ("belongs to the connection", "remove the parameter; the header is set where it is needed")
+    } else {
+        return;
+    };
+    reader.push(
+        Diagnostic::error(
+            Code::SchemaInvalidValue,
+            pointer,
+            format!("The header '{wire}' {why} and cannot be a parameter"),
+        )
+        .found(wire)
+        .suggest(suggestion),
+    );
+}
