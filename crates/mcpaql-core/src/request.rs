@@ -108,8 +108,10 @@ fn note_alias(entry: &Entry, called: &str, warnings: &mut Vec<Warning>) {
 /// operation has no parameters of those names.
 fn flat(entry: &Entry, mut arguments: Map<String, Value>) -> Result<Map<String, Value>, OpError> {
     let operation = &entry.operation;
-    let names_it =
-        arguments.get("operation").is_some_and(|name| name.as_str() == Some(operation.name.as_str()));
+    let names_it = arguments
+        .get("operation")
+        .and_then(Value::as_str)
+        .is_some_and(|name| name == operation.name || operation.aliases.iter().any(|alias| alias == name));
     if names_it && operation.param("operation").is_none() {
         arguments.shift_remove("operation");
     }

@@ -180,6 +180,11 @@ fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Tool {
     } else {
         operation.description.clone()
     };
+    let description = match operation.deprecated.as_deref().map(str::trim) {
+        None => description,
+        Some("") => format!("Deprecated. {description}"),
+        Some(instead) => format!("Deprecated. {instead} {description}"),
+    };
     Tool {
         name: entry.tool.clone(),
         title: operation.title.clone(),

@@ -2,12 +2,19 @@
 
 use crate::mcp::Service;
 use crate::pipeline::Served;
+use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::response::Reply;
 use mcpaql_core::surface::Tool;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
+
+const SPLIT: &str = "The tools of {about} take {\"operation\": NAME, \"params\": {…}} and share out the operations, so call an operation through a tool that lists it.";
+const WHOLE: &str =
+    "The one tool of {about} takes {\"operation\": NAME, \"params\": {…}} for every operation.";
+const DISCRETE: &str = "Each tool of {about} is one operation and takes its parameters as arguments; the answer is JSON with `success` and either `data` or `error`.";
+const DISCOVER: &str = "Discover operations and their parameters with {\"operation\":\"introspect\",\"params\":{\"query\":\"operations\"}} on {about}.";
 
 /// The adapters of one server.
 #[derive(Debug)]
@@ -20,7 +27,8 @@ pub struct Gateway {
 /// Two adapters that would answer to the same tool name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
-    "adapters {first} and {second} both name a tool '{tool}'; give one of them a `tool_names.prefix` of its own"
+    "adapters {first} and {second} both name a tool '{tool}'; give one of them another name or a prefix of its own; \
+     a prefix from MCP_AQL_TOOL_PREFIX, --prefix or the top of mcpaql.yaml applies to all"
 )]
 pub struct Collision {
     /// The name both want.
@@ -54,22 +62,22 @@ impl Gateway {
         Arc::clone(&self.tools)
     }
 
-    /// How to use the tools, in two sentences, for the client's model.
+    /// How to use the tools, in a sentence for each way they are used, for the client's model.
     #[must_use]
     pub fn instructions(&self) -> String {
-        let names: Vec<&str> =
-            self.adapters.iter().map(|adapter| adapter.catalog().adapter.display_name.as_str()).collect();
-        let introspect = self.adapters.iter().find_map(|adapter| adapter.catalog().introspect_tool());
-        let about = names.join(", ");
-        match introspect {
-            Some(tool) => format!(
-                "Tools of {about} take {{\"operation\": NAME, \"params\": {{…}}}} and are split by effect, so call an operation through the tool that lists it. \
-                 Discover operations and their parameters with {{\"operation\":\"introspect\",\"params\":{{\"query\":\"operations\"}}}} on a read tool such as {tool}."
-            ),
-            None => format!(
-                "Each tool of {about} is one operation. Its answer is JSON with `success` and either `data` or `error`."
-            ),
-        }
+        let catalogs = || self.adapters.iter().map(Served::catalog);
+        let served = |modes: &[Mode]| {
+            let names = catalogs().filter(|catalog| modes.contains(&catalog.mode));
+            names.map(|catalog| catalog.adapter.display_name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let mut sentences = Vec::new();
+        let say = |about: String, what: &str| (!about.is_empty()).then(|| what.replace("{about}", &about));
+        sentences.extend(say(served(&[Mode::Semantic, Mode::All]), SPLIT));
+        sentences.extend(say(served(&[Mode::Single]), WHOLE));
+        sentences.extend(say(served(&[Mode::Discrete]), DISCRETE));
+        let introspect: Vec<&str> = catalogs().filter_map(Catalog::introspect_tool).collect();
+        sentences.extend(say(introspect.join(", "), DISCOVER));
+        sentences.join(" ")
     }
 
     /// Runs one call; `None` when there is no such tool. Dropping the future stops the work.

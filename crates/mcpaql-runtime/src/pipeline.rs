@@ -1,7 +1,7 @@
 //! The one way a call goes: prepare, run, envelope.
 
 use crate::target::Target;
-use mcpaql_core::catalog::Catalog;
+use mcpaql_core::catalog::{Catalog, Entry};
 use mcpaql_core::error::{Code, OpError, Remedy};
 use mcpaql_core::introspect;
 use mcpaql_core::operation::Binding;
@@ -75,7 +75,7 @@ impl Served {
                 "call failed"
             );
         }
-        let mut answer = outcome?;
+        let mut answer = outcome.map_err(|error| signed(error, call.entry))?;
         answer.warnings.splice(0..0, call.warnings);
         Ok(answer)
     }
@@ -98,4 +98,15 @@ impl Served {
         .with("maximum", limit);
         response::envelope(&Err(error), self.catalog.errors)
     }
+}
+
+/// Whatever finds fault with a call's parameters, the caller is shown what they should be.
+fn signed(mut error: OpError, entry: &Entry) -> OpError {
+    if error.code.as_str().starts_with("VALIDATION_") {
+        if !error.details.contains_key("operation") {
+            error.details.shift_insert(0, "operation".to_owned(), entry.operation.name.as_str().into());
+        }
+        error.details.entry("signature").or_insert_with(|| entry.signature.as_str().into());
+    }
+    error
 }

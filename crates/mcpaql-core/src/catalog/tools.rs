@@ -41,7 +41,22 @@ pub(super) fn name(compiler: &mut Compiler, catalog: &mut Catalog, names: &Names
         }
     }
     aliases(compiler, catalog, &scopes);
+    operation_aliases(catalog, names, &scopes);
     servable
+}
+
+/// Older names of operations that have tools of their own: each is a tool's older name, unless that is taken.
+fn operation_aliases(catalog: &mut Catalog, names: &Names, scopes: &[(String, Scope)]) {
+    for (present, scope) in scopes {
+        let Scope::Operation(index) = scope else { continue };
+        let Some(entry) = catalog.operations.get(*index) else { continue };
+        for alias in &entry.operation.aliases {
+            if let Ok(alias) = names.name(Subject::Operation(alias)) {
+                let route = Route { scope: scope.clone(), renamed_to: Some(present.clone()) };
+                catalog.routes.entry(alias).or_insert(route);
+            }
+        }
+    }
 }
 
 /// What gets a tool in the catalog's mode, in the order of the surface.

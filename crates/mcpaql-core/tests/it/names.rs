@@ -325,6 +325,41 @@ fn an_old_operation_name_works_unlisted_and_says_its_new_one() {
 }
 
 #[test]
+fn an_old_operation_name_is_an_old_tool_name_in_discrete_mode() {
+    let operations = "operations: { read: [{ name: get_thing, aliases: [fetch_thing], maps_to: GET /a }] }\n";
+    let pattern = Settings { prefix: Some("my_".into()), ..settings(Mode::Discrete) };
+    for (settings, alias, present) in [
+        (settings(Mode::Discrete), "demo_fetch_thing", "demo_get_thing"),
+        (pattern, "my_fetch_thing", "my_get_thing"),
+    ] {
+        let catalog = catalog_of(&document(operations), &settings);
+        assert_eq!(tool_names(&catalog), [present]);
+        for arguments in [json!({}), json!({"operation": "fetch_thing"})] {
+            let call = call(&catalog, alias, arguments).unwrap();
+            assert_eq!(call.entry.operation.name, "get_thing");
+            let shown: Vec<_> = call.warnings.iter().map(|w| (w.code, w.message.clone())).collect();
+            assert_eq!(
+                shown,
+                [("DEPRECATED_TOOL", format!("The tool '{alias}' is now called '{present}'."))]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_discrete_tool_says_that_its_operation_is_deprecated() {
+    let operations = "operations:
+  read:
+    - { name: get_a, deprecated: Use get_b instead., description: Gets a, maps_to: GET /a }
+    - { name: get_b, deprecated: true, description: Gets b, maps_to: GET /b }
+    - { name: get_c, description: Gets c, maps_to: GET /c }
+";
+    let catalog = catalog_of(&document(operations), &settings(Mode::Discrete));
+    let said: Vec<_> = catalog.tools.iter().map(|tool| tool.description.as_str()).collect();
+    assert_eq!(said, ["Deprecated. Use get_b instead. Gets a", "Deprecated. Gets b", "Gets c"]);
+}
+
+#[test]
 fn names_and_routes_are_the_same_every_time() {
     let aliases = "tool_names: { aliases: { x_thing: get_thing, y_thing: x_thing } }\n";
     let source = adapter("demo", aliases);

@@ -135,6 +135,11 @@ impl<S: Service> Server<S> {
     }
 }
 
+/// Whether the request is of a revision without a handshake.
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE)
+}
+
 fn undeclared<M: ConstString, T>() -> Result<T, ErrorData> {
     Err(ErrorData::method_not_found::<M>())
 }
@@ -169,14 +174,17 @@ impl<S: Service> ServerHandler for Server<S> {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let Some(listing) = self.listing() else {
             return Err(ErrorData::internal_error("The server failed while it listed its tools.", None));
         };
-        Ok(ListToolsResult::with_all_items(listing.tools.clone())
-            .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(CacheScope::Private))
+        let list = ListToolsResult::with_all_items(listing.tools.clone());
+        // Earlier revisions do not know these fields.
+        if !is_stateless(&context) {
+            return Ok(list);
+        }
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
@@ -214,9 +222,7 @@ impl<S: Service> ServerHandler for Server<S> {
     ) -> Result<CustomResult, ErrorData> {
         // Requests whose parameters the library did not recognise arrive here as well as unknown methods.
         let method = request.method;
-        let stateless =
-            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE);
-        let of_revision = if stateless { STATELESS_METHODS } else { STATEFUL_METHODS };
+        let of_revision = if is_stateless(&context) { STATELESS_METHODS } else { STATEFUL_METHODS };
         if METHODS.iter().chain(&of_revision).any(|known| *known == method) {
             let message = format!("The params of {method} do not have the shape the protocol defines.");
             return Err(ErrorData::invalid_params(message, None));

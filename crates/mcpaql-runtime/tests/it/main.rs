@@ -13,6 +13,7 @@
 mod command;
 mod examples;
 mod fixture;
+mod gateway;
 mod http;
 mod revisions;
 mod serve_http;

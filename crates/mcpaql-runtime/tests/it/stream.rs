@@ -48,6 +48,14 @@ async fn a_list_in_the_newer_revision_says_how_long_it_holds() {
 }
 
 #[tokio::test]
+async fn a_list_in_the_older_revision_has_no_fields_of_the_newer_one() {
+    let mut raw = Raw::initialized(&Fixture::new(), Limits::default()).await;
+    raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
+    let result = raw.receive().await.unwrap()["result"].take();
+    assert_eq!(result.as_object().unwrap().keys().collect::<Vec<_>>(), ["tools"], "{result}");
+}
+
+#[tokio::test]
 async fn a_notification_before_the_handshake_does_not_end_the_conversation() {
     let mut raw = Raw::new(&Fixture::new(), Limits::default());
     raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;

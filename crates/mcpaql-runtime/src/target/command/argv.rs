@@ -138,13 +138,13 @@ fn text_of(value: &Value) -> String {
 fn option_like(param: &str) -> OpError {
     let message =
         format!("Parameter '{param}' must not start with '-': the program would read it as an option.");
-    OpError::new(Code::InvalidValue, message).with("param", param)
+    OpError::new(Code::InvalidValue, message).with("param_name", param)
 }
 
 fn nul(param: &str) -> OpError {
     let message =
         format!("Parameter '{param}' holds a NUL character, which no program argument can; remove it.");
-    OpError::new(Code::InvalidEncoding, message).with("param", param)
+    OpError::new(Code::InvalidEncoding, message).with("param_name", param)
 }
 
 #[cfg(test)]

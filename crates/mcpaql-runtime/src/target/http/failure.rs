@@ -1,7 +1,7 @@
 //! An answer that is no success, or no answer → an `OpError` that an agent can act on.
 //!
-//! What always holds: the message is one line without secrets and without anything that looks like a stack frame; the
-//! upstream's own words stand capped and masked in `details.upstream`.
+//! What always holds: the message is one line without secrets, and quotes the upstream only where it says nothing of its
+//! insides; the upstream's own words stand capped and masked in `details.upstream`.
 
 use super::retry;
 use crate::secret::Mask;
@@ -32,6 +32,12 @@ const VALUE_WORDS: [&str; 10] = [
     "too short",
 ];
 
+/// Words that a dump of the upstream's state begins with.
+const TRACE_WORDS: [&str; 5] = ["traceback", "stack trace", "stacktrace", "panicked", "exception in thread"];
+
+const SOURCE_KINDS: [&str; 14] =
+    ["php", "py", "rb", "js", "mjs", "ts", "java", "kt", "go", "rs", "cs", "c", "cpp", "pl"];
+
 /// The head and the body, as far as it was read, of an answer that is no success.
 pub(super) struct Refusal<'a> {
     pub(super) status: StatusCode,
@@ -45,15 +51,17 @@ impl Refusal<'_> {
     /// The error for the caller.
     pub(super) fn into_error(self, mask: &Mask) -> OpError {
         let body = self.shown_body(mask);
-        let said = upstream_message(&body).map(clean);
         let code = code_of(self.status, &body);
         let number = self.status.as_u16();
-        let said = match said.filter(|text| !text.is_empty()) {
+        let message = upstream_message(&body);
+        let said = match message.and_then(quotable) {
             Some(text) => format!("The API answered {number}: {text}"),
-            None => match self.status.canonical_reason() {
-                Some(reason) => format!("The API answered {number} ({reason})"),
-                None => format!("The API answered {number}"),
-            },
+            None => {
+                let reason = self.status.canonical_reason();
+                let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+                let see = if message.is_some() { ", see details.upstream" } else { "" };
+                format!("The API answered {number}{reason}{see}")
+            }
         };
         let mut upstream = json!({ "status": number });
         if let (Some(fields), false) = (upstream.as_object_mut(), body.is_null()) {
@@ -170,33 +178,54 @@ fn upstream_message(body: &Value) -> Option<&str> {
     .filter(|text| !text.trim().is_empty())
 }
 
-/// One line, capped, without a final full stop and without "at <word>", which reads like a stack frame.
-fn clean(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let mut words =
-        line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).peekable();
-    let mut kept = Vec::new();
-    while let Some(word) = words.next() {
-        match words.peek().copied() {
-            Some(next) if is_at(word) => match next {
-                "least" => kept.extend(words.next().map(|_| "no less than")),
-                "most" => kept.extend(words.next().map(|_| "no more than")),
-                next if is_at(next) => {}
-                _ => kept.push("in"),
-            },
-            _ => kept.push(word),
-        }
+/// The first line, capped and without a final full stop; `None` where the text shows the insides of the upstream.
+fn quotable(text: &str) -> Option<String> {
+    if shows_insides(text) {
+        return None;
     }
-    let cleaned = kept.join(" ");
-    let cleaned = cleaned.trim_end_matches(['.', '!', ';', ',', ':']);
-    match cleaned.char_indices().nth(MESSAGE_CHARS) {
-        Some((end, _)) => format!("{}…", cleaned.get(..end).unwrap_or_default()),
-        None => cleaned.to_owned(),
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let words = line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
+    let line = line.trim_end_matches(['.', '!', ';', ',', ':']);
+    match line.char_indices().nth(MESSAGE_CHARS) {
+        Some((end, _)) => Some(format!("{}…", line.get(..end).unwrap_or_default())),
+        None => (!line.is_empty()).then(|| line.to_owned()),
     }
 }
 
-fn is_at(word: &str) -> bool {
-    word.trim_start_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case("at")
+/// Whether a text names a file of the upstream's machine or reads like a stack trace, of which "at <word>" is a frame.
+fn shows_insides(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let mut words =
+        lower.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let mut after_at = false;
+    TRACE_WORDS.iter().any(|trace| lower.contains(trace))
+        || words.any(|word| {
+            let word =
+                word.trim_matches(|c: char| c.is_ascii_punctuation() && !matches!(c, '/' | '\\' | '~'));
+            let framed = after_at && !word.is_empty();
+            after_at = word == "at";
+            framed || word.split(['(', '=', '"', '\'', '`', '[', '<', ',']).any(is_file_path)
+        })
+}
+
+/// An absolute path of at least two parts, one on a Windows drive or share, or a source file with a folder or a line.
+fn is_file_path(word: &str) -> bool {
+    let path = word.strip_prefix("file://").unwrap_or(word);
+    if path.contains("://") {
+        return false;
+    }
+    let rooted = path.strip_prefix('~').unwrap_or(path).strip_prefix('/');
+    let drive = path.get(1..3).is_some_and(|mark| mark == ":\\");
+    let (file, line) = path.split_once(':').unwrap_or((path, ""));
+    let source = file.rsplit_once('.').is_some_and(|(name, kind)| {
+        let placed = name.contains(['/', '\\']) || line.starts_with(|c: char| c.is_ascii_digit());
+        placed && SOURCE_KINDS.contains(&kind)
+    });
+    rooted.is_some_and(|rest| rest.trim_end_matches('/').contains('/'))
+        || drive
+        || path.starts_with("\\\\")
+        || source
 }
 
 #[cfg(test)]
@@ -265,12 +294,47 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_one_short_line_that_no_leak_check_flags() {
-        assert_eq!(clean("must be at least 3\n  at Object.run (x.js:1)"), "must be no less than 3");
-        assert_eq!(clean("Failed AT com.example.Main at at line 3."), "Failed in com.example.Main in line 3");
-        assert_eq!(clean("at most 5 (at once) at"), "no more than 5 in once) at");
-        assert_eq!(clean("\u{1}a\u{7f}b\tc"), "a b c");
-        assert!(clean(&"é".repeat(10_000)).chars().count() <= MESSAGE_CHARS + 1);
+    fn a_quote_is_one_short_line_and_otherwise_as_the_upstream_wrote_it() {
+        assert_eq!(quotable("\u{1}a\u{7f}b\tc").unwrap(), "a b c");
+        assert!(quotable(&"é".repeat(10_000)).unwrap().chars().count() <= MESSAGE_CHARS + 1);
+        assert_eq!(quotable("..."), None);
+        for text in [
+            "See https://docs.example.com/a/b.php for more",
+            "Field 'a/b' and/or 'c' is wrong (line 3)",
+            "Unknown route /users",
+            "Use application/json; not text/plain",
+            "format: what",
+        ] {
+            assert_eq!(quotable(text).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn a_message_that_shows_the_insides_of_the_upstream_is_left_to_the_details() {
+        for text in [
+            "Fatal error in /var/www/app.php line 3",
+            "cannot open \"/etc/app/config\"",
+            "failed (path=/srv/app/x)",
+            "no such file: C:\\inetpub\\x.aspx",
+            "read \\\\share\\x",
+            "error in src/handlers/user.rb",
+            "boom app.js:12:3",
+            "~/app/x is missing",
+            "file:///opt/x/y",
+            "Traceback (most recent call last):",
+            "Failed AT com.example.Main",
+            "wrong (at Object.run)",
+            "Wrong value\n    at Object.run (x.js:1)",
+            "thread 'main' panicked",
+        ] {
+            assert_eq!(quotable(text), None, "{text}");
+        }
+        let error = plain(400, r#"{"message":"Fatal error in /var/www/app.php line 3"}"#);
+        assert_eq!(
+            error.message,
+            "The API answered 400 (Bad Request), see details.upstream; correct the parameters and call again."
+        );
+        assert_eq!(error.details["upstream"]["body"]["message"], "Fatal error in /var/www/app.php line 3");
     }
 
     #[test]

@@ -153,7 +153,7 @@ fn url(base: &Base, operation: &Operation, binding: &HttpBinding, args: &Args) -
             Code::InvalidValue,
             format!("Leave out the query parameter '{key}': it is set by the server alone."),
         )
-        .with("param", key.as_str()));
+        .with("param_name", key.as_str()));
     }
     if url.origin() != base.url.origin() {
         return Err(unusable_document().because("the request leaves the origin of the base URL"));
@@ -217,12 +217,12 @@ fn path_value(operation: &Operation, name: &str, args: &Args) -> Result<String, 
             Code::MissingParam,
             format!("Missing required parameter '{name}'; it is part of the path of this operation."),
         )
-        .with("param", name)),
+        .with("param_name", name)),
         Some("" | "." | "..") => Err(OpError::new(
             Code::InvalidValue,
             format!("Parameter '{name}' is part of a path and cannot be empty, '.' or '..'; send a real identifier."),
         )
-        .with("param", name)),
+        .with("param_name", name)),
         Some(text) => Ok(text.to_owned()),
     }
 }
@@ -239,7 +239,7 @@ fn set_header(base: &Base, headers: &mut HeaderMap, param: &Param, value: &Value
                 param.name, param.wire
             ),
         )
-        .with("param", param.name.as_str()));
+        .with("param_name", param.name.as_str()));
     }
     let sendable = !text.chars().any(|c| c.is_control() && c != '\t');
     let value = sendable.then(|| HeaderValue::from_bytes(text.as_bytes()).ok()).flatten();
@@ -251,7 +251,7 @@ fn set_header(base: &Base, headers: &mut HeaderMap, param: &Param, value: &Value
                 param.name
             ),
         )
-        .with("param", param.name.as_str())
+        .with("param_name", param.name.as_str())
     })?;
     value.set_sensitive(param.sensitive);
     headers.insert(name, value);

@@ -111,7 +111,7 @@ fn page_of(args: &Args) -> Result<(usize, Cursor), OpError> {
         None | Some(Value::Null) => PAGE,
         Some(value) => value.as_u64().filter(|first| (1..=PAGE_LIMIT).contains(first)).ok_or_else(|| {
             let message = format!("Parameter 'first' must be an integer from 1 to {PAGE_LIMIT}.");
-            OpError::new(Code::InvalidValue, message).with("param", "first")
+            OpError::new(Code::InvalidValue, message).with("param_name", "first")
         })?,
     };
     let after = match args.get("after") {
@@ -119,14 +119,14 @@ fn page_of(args: &Args) -> Result<(usize, Cursor), OpError> {
         Some(value) => value.as_str().and_then(Cursor::decode).ok_or_else(|| {
             let message =
                 "Parameter 'after' must be the endCursor of an earlier page; leave it out to start anew.";
-            OpError::new(Code::InvalidValue, message).with("param", "after")
+            OpError::new(Code::InvalidValue, message).with("param_name", "after")
         })?,
     };
     Ok((usize::try_from(first).unwrap_or(usize::MAX), after))
 }
 
 fn words_of(args: &Args) -> Result<Vec<String>, OpError> {
-    let invalid = |message: String| OpError::new(Code::InvalidValue, message).with("param", "query");
+    let invalid = |message: String| OpError::new(Code::InvalidValue, message).with("param_name", "query");
     let query = fold(args.get("query").and_then(Value::as_str).unwrap_or_default());
     let mut words: Vec<String> = Vec::new();
     for word in query.split_whitespace() {

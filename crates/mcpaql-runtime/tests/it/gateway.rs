@@ -1,0 +1,159 @@
+//! Served adapters as a client meets them: one server, any modes, every fault of a parameter explained.
+
+use crate::fixture::crypto;
+use crate::http::upstream::Upstream;
+use mcpaql_core::adapter::Mode;
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::check;
+use mcpaql_core::source::Source;
+use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::open::open;
+use mcpaql_runtime::pipeline::Served;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+
+async fn served(source: &Source, mode: Mode, data: Option<&Path>) -> Served {
+    crypto();
+    let settings = Settings { mode: Some(mode), ..Settings::default() };
+    let checked = check::check(source, &settings);
+    let mut catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    catalog.limits.response_bytes = 2000;
+    open(catalog, "a.yaml", data, &(Arc::new(|name: &str| std::env::var(name).ok()) as _)).await.unwrap()
+}
+
+fn adapter(name: &str, rest: &str) -> Source {
+    let head = "type: adapter\nversion: \"1.0.0\"\ndescription: A demo";
+    Source::new("a.yaml", format!("name: {name}\n{head}\n{rest}"))
+}
+
+const READS: &str = "target: { base_url: \"https://api.example.com\" }
+operations:
+  read: [{ name: get_thing, maps_to: GET /things }]
+  create: [{ name: create_thing, maps_to: POST /things }]
+";
+
+async fn instructions(adapters: &[(&str, Mode)]) -> String {
+    let mut all = Vec::new();
+    for (name, mode) in adapters {
+        all.push(served(&adapter(name, READS), *mode, None).await);
+    }
+    Gateway::new(all).unwrap().instructions()
+}
+
+#[tokio::test]
+async fn instructions_are_true_of_every_mode_and_of_mixtures() {
+    let envelope = r#"{"operation": NAME, "params": {…}}"#;
+    let discover = |tools: &str| {
+        format!(
+            r#"Discover operations and their parameters with {{"operation":"introspect","params":{{"query":"operations"}}}} on {tools}."#
+        )
+    };
+    let split = |names: &str| {
+        format!(
+            "The tools of {names} take {envelope} and share out the operations, so call an operation through a tool that lists it."
+        )
+    };
+    let whole = |name: &str| format!("The one tool of {name} takes {envelope} for every operation.");
+    let discrete = |name: &str| {
+        format!(
+            "Each tool of {name} is one operation and takes its parameters as arguments; the answer is JSON with `success` and either `data` or `error`."
+        )
+    };
+    for mode in [Mode::Semantic, Mode::All] {
+        let expected = format!("{} {}", split("Desk"), discover("desk_mcpaql_read"));
+        assert_eq!(instructions(&[("desk", mode)]).await, expected);
+    }
+    let expected = format!("{} {}", whole("Desk"), discover("desk_mcpaql"));
+    assert_eq!(instructions(&[("desk", Mode::Single)]).await, expected);
+    assert_eq!(instructions(&[("desk", Mode::Discrete)]).await, discrete("Desk"));
+    let mixed =
+        [("aa", Mode::Discrete), ("bb", Mode::Single), ("cc", Mode::Semantic), ("dd", Mode::Semantic)];
+    let tools = discover("bb_mcpaql, cc_mcpaql_read, dd_mcpaql_read");
+    let expected = format!("{} {} {} {tools}", split("Cc, Dd"), whole("Bb"), discrete("Aa"));
+    assert_eq!(instructions(&mixed).await, expected);
+}
+
+#[tokio::test]
+async fn a_collision_names_what_helps_wherever_the_prefix_comes_from() {
+    let pair = [
+        served(&adapter("desk", READS), Mode::Single, None).await,
+        served(&adapter("desk", READS), Mode::Single, None).await,
+    ];
+    let message = Gateway::new(pair.into()).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "adapters desk (a.yaml) and desk (a.yaml) both name a tool 'desk_mcpaql'; give one of them another name or a prefix of its own; \
+         a prefix from MCP_AQL_TOOL_PREFIX, --prefix or the top of mcpaql.yaml applies to all"
+    );
+}
+
+/// The error of a call that goes wrong only in its target, which must show how it should have been made.
+async fn explained(served: &Served, operation: &str, params: Value) -> Value {
+    let params = params.as_object().unwrap().clone();
+    let error = served.call_operation(operation, params).await.unwrap_err();
+    assert!(error.code.as_str().starts_with("VALIDATION_"), "{error:?}");
+    let signature = error.details["signature"].as_str().unwrap();
+    assert!(signature.starts_with(&format!("{operation}(")), "{signature}");
+    assert_eq!(error.details["operation"], operation);
+    assert!(!error.details.contains_key("param"), "{error:?}");
+    error.details.get("param_name").cloned().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn faults_that_only_the_target_finds_carry_the_signature_too() {
+    let upstream = Upstream::fixed(422, &[("content-type", "application/json")], r#"{"message":"no"}"#).await;
+    let base = &upstream.url;
+    let web = adapter(
+        "web",
+        &format!(
+            "target: {{ base_url: \"{base}\" }}
+operations:
+  read:
+    - {{ name: get_thing, maps_to: \"GET /things/{{id}}\", params: {{ id: {{ type: string, required: true }} }} }}
+    - {{ name: get_refused, maps_to: GET /refused }}
+"
+        ),
+    );
+    let web = served(&web, Mode::Semantic, None).await;
+    for id in ["..", ""] {
+        assert_eq!(explained(&web, "get_thing", json!({"id": id})).await, "id");
+    }
+    assert_eq!(explained(&web, "get_refused", json!({})).await, Value::Null);
+
+    let program = adapter(
+        "program",
+        "target: { transport: native, protocol: command }
+operations:
+  read: [{ name: say, command: [echo, \"{text}\"], params: { text: { type: string, required: true } } }]
+",
+    );
+    let program = served(&program, Mode::Semantic, None).await;
+    assert_eq!(explained(&program, "say", json!({"text": "-n"})).await, "text");
+
+    let folder = tempfile::tempdir().unwrap();
+    let notebook = mcpaql_runtime::builtin::document("notebook").unwrap();
+    let notebook = served(&notebook, Mode::Semantic, Some(folder.path())).await;
+    assert_eq!(explained(&notebook, "list_notes", json!({"after": "nonsense"})).await, "after");
+    let note = json!({"title": "t"}).as_object().unwrap().clone();
+    let note = notebook.call_operation("create_note", note).await.unwrap();
+    let note = note.data.into_value();
+    explained(&notebook, "update_note", json!({"id": note["id"]})).await;
+}
+
+#[tokio::test]
+async fn an_answer_over_the_limit_is_withheld_and_says_so() {
+    let operations: Vec<String> =
+        (0..100).map(|n| format!("{{ name: get_{n}, maps_to: GET /things/{n} }}")).collect();
+    let rest = format!(
+        "target: {{ base_url: \"https://api.example.com\" }}\noperations: {{ read: [{}] }}\n",
+        operations.join(", ")
+    );
+    let large = served(&adapter("large", &rest), Mode::Single, None).await;
+    let introspect = json!({"operation": "introspect", "params": {"query": "operations"}});
+    let reply = large.call("large_mcpaql", introspect.as_object().unwrap().clone()).await;
+    let answer: Value = serde_json::from_str(&reply.text).unwrap();
+    assert_eq!(answer["error"]["code"], "VALIDATION_PAYLOAD_TOO_LARGE", "{answer}");
+    assert_eq!(answer["error"]["details"]["limit"], "max_response_size");
+    assert!(reply.text.len() < 2000);
+}
