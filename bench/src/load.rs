@@ -235,7 +235,7 @@ type Operation = Arc<mcpaql_core::operation::Operation>;
 pub(crate) async fn store(data: &Path) -> Result<(Arc<Store>, Operation, Operation)> {
     let catalog = in_process::notebook()?;
     let Target::Store(target) = &catalog.adapter.target else { anyhow::bail!("the notebook has no store") };
-    let store = Store::open(&data.join("own.sqlite"), "notebook", target).await?;
+    let store = Store::open(&data.join("own.sqlite"), "notebook", target, &catalog.adapter.types).await?;
     let operation = |name: &str| {
         let entry = catalog.get(name).with_context(|| format!("the notebook has no {name}"))?;
         anyhow::Ok(Arc::new(entry.operation.clone()))
