@@ -105,11 +105,6 @@ fn entry(reader: &mut Reader, item: &Value, pointer: String) -> Option<AdapterEn
 }
 
 fn settings(reader: &mut Reader, object: &Object<'_>) -> Settings {
-    let errors = |word: &str| match word {
-        "unrecoverable" => Some(ErrorPolicy::Unrecoverable),
-        "all" => Some(ErrorPolicy::All),
-        _ => None,
-    };
     Settings {
         mode: reader.choice(object, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
         profile: reader.string(object, "profile"),
@@ -117,7 +112,7 @@ fn settings(reader: &mut Reader, object: &Object<'_>) -> Settings {
         prefix: reader.string(object, "prefix"),
         policy: reader.string(object, "policy"),
         operation_enum: reader.boolean(object, "operation_enum"),
-        errors: reader.choice(object, "errors", &["unrecoverable", "all"], errors),
+        errors: reader.choice(object, "errors", ErrorPolicy::WORDS, ErrorPolicy::parse),
         budget: reader.unsigned(object, "budget").and_then(|budget| usize::try_from(budget).ok()),
     }
 }

@@ -188,6 +188,24 @@ pub enum Place {
     Body,
 }
 
+/// Headers that no document and no parameter sets: they frame the message or name its receiver.
+pub const FRAMING_HEADERS: &[&str] = &[
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Headers that carry a credential, which a caller must not choose.
+pub const CREDENTIAL_HEADERS: &[&str] = &["authorization", "cookie", "proxy-authorization"];
+
 /// OpenAPI's spelling of arrays and objects outside the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {

@@ -7,6 +7,7 @@ use crate::catalog::{Catalog, Entry, Scope};
 use crate::error::{Code, OpError};
 use crate::operation::INTROSPECT;
 use crate::response::Warning;
+use crate::schema::type_name;
 use crate::suggest;
 use serde_json::{Map, Value};
 
@@ -133,7 +134,7 @@ fn merged(mut arguments: Map<String, Value>) -> Result<(Option<String>, Map<Stri
                 "Field 'operation' must be a string, the name of an operation.",
             )
             .with("param_name", "operation")
-            .with("actual_type", type_of(&other))
+            .with("actual_type", type_name(&other))
             .before_dispatch());
         }
     };
@@ -151,7 +152,7 @@ fn params_of(arguments: &mut Map<String, Value>) -> Result<Map<String, Value>, O
             Ok(Value::Object(params)) => Ok(params),
             _ => Err(params_not_object("string")),
         },
-        Some(other) => Err(params_not_object(type_of(&other))),
+        Some(other) => Err(params_not_object(type_name(&other))),
     }
 }
 
@@ -169,17 +170,6 @@ pub(crate) fn quoted(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     let is_name = !name.is_empty() && name.chars().count() <= 64 && name.chars().all(plain);
     if is_name { format!(" '{name}'") } else { String::new() }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 fn params_not_object(found: &str) -> OpError {

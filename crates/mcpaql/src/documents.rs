@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check::{self, Checked};
 use mcpaql_core::config::{self, AdapterEntry, Config, Origin};
-use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::diagnostic::render::{self, Style};
+use mcpaql_core::diagnostic::{Diagnostic, capital};
 use mcpaql_core::error::Code;
 use mcpaql_core::source::Source;
 use mcpaql_runtime::environment::{self, Environment};
@@ -192,11 +192,6 @@ fn report_collision(documents: &mut [(Source, Checked)]) {
             checked.diagnostics.extend(found);
         }
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Opens every target and puts the adapters behind one gateway.

@@ -182,7 +182,7 @@ pub struct Resource {
     pub fields: IndexMap<String, Value>,
     /// Fields a record must have.
     pub required: Vec<String>,
-    /// String fields that search reads; all of them unless declared.
+    /// Fields that search reads; every field of free text where it is empty.
     pub search: Vec<String>,
 }
 
@@ -191,7 +191,7 @@ pub struct Resource {
 pub struct CommandTarget {
     /// Working directory of every process; may hold `${env:NAME}`.
     pub cwd: Option<String>,
-    /// Names of environment variables that are passed on.
+    /// Names of environment variables that are passed on besides the usual ones.
     pub env: Vec<String>,
     /// Variables set to fixed values.
     pub set_env: IndexMap<String, String>,
@@ -251,4 +251,19 @@ pub enum ErrorPolicy {
     Unrecoverable,
     /// Every failure, as plain MCP hosts expect.
     All,
+}
+
+impl ErrorPolicy {
+    /// The words in documents and configuration.
+    pub const WORDS: &[&str] = &["unrecoverable", "all"];
+
+    /// The policy of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<ErrorPolicy> {
+        match text {
+            "unrecoverable" => Some(ErrorPolicy::Unrecoverable),
+            "all" => Some(ErrorPolicy::All),
+            _ => None,
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! What always holds: a parameter that steers the call (`id`, `input`, `if_match`, `first`, `after`, `query`) is never shadowed
 //! by a field of the same name, defaults of fields apply to new records only, and every example fits its parameters.
 
-use super::Resource;
+use super::{Resource, title_of};
 use crate::facts::{self, Declared, Guard, Reach};
 use crate::operation::{
     Binding, Category, Example, Operation, Param, Place, Returns, StoreAction, StoreBinding, Style,
@@ -39,13 +39,15 @@ pub fn operations(name: &str, resource: &Resource) -> Vec<Operation> {
     ]
 }
 
-/// The names of the fields that search reads: the declared ones, else every string field.
+/// The names of the fields that search reads: the declared ones, else every field of free text.
 #[must_use]
 pub fn search_fields(resource: &Resource) -> Vec<&str> {
     if !resource.search.is_empty() {
         return resource.search.iter().map(String::as_str).collect();
     }
-    let is_text = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "string");
+    let is_text = |schema: &Value| {
+        schema.get("type").is_some_and(|kind| kind == "string") && schema.get("enum").is_none()
+    };
     resource.fields.iter().filter(|(_, schema)| is_text(schema)).map(|(name, _)| name.as_str()).collect()
 }
 
@@ -220,7 +222,7 @@ fn operation(
         binding: &binding,
     });
     Operation {
-        title: title(&name),
+        title: title_of(&name),
         name,
         aliases: Vec::new(),
         category,
@@ -372,15 +374,6 @@ fn required_sample(resource: &Resource) -> Option<Map<String, Value>> {
 
 fn spaced(name: &str) -> String {
     name.replace('_', " ")
-}
-
-/// `create_note` → `Create Note`.
-fn title(name: &str) -> String {
-    let capital = |word: &str| {
-        let mut chars = word.chars();
-        chars.next().map(|first| first.to_uppercase().chain(chars).collect::<String>()).unwrap_or_default()
-    };
-    name.split('_').filter(|word| !word.is_empty()).map(capital).collect::<Vec<_>>().join(" ")
 }
 
 /// `a`, `a or b`, `a, b or c`.

@@ -3,7 +3,7 @@
 use super::tools;
 use super::{CRUDE, Catalog, Compiled, Endpoint, Entry, Settings};
 use crate::adapter::{Adapter, Mode, Origins, Profile, introspect_params, origins, title_of};
-use crate::diagnostic::{Diagnostic, Severity, Span};
+use crate::diagnostic::{Diagnostic, Severity, Span, capital};
 use crate::error::Code;
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::naming::{self, NameProblem, Names};
@@ -342,11 +342,6 @@ fn check_params(operation: &Operation, params: &[Param], schemas: &mut Schemas) 
         }
     }
     found
-}
-
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn index(entries: &[Entry]) -> HashMap<String, usize> {

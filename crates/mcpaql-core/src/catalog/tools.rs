@@ -1,9 +1,9 @@
 //! Names every tool of a catalog, and sees to it that no two names are alike.
 
-use super::compile::{Compiler, capital};
+use super::compile::Compiler;
 use super::{Catalog, Route, Scope};
 use crate::adapter::{Mode, origins};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, capital};
 use crate::error::Code;
 use crate::naming::{self, NameProblem, Names, Subject};
 use crate::operation::INTROSPECT;

@@ -133,3 +133,10 @@ pub fn field_path(pointer: &str) -> String {
     }
     path
 }
+
+/// A fragment as the beginning of a message.
+#[must_use]
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

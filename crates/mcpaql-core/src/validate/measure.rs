@@ -17,15 +17,20 @@ pub struct Limits {
     pub depth: usize,
 }
 
+impl Limits {
+    /// The protocol's own.
+    pub const DEFAULT: Limits = Limits {
+        request_bytes: 1 << 20,
+        response_bytes: 10 << 20,
+        string_bytes: 1 << 20,
+        array_items: 10_000,
+        depth: 32,
+    };
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Limits {
-            request_bytes: 1 << 20,
-            response_bytes: 10 << 20,
-            string_bytes: 1 << 20,
-            array_items: 10_000,
-            depth: 32,
-        }
+        Limits::DEFAULT
     }
 }
 

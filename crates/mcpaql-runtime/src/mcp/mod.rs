@@ -67,4 +67,4 @@ impl Default for Limits {
 pub const LOG_DIRECTIVES: &str = "rmcp=warn,rmcp::service=error";
 
 /// The largest HTTP request body, as the protocol publishes it.
-pub(crate) const MAX_REQUEST_BYTES: usize = 1024 * 1024;
+pub(crate) const MAX_REQUEST_BYTES: usize = mcpaql_core::validate::Limits::DEFAULT.request_bytes;

@@ -104,7 +104,7 @@ fn every_list_of_words_is_the_loaders_own() {
         ("HttpTarget/properties/serialization", BODIES.to_vec()),
         ("Auth/properties/type", AUTH_KINDS.to_vec()),
         ("AuthConfig/properties/type", AUTH_KINDS.to_vec()),
-        ("Errors/properties/is_error", ERROR_WORDS.to_vec()),
+        ("Errors/properties/is_error", ErrorPolicy::WORDS.to_vec()),
         ("Operation/properties/danger", Danger::ALL.map(Danger::as_str).to_vec()),
         ("Operation/properties/danger_level", Danger::ALL.map(Danger::as_str).to_vec()),
         ("Operation/properties/effect", Effect::ALL.map(Effect::as_str).to_vec()),

@@ -91,7 +91,6 @@ const ADAPTER_KEYS: &[&str] = &[
 const LISTED_TYPE_KEYS: &[&str] = &["name", "fields", "description"];
 const TOOL_NAME_KEYS: &[&str] = &["pattern", "prefix", "aliases"];
 const ERROR_KEYS: &[&str] = &["is_error"];
-const ERROR_WORDS: &[&str] = &["unrecoverable", "all"];
 const SCHEMA_VERSIONS: &[&str] = &["1.0"];
 const NOT_YET: &[(&str, &str)] = &[
     ("trust", "trust is granted by the operator, not claimed by a document"),
@@ -434,10 +433,5 @@ fn annotations(
 fn errors(reader: &mut Reader, document: &Object<'_>) -> ErrorPolicy {
     let Some(object) = reader.member(document, "errors") else { return ErrorPolicy::default() };
     reader.known(&object, ERROR_KEYS);
-    let parse = |word: &str| match word {
-        "unrecoverable" => Some(ErrorPolicy::Unrecoverable),
-        "all" => Some(ErrorPolicy::All),
-        _ => None,
-    };
-    reader.choice(&object, "is_error", ERROR_WORDS, parse).unwrap_or_default()
+    reader.choice(&object, "is_error", ErrorPolicy::WORDS, ErrorPolicy::parse).unwrap_or_default()
 }

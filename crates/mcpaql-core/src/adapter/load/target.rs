@@ -297,13 +297,7 @@ fn search_fields(reader: &mut Reader, object: &Object<'_>, fields: &IndexMap<Str
             .found(field.as_str()),
         );
     }
-    if !declared.is_empty() {
-        return declared.into_iter().filter(|field| fields.contains_key(field)).collect();
-    }
-    let is_text = |schema: &Value| {
-        schema.get("type").is_some_and(|kind| kind == "string") && schema.get("enum").is_none()
-    };
-    fields.iter().filter(|(_, schema)| is_text(schema)).map(|(name, _)| name.clone()).collect()
+    declared.into_iter().filter(|field| fields.contains_key(field)).collect()
 }
 
 fn plural_of(name: &str) -> String {
@@ -321,16 +315,11 @@ fn plural_of(name: &str) -> String {
 
 fn command(reader: &mut Reader, target: &Object<'_>) -> Target {
     reader.known(target, COMMAND_KEYS);
-    let default_env = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
-    let env = match target.get("env") {
-        Some(_) => reader.strings(target, "env"),
-        None => default_env.map(str::to_owned).to_vec(),
-    };
     let set_env = text_map(reader, target, "set_env");
     report_plain(reader, &target.at("set_env"), &set_env, "list the variable under `env` instead");
     Target::Command(CommandTarget {
         cwd: reader.string(target, "cwd"),
-        env,
+        env: reader.strings(target, "env"),
         set_env,
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(30_000),
         max_output_bytes: reader.unsigned(target, "max_output_bytes").unwrap_or(1 << 20),

@@ -3,26 +3,9 @@
 use super::params::Draft;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
-use crate::operation::Place;
+use crate::operation::{CREDENTIAL_HEADERS, FRAMING_HEADERS, Place};
 use crate::reader::{Reader, child};
 use std::collections::HashMap;
-
-/// Headers that belong to the connection and to the message's framing, not to an operation.
-const FRAMING: &[&str] = &[
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-/// Headers that carry a credential, which a caller must not choose.
-const CREDENTIALS: &[&str] = &["authorization", "cookie", "proxy-authorization"];
 
 /// The wire names of one request so far: place and name → the parameter that has it.
 #[derive(Default)]
@@ -66,9 +49,9 @@ fn header(reader: &mut Reader, wire: &str, lower: &str, pointer: &str) {
         );
         return;
     }
-    let (why, suggestion) = if CREDENTIALS.contains(&lower) {
+    let (why, suggestion) = if CREDENTIAL_HEADERS.contains(&lower) {
         ("carries a credential", "remove the parameter and describe the credential under `auth`")
-    } else if FRAMING.contains(&lower) {
+    } else if FRAMING_HEADERS.contains(&lower) {
         ("belongs to the connection", "remove the parameter; the header is set where it is needed")
     } else {
         return;

@@ -8,7 +8,9 @@ use super::style;
 use crate::target::Args;
 use bytes::Bytes;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::{BodyForm, HttpBinding, Operation, Param, Place, Segment};
+use mcpaql_core::operation::{
+    BodyForm, CREDENTIAL_HEADERS, FRAMING_HEADERS, HttpBinding, Operation, Param, Place, Segment,
+};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -29,24 +31,6 @@ const LITERAL: &AsciiSet = &CONTROLS
     .add(b'{')
     .add(b'|')
     .add(b'}');
-
-/// Headers that no document and no parameter sets: they frame the message or name its receiver.
-const FRAMING: [&str; 11] = [
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "proxy-connection",
-];
-
-/// Headers that carry credentials, whichever way the target is authenticated.
-const CREDENTIALS: [&str; 2] = ["authorization", "proxy-authorization"];
 
 /// A request before credentials are added.
 #[derive(Debug, Clone)]
@@ -72,7 +56,7 @@ pub(super) struct Base {
 
 /// Whether a header belongs to the connection.
 pub(super) fn is_framing(name: &HeaderName) -> bool {
-    FRAMING.contains(&name.as_str())
+    FRAMING_HEADERS.contains(&name.as_str())
 }
 
 /// Builds the request of a call.
@@ -231,7 +215,7 @@ fn set_header(base: &Base, headers: &mut HeaderMap, param: &Param, value: &Value
     let name = HeaderName::from_bytes(param.wire.as_bytes())
         .map_err(|_| unusable_document().because(format_args!("header name {:?}", param.wire)))?;
     let Some(text) = style::simple(value, param.style.explode, str::to_owned) else { return Ok(()) };
-    if is_framing(&name) || CREDENTIALS.contains(&name.as_str()) || base.reserved.contains(&name) {
+    if is_framing(&name) || CREDENTIAL_HEADERS.contains(&name.as_str()) || base.reserved.contains(&name) {
         return Err(OpError::new(
             Code::InvalidValue,
             format!(
