@@ -1,5 +1,5 @@
 //! What the core costs: reading and compiling documents of three sizes, and the pure parts of a call.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "benchmarks")]
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mcpaql_core::adapter::{self, ErrorPolicy};

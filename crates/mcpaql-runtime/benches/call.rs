@@ -1,5 +1,5 @@
 //! A whole call in this process, without a transport: from the tool's arguments to the reply's text.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "benchmarks")]
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;

@@ -179,8 +179,10 @@ mod programs {
     pub(super) async fn pid_in(path: std::path::PathBuf) -> Pid {
         in_time(async {
             loop {
-                if let Ok(text) = std::fs::read_to_string(&path) {
-                    return Pid::from_raw(text.trim().parse().unwrap()).unwrap();
+                // The file is there before its content is.
+                let text = std::fs::read_to_string(&path).unwrap_or_default();
+                if let Ok(pid) = text.trim().parse() {
+                    return Pid::from_raw(pid).unwrap();
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
