@@ -11,6 +11,7 @@ pub mod diagnostic;
 pub mod error;
 pub mod facts;
 pub mod introspect;
+pub mod library;
 pub mod naming;
 pub mod operation;
 pub mod policy;

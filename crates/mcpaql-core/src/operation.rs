@@ -4,6 +4,7 @@
 //! placeholder of the binding is a declared parameter, and a parameter's `schema` is the full JSON Schema that the
 //! author wrote (type references as `{"$ref": "#/types/Name"}`).
 
+use crate::adapter::Auth;
 use crate::facts::Facts;
 use crate::policy::HintOverrides;
 use indexmap::IndexMap;
@@ -140,11 +141,39 @@ pub struct Operation {
     pub hints: HintOverrides,
     /// Set where the author discourages the operation; the text says what to use instead.
     pub deprecated: Option<String>,
+    /// The name it has where the document was imported from.
+    pub source_id: Option<String>,
+    /// How its answers are divided into pages, where they are.
+    pub pagination: Option<Pagination>,
     /// How it reaches the target.
     pub binding: Binding,
 }
 
 impl Operation {
+    /// An operation that says nothing but what it is and does.
+    #[must_use]
+    pub fn new(name: impl Into<String>, category: Category, facts: Facts, binding: Binding) -> Operation {
+        Operation {
+            name: name.into(),
+            aliases: Vec::new(),
+            category,
+            endpoint: category.endpoint().to_owned(),
+            title: String::new(),
+            description: String::new(),
+            params: Vec::new(),
+            returns: None,
+            examples: Vec::new(),
+            tags: Vec::new(),
+            danger: Danger::Reversible,
+            facts,
+            hints: HintOverrides::default(),
+            deprecated: None,
+            source_id: None,
+            pagination: None,
+            binding,
+        }
+    }
+
     /// The parameter of that name.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&Param> {
@@ -171,8 +200,80 @@ pub struct Param {
     pub schema: Value,
     /// Filled in when the caller gives nothing.
     pub default: Option<Value>,
-    /// How arrays and objects are spelled in a query (`style`/`explode` of OpenAPI).
+    /// How arrays and objects are spelled outside a JSON body (`style`/`explode` of OpenAPI).
     pub style: Style,
+    /// Operations that return a value for it, best first: the chain an agent has to walk.
+    pub from: Vec<String>,
+}
+
+impl Param {
+    /// An optional parameter whose wire name is its name, spelled as OpenAPI does by default in that place.
+    #[must_use]
+    pub fn new(name: impl Into<String>, place: Place, schema: Value) -> Param {
+        let name = name.into();
+        Param {
+            wire: name.clone(),
+            name,
+            place,
+            required: false,
+            sensitive: false,
+            description: String::new(),
+            schema,
+            default: None,
+            style: Style::default_for(place),
+            from: Vec::new(),
+        }
+    }
+}
+
+/// How an operation's answers are divided into pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pagination {
+    /// How the next page is asked for.
+    pub kind: PageKind,
+    /// The parameter that says which page: its number, its cursor or its offset.
+    pub at: Option<String>,
+    /// The parameter that says how many items a page has.
+    pub size: Option<String>,
+    /// Where the answer holds the next cursor or address, as dotted names.
+    pub next: Option<String>,
+    /// Where the answer holds the items, as dotted names; empty where the answer is the list.
+    pub items: Option<String>,
+}
+
+/// How the next page is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PageKind {
+    /// A `Link` header leads there.
+    Link,
+    /// By number.
+    Page,
+    /// By a cursor from the answer.
+    Cursor,
+    /// By counting items.
+    Offset,
+}
+
+impl PageKind {
+    /// All four.
+    pub const ALL: [PageKind; 4] = [PageKind::Link, PageKind::Page, PageKind::Cursor, PageKind::Offset];
+
+    /// The word in documents and introspection.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            PageKind::Link => "link",
+            PageKind::Page => "page",
+            PageKind::Cursor => "cursor",
+            PageKind::Offset => "offset",
+        }
+    }
+
+    /// The kind of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<PageKind> {
+        PageKind::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
 }
 
 /// Where an HTTP request carries a parameter.
@@ -184,6 +285,8 @@ pub enum Place {
     Query,
     /// A header.
     Header,
+    /// A cookie.
+    Cookie,
     /// A field of the body.
     Body,
 }
@@ -213,6 +316,8 @@ pub struct Style {
     pub form: StyleForm,
     /// One `name=value` per element.
     pub explode: bool,
+    /// Reserved characters (`/`, `?`, `,` …) are sent as they are (`allowReserved` of OpenAPI).
+    pub reserved: bool,
 }
 
 /// The spelling's name.
@@ -228,16 +333,23 @@ pub enum StyleForm {
     PipeDelimited,
     /// `a[key]=value`.
     DeepObject,
+    /// Path: `.1.2`.
+    Label,
+    /// Path: `;a=1;a=2`.
+    Matrix,
+    /// The value as JSON text (`content: application/json` of OpenAPI).
+    Json,
 }
 
 impl Style {
     /// OpenAPI's default for that place.
     #[must_use]
     pub const fn default_for(place: Place) -> Style {
-        match place {
-            Place::Query | Place::Body => Style { form: StyleForm::Form, explode: true },
-            Place::Path | Place::Header => Style { form: StyleForm::Simple, explode: false },
-        }
+        let (form, explode) = match place {
+            Place::Query | Place::Body | Place::Cookie => (StyleForm::Form, true),
+            Place::Path | Place::Header => (StyleForm::Simple, false),
+        };
+        Style { form, explode, reserved: false }
     }
 }
 
@@ -283,6 +395,28 @@ pub struct HttpBinding {
     pub body: BodyForm,
     /// A parameter that *is* the body instead of a field of it.
     pub body_param: Option<String>,
+    /// The body's media type where it is not the usual one of its form.
+    pub content_type: Option<String>,
+    /// The API's address where it is not the target's.
+    pub base_url: Option<String>,
+    /// How the call is authenticated where it is not the adapter's way.
+    pub auth: Option<Auth>,
+}
+
+impl HttpBinding {
+    /// A request with a JSON body, if it has one.
+    #[must_use]
+    pub fn new(method: impl Into<String>, path: Vec<Segment>) -> HttpBinding {
+        HttpBinding {
+            method: method.into(),
+            path,
+            body: BodyForm::Json,
+            body_param: None,
+            content_type: None,
+            base_url: None,
+            auth: None,
+        }
+    }
 }
 
 /// A piece of a template.
@@ -301,6 +435,12 @@ pub enum BodyForm {
     Json,
     /// `application/x-www-form-urlencoded`.
     Form,
+    /// `multipart/form-data`; files come as base64.
+    Multipart,
+    /// `text/plain`; the body parameter is the text.
+    Text,
+    /// `application/octet-stream`; the body parameter is base64.
+    Binary,
 }
 
 /// One action on one resource of the store.

@@ -262,7 +262,7 @@ impl CompiledParam {
         let default = param.default.clone().filter(|_| fills_default(op, param));
         let text = match (&op.binding, param.place) {
             (Binding::Command(_), _) | (_, Place::Path | Place::Query) => TextRule::NoNul,
-            (_, Place::Header) => TextRule::NoControl,
+            (_, Place::Header | Place::Cookie) => TextRule::NoControl,
             (_, Place::Body) => TextRule::Any,
         };
         CompiledParam {

@@ -232,6 +232,27 @@ pub enum Auth {
         /// Variable that holds the password.
         password_env: String,
     },
+    /// OAuth 2.0: a token is fetched, kept and renewed.
+    OAuth2(OAuth2),
+    /// All of them together.
+    All(Vec<Auth>),
+    /// The first whose variables are set.
+    Any(Vec<Auth>),
+}
+
+/// OAuth 2.0 without a person: by client credentials or by a refresh token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OAuth2 {
+    /// Where tokens come from.
+    pub token_url: String,
+    /// Variable that holds the client's id.
+    pub client_id_env: String,
+    /// Variable that holds the client's secret, where it has one.
+    pub client_secret_env: Option<String>,
+    /// Variable that holds a refresh token; client credentials where there is none.
+    pub refresh_token_env: Option<String>,
+    /// What to ask for.
+    pub scopes: Vec<String>,
 }
 
 /// Where an API key goes.

@@ -6,9 +6,8 @@
 use super::{Resource, title_of};
 use crate::facts::{self, Declared, Guard, Reach};
 use crate::operation::{
-    Binding, Category, Example, Operation, Param, Place, Returns, StoreAction, StoreBinding, Style,
+    Binding, Category, Example, Operation, Param, Place, Returns, StoreAction, StoreBinding,
 };
-use crate::policy::HintOverrides;
 use crate::sample;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -223,20 +222,13 @@ fn operation(
     });
     Operation {
         title: title_of(&name),
-        name,
-        aliases: Vec::new(),
-        category,
-        endpoint: category.endpoint().to_owned(),
         description,
         params,
         returns: returns.map(|schema| Returns { schema, description: String::new() }),
         examples: example.map(|params| Example { description: String::new(), params }).into_iter().collect(),
         tags: vec![words.name.to_owned()],
         danger,
-        facts,
-        hints: HintOverrides::default(),
-        deprecated: None,
-        binding,
+        ..Operation::new(name, category, facts, binding)
     }
 }
 
@@ -260,17 +252,7 @@ fn field_param(name: &str, schema: &Value, required: bool) -> Param {
 }
 
 fn param(name: &str, schema: Value, required: bool, description: &str) -> Param {
-    Param {
-        name: name.to_owned(),
-        wire: name.to_owned(),
-        place: Place::Body,
-        required,
-        sensitive: false,
-        description: description.to_owned(),
-        schema,
-        default: None,
-        style: Style::default_for(Place::Body),
-    }
+    Param { required, description: description.to_owned(), ..Param::new(name, Place::Body, schema) }
 }
 
 /// The schema without those keys; a `required` list of object properties stays, a `required: true` flag goes.

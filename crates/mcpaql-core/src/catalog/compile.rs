@@ -10,7 +10,7 @@ use crate::naming::{self, NameProblem, Names};
 use crate::operation::{
     Binding, Category, Danger, Example, INTROSPECT, Operation, Param, Place, StoreAction,
 };
-use crate::policy::{self, HintOverrides, Hints, Policy};
+use crate::policy::{self, Hints, Policy};
 use crate::reader::short;
 use crate::sample;
 use crate::schema::Schemas;
@@ -418,29 +418,21 @@ fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMap<String, E
 fn introspect_operation(adapter: &Adapter) -> Operation {
     let mut list = Map::new();
     list.insert("query".into(), json!("operations"));
+    let facts = Facts {
+        effect: Effect::Read,
+        repeat: Repeat::NoEffect,
+        overwrites: false,
+        reversible: true,
+        guard: Guard::None,
+        // The tool is announced with its target's reach, whatever operation is called through it.
+        reach: if adapter.target.is_remote() { Reach::Open } else { Reach::Process },
+    };
     Operation {
-        name: INTROSPECT.to_owned(),
-        aliases: Vec::new(),
-        category: Category::Read,
-        endpoint: Category::Read.endpoint().to_owned(),
         title: "Introspect".to_owned(),
         description: "Discover the operations and types of this adapter.".to_owned(),
         params: introspect_params(),
-        returns: None,
         examples: vec![Example { description: "List all operations".into(), params: list }],
-        tags: Vec::new(),
         danger: Danger::Safe,
-        facts: Facts {
-            effect: Effect::Read,
-            repeat: Repeat::NoEffect,
-            overwrites: false,
-            reversible: true,
-            guard: Guard::None,
-            // The tool is announced with its target's reach, whatever operation is called through it.
-            reach: if adapter.target.is_remote() { Reach::Open } else { Reach::Process },
-        },
-        hints: HintOverrides::default(),
-        deprecated: None,
-        binding: Binding::Introspect,
+        ..Operation::new(INTROSPECT, Category::Read, facts, Binding::Introspect)
     }
 }

@@ -143,23 +143,13 @@ fn unused(name: &str, types: &IndexMap<String, Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::{Place, Style};
+    use crate::operation::Place;
     use crate::schema::strategies::{any_json, schema};
     use proptest::prelude::*;
     use serde_json::json;
 
     fn param(name: &str, schema: Value) -> Param {
-        Param {
-            name: name.into(),
-            wire: name.into(),
-            place: Place::Body,
-            required: false,
-            sensitive: false,
-            description: String::new(),
-            schema,
-            default: None,
-            style: Style::default_for(Place::Body),
-        }
+        Param::new(name, Place::Body, schema)
     }
 
     /// Puts the bodies of generated types back in place of the references to them.

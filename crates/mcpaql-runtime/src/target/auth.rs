@@ -82,7 +82,7 @@ impl Scheme {
             Ok(Scheme::Header { name, prefix: prefix.to_owned(), variable: variable.to_owned() })
         };
         match auth {
-            Auth::None => Ok(Scheme::None),
+            Auth::None | Auth::OAuth2(_) | Auth::All(_) | Auth::Any(_) => Ok(Scheme::None),
             Auth::Bearer { token_env, header: name, prefix } => header(name, prefix, token_env),
             Auth::ApiKey { key_env, place: KeyPlace::Header(name), prefix } => header(name, prefix, key_env),
             Auth::ApiKey { key_env, place: KeyPlace::Query(name), prefix } => {

@@ -73,37 +73,11 @@ fn operation(binding: CommandBinding) -> Operation {
         reach: Reach::Process,
         binding: &binding,
     });
-    Operation {
-        name: "run".into(),
-        aliases: Vec::new(),
-        category: Category::Execute,
-        endpoint: "execute".into(),
-        title: "Run".into(),
-        description: String::new(),
-        params: Vec::new(),
-        returns: None,
-        examples: Vec::new(),
-        tags: Vec::new(),
-        danger: Danger::Reversible,
-        facts,
-        hints: HintOverrides::default(),
-        deprecated: None,
-        binding,
-    }
+    Operation::new("run", Category::Execute, facts, binding)
 }
 
 fn param(name: &str, wire: &str, sensitive: bool) -> Param {
-    Param {
-        name: name.into(),
-        wire: wire.into(),
-        place: Place::Body,
-        required: false,
-        sensitive,
-        description: String::new(),
-        schema: json!({}),
-        default: None,
-        style: Style::default_for(Place::Body),
-    }
+    Param { wire: wire.into(), sensitive, ..Param::new(name, Place::Body, json!({})) }
 }
 
 async fn call(target: &CommandTarget, binding: CommandBinding, args: Value) -> Result<Answer, OpError> {

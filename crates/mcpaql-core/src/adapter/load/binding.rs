@@ -93,6 +93,9 @@ fn http(
             path,
             body: body_form.unwrap_or(serialization),
             body_param,
+            content_type: None,
+            base_url: None,
+            auth: None,
         }),
         params,
     })

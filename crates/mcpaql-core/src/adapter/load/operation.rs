@@ -139,6 +139,8 @@ pub(super) fn read(
         params,
         danger,
         facts,
+        source_id: None,
+        pagination: None,
         binding,
     })
 }

@@ -38,7 +38,7 @@ impl Draft {
         let form = self.form.unwrap_or(fallback.form);
         let explode = self.explode.unwrap_or(matches!(form, StyleForm::Form | StyleForm::DeepObject));
         self.param.place = place;
-        self.param.style = Style { form, explode };
+        self.param.style = Style { form, explode, reserved: false };
         self.param
     }
 }
@@ -192,17 +192,7 @@ fn schema_part(object: &Object<'_>) -> SchemaPart {
 
 /// A parameter with nothing but a name and a schema.
 pub(super) fn plain(name: &str, schema: Value) -> Param {
-    Param {
-        name: name.to_owned(),
-        wire: name.to_owned(),
-        place: Place::Query,
-        required: false,
-        sensitive: false,
-        description: String::new(),
-        schema,
-        default: None,
-        style: Style::default_for(Place::Query),
-    }
+    Param::new(name, Place::Query, schema)
 }
 
 /// The legal name that `name` nearly is, unless there is none or another thing has it.

@@ -77,7 +77,7 @@ pub(super) fn build(
     let body = body(operation, binding, &method, args);
     match (&body, binding.body) {
         (None, _) => drop(headers.remove(CONTENT_TYPE)),
-        (Some(_), BodyForm::Json) => {
+        (Some(_), BodyForm::Json | BodyForm::Multipart | BodyForm::Text | BodyForm::Binary) => {
             headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         }
         (Some(_), BodyForm::Form) => {
@@ -254,7 +254,7 @@ fn body(operation: &Operation, binding: &HttpBinding, method: &Method, args: &Ar
         return None;
     }
     match binding.body {
-        BodyForm::Json => {
+        BodyForm::Json | BodyForm::Multipart | BodyForm::Text | BodyForm::Binary => {
             let object: Map<_, _> =
                 fields.into_iter().map(|(param, value)| (param.wire.clone(), value.clone())).collect();
             Some(Value::Object(object).to_string().into())
@@ -271,7 +271,9 @@ fn body(operation: &Operation, binding: &HttpBinding, method: &Method, args: &Ar
 
 fn whole_body(form: BodyForm, value: &Value) -> Option<Bytes> {
     match (form, value) {
-        (BodyForm::Json, value) => Some(value.to_string().into()),
+        (BodyForm::Json | BodyForm::Multipart | BodyForm::Text | BodyForm::Binary, value) => {
+            Some(value.to_string().into())
+        }
         (BodyForm::Form, Value::Object(fields)) => {
             let mut body = String::new();
             let style = mcpaql_core::operation::Style::default_for(Place::Body);

@@ -1,25 +1,12 @@
 //! Operations for tests, here and in the integration tests.
 
 use mcpaql_core::facts::{Declared, Guard, Reach, infer};
-use mcpaql_core::operation::{
-    Binding, BodyForm, Category, Danger, HttpBinding, Operation, Param, Place, Segment, Style,
-};
-use mcpaql_core::policy::HintOverrides;
+use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, Place, Segment};
 use serde_json::Value;
 
 /// A parameter with the place's default style; required where it is part of a path.
 pub(crate) fn param(name: &str, place: Place) -> Param {
-    Param {
-        name: name.into(),
-        wire: name.into(),
-        place,
-        required: place == Place::Path,
-        sensitive: false,
-        description: String::new(),
-        schema: Value::Object(Default::default()),
-        default: None,
-        style: Style::default_for(place),
-    }
+    Param { required: place == Place::Path, ..Param::new(name, place, Value::Object(Default::default())) }
 }
 
 /// An operation whose category and facts follow from its method.
@@ -30,13 +17,7 @@ pub(crate) fn operation(method: &str, template: &str, params: Vec<Param>) -> Ope
         "DELETE" => Category::Delete,
         _ => Category::Create,
     };
-    let http = HttpBinding {
-        method: method.into(),
-        path: segments(template),
-        body: BodyForm::Json,
-        body_param: None,
-    };
-    let binding = Binding::Http(http);
+    let binding = Binding::Http(HttpBinding::new(method, segments(template)));
     let facts = infer(&Declared {
         category,
         effect: None,
@@ -46,23 +27,7 @@ pub(crate) fn operation(method: &str, template: &str, params: Vec<Param>) -> Ope
         reach: Reach::Open,
         binding: &binding,
     });
-    Operation {
-        name: "sample".into(),
-        aliases: Vec::new(),
-        category,
-        endpoint: category.endpoint().into(),
-        title: "Sample".into(),
-        description: String::new(),
-        params,
-        returns: None,
-        examples: Vec::new(),
-        tags: Vec::new(),
-        danger: Danger::Reversible,
-        facts,
-        hints: HintOverrides::default(),
-        deprecated: None,
-        binding,
-    }
+    Operation { title: "Sample".into(), params, ..Operation::new("sample", category, facts, binding) }
 }
 
 /// The HTTP part of an operation.

@@ -49,7 +49,7 @@ pub(super) fn simple(value: &Value, explode: bool, encode: fn(&str) -> String) -
 pub(super) fn append_query(query: &mut String, name: &str, value: &Value, style: Style) {
     let separator = match style.form {
         StyleForm::DeepObject => return append_deep(query, &encode(name), value),
-        StyleForm::Form | StyleForm::Simple => ",",
+        StyleForm::Form | StyleForm::Simple | StyleForm::Label | StyleForm::Matrix | StyleForm::Json => ",",
         StyleForm::SpaceDelimited => "%20",
         StyleForm::PipeDelimited => "%7C",
     };
@@ -83,7 +83,7 @@ pub(super) fn append_form(form: &mut String, name: &str, value: &Value, style: S
         Value::Array(items) => items.iter().any(|item| item.is_object() || item.is_array()),
         _ => false,
     };
-    let style = if nested { Style { form: StyleForm::DeepObject, explode: true } } else { style };
+    let style = if nested { Style { form: StyleForm::DeepObject, explode: true, ..style } } else { style };
     append_query(form, name, value, style);
 }
 
@@ -142,7 +142,7 @@ mod tests {
 
     fn query(value: &Value, form: StyleForm, explode: bool) -> String {
         let mut query = String::new();
-        append_query(&mut query, "c", value, Style { form, explode });
+        append_query(&mut query, "c", value, Style { form, explode, reserved: false });
         query
     }
 
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn form_bodies_spell_objects_with_brackets_and_lists_by_style() {
         let mut form = String::new();
-        let style = Style { form: StyleForm::Form, explode: true };
+        let style = Style { form: StyleForm::Form, explode: true, reserved: false };
         for (name, value) in [("a", json!({"b": 1})), ("c", json!(["x", "y"])), ("d", json!([{"e": 2}]))] {
             append_form(&mut form, name, &value, style);
         }

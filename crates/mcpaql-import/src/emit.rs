@@ -1,0 +1,1 @@
+//! Adapter → document: front matter in a stable order.

@@ -1,0 +1,1 @@
+//! Names of operations, parameters and types from what an API calls them.

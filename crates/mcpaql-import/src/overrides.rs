@@ -1,0 +1,1 @@
+//! Corrections that the author keeps beside a source, applied at every import.
