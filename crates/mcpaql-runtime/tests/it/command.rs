@@ -5,9 +5,8 @@ use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::facts::{self, Declared, Guard, Reach};
 use mcpaql_core::operation::{
     Arg, Binding, Category, CommandBinding, Danger, ExitMeaning, Operation, Output, Param, Place, Segment,
-    Stdin, Style,
+    Stdin,
 };
-use mcpaql_core::policy::HintOverrides;
 use mcpaql_core::response::Answer;
 use mcpaql_runtime::target::command::{Runner, SetupError};
 use serde_json::{Value, json};
