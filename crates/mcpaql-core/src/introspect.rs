@@ -3,13 +3,14 @@
 //! Both query forms read the compiled operations that validation reads. Nested object parameters appear as named types, so a
 //! `ParameterInfo` stays flat and nothing of the source schema is lost.
 
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, Whole};
 use crate::error::{Code, OpError};
 use crate::operation::{Operation, Param};
 use crate::request;
 use crate::response::{Answer, Warning};
 use crate::signature;
 use crate::suggest;
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// The specification this implements.
@@ -53,7 +54,8 @@ pub fn answer(catalog: &Catalog, args: &Map<String, Value>) -> Result<Answer, Op
         ("operations", None) => Ok(Answer::new(list_operations(catalog))),
         ("types", None) => Ok(Answer::new(list_types(catalog))),
         ("operations", Some(names)) => Ok(details(&names, several, "operation", |name| {
-            catalog.get(name).map(|entry| operation_details(catalog, entry)).ok_or_else(|| {
+            let found = catalog.get(name).and_then(|entry| Some((entry, catalog.whole(entry)?)));
+            found.map(|(entry, whole)| operation_details(entry, whole)).ok_or_else(|| {
                 unknown(
                     "operation",
                     name,
@@ -63,11 +65,8 @@ pub fn answer(catalog: &Catalog, args: &Map<String, Value>) -> Result<Answer, Op
         })),
         ("types", Some(names)) => Ok(details(&names, several, "type", |name| {
             type_details(catalog, name).ok_or_else(|| {
-                unknown(
-                    "type",
-                    name,
-                    PROTOCOL_TYPES.iter().copied().chain(catalog.types.keys().map(String::as_str)),
-                )
+                let own: Vec<String> = catalog.type_names().collect();
+                unknown("type", name, PROTOCOL_TYPES.iter().copied().chain(own.iter().map(String::as_str)))
             })
         })),
         (other, _) => Err(OpError::new(
@@ -173,8 +172,8 @@ fn protocol(catalog: &Catalog) -> Value {
     })
 }
 
-fn operation_details(catalog: &Catalog, entry: &Entry) -> Value {
-    let operation = &entry.operation;
+fn operation_details(entry: &Entry, whole: Whole<'_>) -> Value {
+    let operation = whole.operation;
     let mut out = Map::new();
     out.insert("name".into(), operation.name.as_str().into());
     out.insert("semantic_category".into(), operation.category.as_str().into());
@@ -186,11 +185,11 @@ fn operation_details(catalog: &Catalog, entry: &Entry) -> Value {
         json!({"readOnly": entry.hints.read_only, "destructive": entry.hints.destructive}),
     );
     out.insert("parameters".into(), operation.params.iter().map(parameter).collect());
-    out.insert("returns".into(), returns(catalog, operation));
+    out.insert("returns".into(), returns(whole));
     out.insert("examples".into(), examples(operation));
     out.insert("danger".into(), operation.danger.as_str().into());
     out.insert("idempotent".into(), entry.hints.idempotent.into());
-    out.insert("signature".into(), signature::with_types(operation, &catalog.types).into());
+    out.insert("signature".into(), signature::with_types(operation, whole.types).into());
     if !operation.tags.is_empty() {
         out.insert("tags".into(), json!(operation.tags));
     }
@@ -280,14 +279,14 @@ fn type_name(schema: &Value) -> String {
     }
 }
 
-fn returns(catalog: &Catalog, operation: &Operation) -> Value {
-    let Some(returns) = &operation.returns else {
+fn returns(whole: Whole<'_>) -> Value {
+    let Some(returns) = &whole.operation.returns else {
         return json!({"name": "any", "kind": "scalar"});
     };
     let name = signature::type_of(&returns.schema);
     let mut out = Map::new();
     out.insert("name".into(), name.into());
-    out.insert("kind".into(), kind(&resolve(catalog, &returns.schema)).into());
+    out.insert("kind".into(), kind(resolve(whole.types, &returns.schema)).into());
     if !returns.description.is_empty() {
         out.insert("description".into(), returns.description.as_str().into());
     }
@@ -295,9 +294,9 @@ fn returns(catalog: &Catalog, operation: &Operation) -> Value {
 }
 
 /// Follows a reference once; declared types are never mere aliases of themselves.
-fn resolve(catalog: &Catalog, schema: &Value) -> Value {
+fn resolve<'v>(types: &'v IndexMap<String, Value>, schema: &'v Value) -> &'v Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/types/"));
-    name.and_then(|name| catalog.types.get(name)).unwrap_or(schema).clone()
+    name.and_then(|name| types.get(name)).unwrap_or(schema)
 }
 
 fn kind(schema: &Value) -> &'static str {
@@ -326,14 +325,15 @@ pub(crate) const PROTOCOL_TYPES: &[&str] = &[
 ];
 
 fn list_types(catalog: &Catalog) -> Value {
-    let own = catalog.types.iter().map(|(name, schema)| {
+    let own = catalog.type_names().filter_map(|name| {
+        let schema = catalog.type_named(&name)?;
         let mut out = Map::new();
-        out.insert("name".into(), name.as_str().into());
-        out.insert("kind".into(), kind(schema).into());
+        out.insert("name".into(), name.into());
+        out.insert("kind".into(), kind(&schema).into());
         if let Some(description) = schema.get("description") {
             out.insert("description".into(), description.clone());
         }
-        Value::Object(out)
+        Some(Value::Object(out))
     });
     let protocol = PROTOCOL_TYPES.iter().filter_map(|name| protocol_type(name)).map(|details| {
         let shown = ["name", "kind", "description"];
@@ -349,7 +349,7 @@ fn type_details(catalog: &Catalog, name: &str) -> Option<Value> {
     if let Some(details) = protocol_type(name) {
         return Some(details);
     }
-    let schema = catalog.types.get(name)?;
+    let schema = &catalog.type_named(name)?;
     let mut out = Map::new();
     out.insert("name".into(), name.into());
     out.insert("kind".into(), kind(schema).into());

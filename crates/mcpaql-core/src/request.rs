@@ -3,9 +3,9 @@
 //! Order: envelope, operation known, right endpoint, then the parameters (`validate`). Everything here is recoverable by the agent,
 //! except arguments that are no envelope at all.
 
-use crate::catalog::{Catalog, Entry, Scope};
+use crate::catalog::{Catalog, Entry, Scope, Whole};
 use crate::error::{Code, OpError};
-use crate::operation::INTROSPECT;
+use crate::operation::{INTROSPECT, Operation};
 use crate::response::Warning;
 use crate::schema::type_name;
 use crate::suggest;
@@ -16,6 +16,8 @@ use serde_json::{Map, Value};
 pub struct Call<'c> {
     /// What to run.
     pub entry: &'c Entry,
+    /// The whole of it.
+    pub whole: Whole<'c>,
     /// By parameter name, defaults filled in.
     pub args: Map<String, Value>,
     /// What to tell the agent besides the answer.
@@ -43,7 +45,7 @@ pub fn prepare<'c>(
             let Some(entry) = catalog.operations.get(*index) else {
                 return Err(no_tool(tool));
             };
-            (entry, flat(entry, arguments)?)
+            (entry, flat(whole(catalog, entry)?.operation, arguments)?)
         }
         scope => {
             let (operation, params) = merged(arguments)?;
@@ -82,13 +84,26 @@ fn finish<'c>(
     params: Map<String, Value>,
     mut warnings: Vec<Warning>,
 ) -> Result<Call<'c>, OpError> {
-    let args = entry.params.validate(params, &catalog.schemas, &catalog.limits)?;
+    let whole = whole(catalog, entry)?;
+    let args = whole.params.validate(params, whole.schemas, &catalog.limits)?;
     if let Some(instead) = &entry.operation.deprecated {
         let name = &entry.operation.name;
         let text = format!("The operation '{name}' is deprecated. {instead}");
         warnings.push(deprecated("DEPRECATED_OPERATION", text.trim_end().to_owned()));
     }
-    Ok(Call { entry, args, warnings })
+    Ok(Call { entry, whole, args, warnings })
+}
+
+fn whole<'c>(catalog: &'c Catalog, entry: &'c Entry) -> Result<Whole<'c>, OpError> {
+    catalog.whole(entry).ok_or_else(|| {
+        let name = &entry.operation.name;
+        OpError::new(
+            Code::Internal,
+            format!(
+                "The operation '{name}' cannot be read from the description of its API; use another one."
+            ),
+        )
+    })
 }
 
 fn deprecated(code: &'static str, message: String) -> Warning {
@@ -107,8 +122,7 @@ fn note_alias(entry: &Entry, called: &str, warnings: &mut Vec<Warning>) {
 
 /// The parameters of a tool that is one operation. The arguments are the parameters; an envelope is taken too, as far as the
 /// operation has no parameters of those names.
-fn flat(entry: &Entry, mut arguments: Map<String, Value>) -> Result<Map<String, Value>, OpError> {
-    let operation = &entry.operation;
+fn flat(operation: &Operation, mut arguments: Map<String, Value>) -> Result<Map<String, Value>, OpError> {
     let names_it = arguments
         .get("operation")
         .and_then(Value::as_str)

@@ -6,7 +6,7 @@
 
 use crate::adapter::Mode;
 use crate::catalog::{CRUDE, Catalog, Endpoint, Entry, Scope, Settings};
-use crate::operation::{Category, INTROSPECT, Param};
+use crate::operation::{Binding, Category, INTROSPECT, Operation, Param, Segment};
 use crate::policy::Hints;
 use crate::signature;
 use crate::tokens;
@@ -80,7 +80,7 @@ pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Setting
     if catalog.mode == Mode::Discrete {
         for (entry, params) in catalog.operations.iter().zip(params) {
             if !entry.tool.is_empty() {
-                tools.push(operation_tool(catalog, entry, params));
+                tools.extend(operation_tool(catalog, entry, params));
             }
         }
     }
@@ -109,6 +109,10 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
     for detail in [Detail::Groups, Detail::Names, Detail::Signatures] {
         let mut upgrades: Vec<(usize, usize, Tool)> = Vec::new();
         for (index, (name, endpoint)) in catalog.endpoints.iter().enumerate() {
+            // Where names do not fit, signatures need not even be read.
+            if detail == Detail::Signatures && chosen.get(index).is_some_and(|slot| slot.0 != Detail::Names) {
+                continue;
+            }
             let tool = build(name, endpoint, detail);
             upgrades.push((cost(&tool), index, tool));
         }
@@ -116,7 +120,6 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec
         for (cost, index, tool) in upgrades {
             if let Some(slot) = chosen.get_mut(index)
                 && (total + cost).saturating_sub(slot.1) <= budget
-                && (detail != Detail::Signatures || slot.0 == Detail::Names)
             {
                 total = (total + cost).saturating_sub(slot.1);
                 *slot = (detail, cost, tool);
@@ -139,15 +142,30 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
         input_schema: input_schema(&entries, operation_enum),
         hints,
     };
-    let richest = [Detail::Signatures, Detail::Names, Detail::Groups]
-        .into_iter()
-        .map(build)
-        .find(|tool| cost(tool) <= budget);
-    Some(richest.unwrap_or_else(|| build(Detail::Counts)))
+    // From the poorest up, because signatures are dear to make and only a few operations can afford them.
+    let mut tool = build(Detail::Counts);
+    for detail in [Detail::Groups, Detail::Names, Detail::Signatures] {
+        let richer = build(detail);
+        if cost(&richer) > budget {
+            // Groups may cost more than the names of a few operations do.
+            if detail == Detail::Groups {
+                continue;
+            }
+            break;
+        }
+        tool = richer;
+    }
+    Some(tool)
 }
 
-fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Tool {
-    let operation = &entry.operation;
+/// `params` are those of the document, which a library has again where there is one.
+fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Option<Tool> {
+    let full = catalog.read(entry);
+    let (operation, params, types) = match &full {
+        Some(full) => (&full.operation, full.operation.params.as_slice(), &full.types),
+        None if catalog.is_deferred(entry) => return None,
+        None => (&entry.operation, params, &catalog.types),
+    };
     let mut properties = Map::new();
     let mut required = Vec::new();
     for param in params {
@@ -171,7 +189,7 @@ fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Tool {
     }
     schema.insert("additionalProperties".into(), false.into());
     let mut schema = Value::Object(schema);
-    let defs = definitions(&mut schema, &catalog.types);
+    let defs = definitions(&mut schema, types);
     if let (Some(root), false) = (schema.as_object_mut(), defs.is_empty()) {
         root.insert("$defs".into(), Value::Object(defs));
     }
@@ -185,13 +203,13 @@ fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Tool {
         Some("") => format!("Deprecated. {description}"),
         Some(instead) => format!("Deprecated. {instead} {description}"),
     };
-    Tool {
+    Some(Tool {
         name: entry.tool.clone(),
         title: operation.title.clone(),
         description,
         input_schema: schema,
         hints: entry.hints,
-    }
+    })
 }
 
 /// Rewrites `#/types/X` to `#/$defs/X` and collects the types that are needed, each once.
@@ -321,11 +339,11 @@ fn endpoint_description(
             parts.push(format!("Primary semantic categories: {}", categories(entries).join(", ")));
         }
     }
-    parts.push(supported(entries, detail));
+    parts.push(supported(catalog, entries, detail));
     if let Some(category) = category {
         parts.push(effect(category, endpoint.hints).to_owned());
     }
-    if let Some(example) = quick_start(entries) {
+    if let Some(example) = quick_start(catalog, entries) {
         parts.push(format!("Quick start example:\n{example}"));
     }
     parts.push(discovery(catalog, name));
@@ -359,10 +377,10 @@ fn whole_description(catalog: &Catalog, detail: Detail) -> String {
             continue;
         }
         let title = crate::adapter::title_of(category.endpoint());
-        lines.push(format!("- {title}: {}", list(&entries, detail, ", ")));
+        lines.push(format!("- {title}: {}", list(catalog, &entries, detail, ", ")));
     }
     parts.push(lines.join("\n"));
-    if let Some(example) = quick_start(&catalog.operations.iter().collect::<Vec<_>>()) {
+    if let Some(example) = quick_start(catalog, &catalog.operations.iter().collect::<Vec<_>>()) {
         parts.push(format!("Quick start example:\n{example}"));
     }
     parts.push(format!(
@@ -372,25 +390,22 @@ fn whole_description(catalog: &Catalog, detail: Detail) -> String {
     parts.join("\n\n")
 }
 
-fn supported(entries: &[&Entry], detail: Detail) -> String {
+fn supported(catalog: &Catalog, entries: &[&Entry], detail: Detail) -> String {
     match detail {
-        Detail::Signatures => format!("Supported operations:\n{}", list(entries, detail, "\n")),
-        _ => format!("Supported operations: {}", list(entries, detail, ", ")),
+        Detail::Signatures => format!("Supported operations:\n{}", list(catalog, entries, detail, "\n")),
+        _ => format!("Supported operations: {}", list(catalog, entries, detail, ", ")),
     }
 }
 
-fn list(entries: &[&Entry], detail: Detail, separator: &str) -> String {
+fn list(catalog: &Catalog, entries: &[&Entry], detail: Detail, separator: &str) -> String {
     let names = |text: &dyn Fn(&Entry) -> String| {
         entries.iter().map(|entry| text(entry)).collect::<Vec<_>>().join(separator)
     };
     match detail {
         // `introspect` is explained by the discovery line; its signature would only repeat it.
-        Detail::Signatures => names(&|entry| {
-            if entry.operation.name == INTROSPECT {
-                INTROSPECT.to_owned()
-            } else {
-                signature::call(&entry.operation)
-            }
+        Detail::Signatures => names(&|entry| match catalog.whole(entry) {
+            Some(whole) if entry.operation.name != INTROSPECT => signature::call(whole.operation),
+            _ => entry.operation.name.clone(),
         }),
         Detail::Names => names(&|entry| entry.operation.name.clone()),
         Detail::Groups => groups(entries, GROUPS),
@@ -421,27 +436,39 @@ fn groups(entries: &[&Entry], most: usize) -> String {
     format!("{count} in {total} groups: {}{more}", shown.join(", "))
 }
 
+/// So many operations are looked at for an example call.
+const CANDIDATES: usize = 24;
+
 /// The shortest example call of a real operation; one that needs no identifier first, since nobody has one at the start.
-fn quick_start(entries: &[&Entry]) -> Option<String> {
-    let needs_id = |entry: &Entry| {
+fn quick_start(catalog: &Catalog, entries: &[&Entry]) -> Option<String> {
+    let needs_id = |operation: &Operation| {
         let is_id = |name: &str| name == "id" || name.ends_with("_id") || name.ends_with("_number");
-        entry.operation.params.iter().any(|param| param.required && is_id(&param.name))
+        operation.params.iter().any(|param| param.required && is_id(&param.name))
     };
     // A write without any parameter is the wrong thing to try first.
     let blind = |entry: &Entry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
-    let calls = entries.iter().filter_map(|entry| {
-        let call = example_call(entry)?;
-        Some(((blind(entry, &call), needs_id(entry), call.len()), call))
+    // Of many operations only those with the fewest placeholders are read: they need the least.
+    let mut candidates: Vec<&Entry> =
+        entries.iter().copied().filter(|entry| entry.operation.name != INTROSPECT).collect();
+    if candidates.len() > CANDIDATES {
+        candidates.sort_by_key(|entry| placeholders(&entry.operation));
+        candidates.truncate(CANDIDATES);
+    }
+    let calls = candidates.into_iter().filter_map(|entry| {
+        let operation = catalog.whole(entry)?.operation;
+        let call = example_call(operation)?;
+        Some(((blind(entry, &call), needs_id(operation), call.len()), call))
     });
     calls.min_by_key(|(rank, _)| *rank).map(|(_, call)| call)
 }
 
+fn placeholders(operation: &Operation) -> usize {
+    let Binding::Http(http) = &operation.binding else { return 0 };
+    http.path.iter().filter(|segment| matches!(segment, Segment::Param(_))).count()
+}
+
 /// The first example of an operation as the arguments of a call, unless it is long.
-fn example_call(entry: &Entry) -> Option<String> {
-    let operation = &entry.operation;
-    if operation.name == INTROSPECT {
-        return None;
-    }
+fn example_call(operation: &Operation) -> Option<String> {
     let example = operation.examples.first()?;
     let mut call = Map::new();
     call.insert("operation".into(), operation.name.as_str().into());
