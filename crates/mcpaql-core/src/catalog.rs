@@ -7,9 +7,11 @@
 
 mod compile;
 mod deferred;
+mod discovery;
 mod tools;
 
 pub use compile::{compile, compile_deferred};
+pub use discovery::Producers;
 
 use crate::adapter::{Adapter, ErrorPolicy, Mode};
 use crate::diagnostic::Diagnostic;
