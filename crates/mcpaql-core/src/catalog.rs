@@ -123,7 +123,7 @@ pub struct Entry {
 /// What a call needs beyond the head.
 #[derive(Debug)]
 enum Body {
-    Compiled { signature: String, params: CompiledParams },
+    Compiled { signature: String, params: Box<CompiledParams> },
     Deferred(Deferred),
 }
 

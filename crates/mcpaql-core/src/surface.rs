@@ -12,7 +12,7 @@ use crate::catalog::{Catalog, Endpoint, Entry, Scope, Settings};
 use crate::operation::Param;
 use crate::policy::Hints;
 use crate::tokens;
-use describe::{Detail, Speaker, label};
+use describe::{Detail, Speaker, title};
 use discrete::operation_tool;
 use serde_json::{Value, json};
 
@@ -100,7 +100,7 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
         let ((name, endpoint, entries), speaker) = (families.get(index)?, speakers.get(index)?);
         let tool = Tool {
             name: entries.first().map(|entry| entry.tool.clone()).unwrap_or_default(),
-            title: format!("{} — {}", label(&catalog.adapter.display_name), endpoint.title),
+            title: format!("{} — {}", title(catalog), endpoint.title),
             description: speaker.endpoint(name, endpoint, detail),
             input_schema: input_schema(entries, operation_enum),
             hints: endpoint.hints,
@@ -156,7 +156,7 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
         let speaker = if detail >= Detail::Names { listing } else { searching };
         Tool {
             name: name.to_owned(),
-            title: label(&catalog.adapter.display_name),
+            title: title(catalog),
             description: speaker.whole(detail),
             input_schema: input_schema(&entries, operation_enum),
             hints,

@@ -273,7 +273,7 @@ impl Compiler {
         let params = params.signed_as(signature.clone());
         let mut operation = operation;
         self.examples(&mut operation, &params, frame, schemas);
-        let body = Body::Compiled { signature, params };
+        let body = Body::Compiled { signature, params: Box::new(params) };
         sound.then_some(Entry { hints, tool: String::new(), body, operation })
     }
 

@@ -6,6 +6,7 @@ use crate::operation::{Binding, Category, INTROSPECT, Operation, Segment};
 use crate::policy::Hints;
 use crate::schema::shorten;
 use crate::signature;
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// How many groups a description counts before it says "and more".
@@ -50,7 +51,7 @@ impl<'c> Speaker<'c> {
         let mut parts = Vec::new();
         match category {
             Some(category) => {
-                parts.push(format!("{}: {}", label(&catalog.adapter.display_name), purpose(category)));
+                parts.push(format!("{}: {}", title(catalog), purpose(category)));
             }
             None => {
                 parts.push(sentence(&endpoint.purpose));
@@ -72,7 +73,7 @@ impl<'c> Speaker<'c> {
 
     /// The description of the tool that stands for everything.
     pub(super) fn whole(&self, detail: Detail) -> String {
-        let display_name = label(&self.catalog.adapter.display_name);
+        let display_name = title(self.catalog);
         let mut parts = vec![
             format!("MCP-AQL {display_name} adapter. All operations through one entry point."),
             "Operations are routed by their semantic category.".to_owned(),
@@ -131,11 +132,24 @@ fn is_harmless(text: &str) -> bool {
 }
 
 /// A title or a tag on one line: short, and without what a gateway takes for shell syntax.
-pub(super) fn label(text: &str) -> String {
+fn label(text: &str) -> String {
     let harmful = |c: char| c.is_control() || matches!(c, ';' | '&' | '|' | '$' | '<' | '>');
     // A single `&` is a word of many titles.
     let text = text.replace(" & ", " and ").replace(harmful, " ");
-    shorten(&text.split_whitespace().collect::<Vec<_>>().join(" "), LABEL).into_owned()
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // What is not ASCII costs more and needs fewer characters to say the same.
+    let mut width = 0;
+    let fitting = text.chars().take_while(|c| {
+        width += if c.is_ascii() { 1 } else { 4 };
+        width <= LABEL
+    });
+    shorten(&text, fitting.count()).into_owned()
+}
+
+/// What the adapter is called.
+pub(super) fn title(catalog: &Catalog) -> String {
+    let adapter = &catalog.adapter;
+    Some(label(&adapter.display_name)).filter(|text| !text.is_empty()).unwrap_or_else(|| adapter.name.clone())
 }
 
 /// What a family is for, in the CRUDE profile.
@@ -193,8 +207,12 @@ fn counted(entries: &[&Entry], most: usize) -> String {
             format!("{count}{such_as}{}", names.join(", "))
         };
     }
-    let shown: Vec<String> =
-        groups.largest(most).map(|(group, count)| format!("{} {count}", label(group))).collect();
+    // Groups whose names begin alike look the same when they are cut.
+    let mut labels: IndexMap<String, usize> = IndexMap::new();
+    for (group, count) in groups.largest(most) {
+        *labels.entry(label(group)).or_default() += count;
+    }
+    let shown: Vec<String> = labels.iter().map(|(group, count)| format!("{group} {count}")).collect();
     let more = if total > most { format!(" and {} more", total - most) } else { String::new() };
     format!("{count} in {total} groups: {}{more}", shown.join(", "))
 }
