@@ -22,6 +22,7 @@ use crate::schema::Schemas;
 use crate::surface::Tool;
 use crate::validate::{CompiledParams, Limits};
 use deferred::Deferred;
+use discovery::Discovery;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -104,6 +105,7 @@ pub struct Catalog {
     pub tools: Vec<Tool>,
     pub(crate) schemas: Schemas,
     library: Option<Arc<dyn Library>>,
+    discovery: Discovery,
     by_name: HashMap<String, usize>,
     routes: HashMap<String, Route>,
 }

@@ -147,6 +147,7 @@ impl Compiler {
             tools: Vec::new(),
             schemas,
             library,
+            discovery: Default::default(),
             routes: HashMap::new(),
             adapter,
         };

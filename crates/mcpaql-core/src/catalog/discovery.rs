@@ -1,8 +1,14 @@
 //! Finding operations: by what they do, by what they give, by a name that is nearly theirs.
+//!
+//! What is needed for it is made when somebody first asks, from heads and outlines; no operation is read whole for it.
 
 use super::{Catalog, Entry};
-use crate::operation::INTROSPECT;
+use crate::library::Outline;
+use crate::links::{self, Links};
+use crate::operation::{Binding, INTROSPECT, Operation, Segment};
+use crate::search::{Builder, Doc, Index};
 use crate::suggest;
+use std::sync::OnceLock;
 
 /// The parameters of an operation that other operations have values for, with the names of these, the best first.
 pub type Producers<'c> = Vec<(String, Vec<&'c str>)>;
@@ -10,30 +16,100 @@ pub type Producers<'c> = Vec<(String, Vec<&'c str>)>;
 /// So many operations are offered for a name that there is not.
 const OFFERED: usize = 3;
 
+/// What operations are about and what they have for one another, once somebody asked.
+#[derive(Debug, Default)]
+pub(super) struct Discovery {
+    index: OnceLock<Index>,
+    links: OnceLock<Links>,
+}
+
 impl Catalog {
     /// The operations that fit a question, the best first.
     #[must_use]
     pub fn search(&self, question: &str, limit: usize) -> Vec<&Entry> {
-        let names = self.operations.iter().map(|entry| entry.operation.name.as_str());
-        let near = suggest::nearest_many(question, names.filter(|name| *name != INTROSPECT), limit);
-        near.into_iter().filter_map(|name| self.get(name)).collect()
+        let hits = self.index().search(question, limit);
+        hits.into_iter().filter_map(|hit| self.operations.get(hit.position)).collect()
+    }
+
+    /// The same, with where their identifiers come from: producers that fit the question first, each said once.
+    #[must_use]
+    pub fn search_with_chain(&self, question: &str, limit: usize) -> Vec<(&Entry, Producers<'_>)> {
+        let found = self.index().search_with_chain(self.links(), question, limit);
+        found
+            .into_iter()
+            .filter_map(|found| {
+                let entry = self.operations.get(found.hit.position)?;
+                let inferred = found.sources.into_iter().flat_map(|source| {
+                    let names = self.names(source.producers.into_iter());
+                    source.params.into_iter().map(move |param| (param, names.clone()))
+                });
+                Some((entry, self.declared_over(entry, inferred.collect())))
+            })
+            .collect()
     }
 
     /// Where the values of an operation's parameters come from: as its author says, else as the operations show.
     #[must_use]
     pub fn producers<'c>(&'c self, entry: &'c Entry) -> Producers<'c> {
+        let Some(position) = self.position(entry) else { return Vec::new() };
+        let inferred = self.links().of(position).map(|source| {
+            let best = source.best().iter().filter_map(|producer| usize::try_from(*producer).ok());
+            (source.param.clone(), self.names(best))
+        });
+        self.declared_over(entry, inferred.collect())
+    }
+
+    fn declared_over<'c>(&'c self, entry: &'c Entry, mut inferred: Producers<'c>) -> Producers<'c> {
         let declared = self.whole(entry).into_iter().flat_map(|whole| &whole.operation.params);
-        declared
-            .filter(|param| !param.from.is_empty())
-            .map(|param| (param.name.clone(), param.from.iter().map(String::as_str).collect()))
+        for param in declared.filter(|param| !param.from.is_empty()) {
+            let names: Vec<&str> = param.from.iter().map(String::as_str).collect();
+            match inferred.iter_mut().find(|(name, _)| *name == param.name) {
+                Some(slot) => slot.1 = names,
+                None => inferred.push((param.name.clone(), names)),
+            }
+        }
+        inferred
+    }
+
+    fn names(&self, positions: impl Iterator<Item = usize>) -> Vec<&str> {
+        positions
+            .filter_map(|position| self.operations.get(position))
+            .map(|entry| entry.operation.name.as_str())
             .collect()
+    }
+
+    fn position(&self, entry: &Entry) -> Option<usize> {
+        self.by_name.get(&entry.operation.name).copied()
+    }
+
+    /// All but `introspect`, which is the last.
+    fn own(&self) -> impl Iterator<Item = &Entry> {
+        self.operations.iter().filter(|entry| entry.operation.name != INTROSPECT)
+    }
+
+    fn index(&self) -> &Index {
+        self.discovery.index.get_or_init(|| {
+            let mut builder = Builder::default();
+            for entry in self.own() {
+                add(&mut builder, &entry.operation, &self.outline(entry));
+            }
+            builder.finish()
+        })
+    }
+
+    fn links(&self) -> &Links {
+        self.discovery.links.get_or_init(|| {
+            let operations: Vec<(&Operation, Outline)> =
+                self.own().map(|entry| (&entry.operation, self.outline(entry))).collect();
+            links::producers(&operations)
+        })
     }
 
     /// What a name that there is not may have meant: a slip of the finger first, else what its words and the parameters
     /// beside it are about.
     pub(crate) fn meant<'k>(&self, name: &str, params: impl Iterator<Item = &'k str>) -> Vec<&Entry> {
-        let names = || self.operations.iter().map(|entry| entry.operation.name.as_str());
-        let near = suggest::nearest_many(name, names(), OFFERED);
+        let names = self.operations.iter().map(|entry| entry.operation.name.as_str());
+        let near = suggest::nearest_many(name, names, OFFERED);
         let slips = near.iter().copied().filter(|candidate| suggest::is_slip(name, candidate));
         let mut words = suggest::snake_case(name).replace('_', " ");
         for param in params {
@@ -50,4 +126,33 @@ impl Catalog {
         }
         offered.into_iter().filter_map(|name| self.get(name)).collect()
     }
+}
+
+fn add(builder: &mut Builder, operation: &Operation, outline: &Outline) {
+    let path = match &operation.binding {
+        Binding::Http(http) => path_text(&http.path),
+        _ => String::new(),
+    };
+    let tags: Vec<&str> = operation.tags.iter().map(String::as_str).collect();
+    let params: Vec<&str> = outline.params.iter().map(|need| need.name.as_str()).collect();
+    let given = outline.answer.iter().flat_map(|given| &given.fields);
+    let fields: Vec<&str> = given.map(String::as_str).collect();
+    builder.add(&Doc {
+        path: &path,
+        summary: &operation.title,
+        description: &operation.description,
+        tags: &tags,
+        params: &params,
+        deprecated: operation.deprecated.is_some(),
+        fields: &fields,
+        ..Doc::new(&operation.name, operation.category)
+    });
+}
+
+fn path_text(path: &[Segment]) -> String {
+    let piece = |segment: &Segment| match segment {
+        Segment::Literal(text) => text.clone(),
+        Segment::Param(name) => format!("{{{name}}}"),
+    };
+    path.iter().map(piece).collect()
 }

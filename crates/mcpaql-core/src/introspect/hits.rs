@@ -1,15 +1,17 @@
 //! What a search answers: enough about a few operations to call the right one, in few words.
 //!
-//! Nothing is said twice: a summary that repeats the name is left out, and where an identifier comes from is said once.
+//! Nothing is said twice: a summary that repeats the name is left out, where an identifier comes from is said once, and
+//! identifiers that come from the same operations share a line.
 
 use super::summary;
 use crate::adapter::Mode;
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, Producers};
 use crate::operation::Operation;
 use crate::schema::shorten;
 use crate::signature;
 use crate::suggest::snake_case;
 use crate::tokens;
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -27,22 +29,23 @@ struct Size {
     producers: usize,
 }
 
-/// From generous to terse.
-const SIZES: [Size; 5] = [
+/// From generous to terse. Where values come from outlasts the summary: it leads on, and the name says much already.
+const SIZES: [Size; 6] = [
     Size { signature: 40, summary: 100, producers: 2 },
     Size { signature: 28, summary: 72, producers: 2 },
     Size { signature: 20, summary: 56, producers: 1 },
     Size { signature: 12, summary: 40, producers: 1 },
-    Size { signature: 8, summary: 32, producers: 0 },
+    Size { signature: 8, summary: 0, producers: 1 },
+    Size { signature: 8, summary: 0, producers: 0 },
 ];
 
 /// The hits, the best first, as generous as there is room.
-pub(super) fn rows(catalog: &Catalog, shown: &[&Entry]) -> Value {
+pub(super) fn rows(catalog: &Catalog, shown: &[(&Entry, Producers<'_>)]) -> Value {
     let room = ROOM * shown.len().max(1).div_ceil(SHOWN);
     let mut rows = Value::Null;
     for size in SIZES {
         let mut said = HashSet::new();
-        rows = shown.iter().filter_map(|entry| row(catalog, entry, size, &mut said)).collect();
+        rows = shown.iter().filter_map(|(entry, from)| row(catalog, entry, from, size, &mut said)).collect();
         if tokens::estimate(&rows.to_string()) <= room {
             break;
         }
@@ -50,7 +53,13 @@ pub(super) fn rows(catalog: &Catalog, shown: &[&Entry]) -> Value {
     rows
 }
 
-fn row(catalog: &Catalog, entry: &Entry, size: Size, said: &mut HashSet<String>) -> Option<Value> {
+fn row(
+    catalog: &Catalog,
+    entry: &Entry,
+    producers: &Producers<'_>,
+    size: Size,
+    said: &mut HashSet<String>,
+) -> Option<Value> {
     let operation = catalog.whole(entry)?.operation;
     let mut out = Map::new();
     out.insert("name".into(), operation.name.as_str().into());
@@ -61,10 +70,10 @@ fn row(catalog: &Catalog, entry: &Entry, size: Size, said: &mut HashSet<String>)
     }
     out.insert("signature".into(), signature::brief(operation, size.signature).into());
     let summary = summary(operation);
-    if !repeats(&summary, operation) {
-        out.insert("summary".into(), shorten(&summary, size.summary).into());
+    if size.summary > 0 && !repeats(&summary, operation) {
+        out.insert("summary".into(), clipped(&summary, size.summary).into());
     }
-    let from = from(catalog, entry, operation, size.producers, said);
+    let from = from(operation, producers, size.producers, said);
     if !from.is_empty() {
         out.insert("from".into(), Value::Object(from));
     }
@@ -73,26 +82,20 @@ fn row(catalog: &Catalog, entry: &Entry, size: Size, said: &mut HashSet<String>)
 
 /// Where the required values come from, as far as no hit before said so.
 fn from(
-    catalog: &Catalog,
-    entry: &Entry,
     operation: &Operation,
-    producers: usize,
+    producers: &Producers<'_>,
+    most: usize,
     said: &mut HashSet<String>,
 ) -> Map<String, Value> {
-    let mut out = Map::new();
-    if producers == 0 {
-        return out;
-    }
-    for (param, mut names) in catalog.producers(entry) {
-        if operation.param(&param).is_none_or(|param| !param.required) {
-            continue;
-        }
-        names.truncate(producers);
-        if !names.is_empty() && said.insert(format!("{param} {}", names.join(" "))) {
-            out.insert(param, names.into());
+    let mut lines: IndexMap<Vec<&str>, Vec<&str>> = IndexMap::new();
+    for (param, names) in producers {
+        let names: Vec<&str> = names.iter().copied().take(most).collect();
+        let needed = operation.param(param).is_some_and(|param| param.required);
+        if needed && !names.is_empty() && said.insert(format!("{param} {}", names.join(" "))) {
+            lines.entry(names).or_default().push(param);
         }
     }
-    out
+    lines.into_iter().map(|(names, params)| (params.join(", "), names.into())).collect()
 }
 
 /// Words that say nothing about an operation.
@@ -101,12 +104,23 @@ const FILLERS: [&str; 14] =
 
 /// Whether a summary only says the name again.
 fn repeats(summary: &str, operation: &Operation) -> bool {
-    let stem = |word: &str| -> String { word.trim_end_matches('s').to_owned() };
-    let name: HashSet<String> = operation.name.split('_').map(stem).collect();
-    let params = operation.params.iter().flat_map(|param| param.name.split('_').map(stem));
-    let known: HashSet<String> = params.chain(name).collect();
+    let params = operation.params.iter().map(|param| param.name.as_str());
+    let known: Vec<&str> =
+        std::iter::once(operation.name.as_str()).chain(params).flat_map(|name| name.split('_')).collect();
+    // `repositories` is `repo`, and `issues` is `issue`.
+    let same =
+        |a: &str, b: &str| a == b || a.len().min(b.len()) > 2 && (a.starts_with(b) || b.starts_with(a));
     snake_case(summary)
         .split('_')
         .filter(|word| !word.is_empty() && !FILLERS.contains(word))
-        .all(|word| known.contains(&stem(word)))
+        .all(|word| known.iter().any(|known| same(known, word)))
+}
+
+/// The text, cut between words.
+fn clipped(text: &str, most: usize) -> String {
+    let cut = shorten(text, most);
+    match cut.strip_suffix('…').and_then(|start| start.rsplit_once(' ')) {
+        Some((whole, _)) if cut != text => format!("{whole}…"),
+        _ => cut.into_owned(),
+    }
 }

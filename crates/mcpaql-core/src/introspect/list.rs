@@ -4,7 +4,7 @@ use super::ask::{Ask, Detail};
 use super::page::{self, Page};
 use super::protocol::protocol;
 use super::{details, hits, summary};
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, Producers};
 use crate::error::OpError;
 use crate::groups::Groups;
 use crate::request;
@@ -39,7 +39,11 @@ pub(super) fn operations(catalog: &Catalog, ask: &Ask<'_>) -> Result<Answer, OpE
     if plain {
         data.insert("_protocol".into(), protocol(catalog));
     }
-    data.insert("operations".into(), rows(catalog, ask, &shown));
+    let rows = match (ask.detail, ask.search) {
+        (None, Some(question)) => hits::rows(catalog, &chained(catalog, ask, question, &page, &shown)),
+        (detail, _) => rows(catalog, detail.unwrap_or(Detail::Summary), &shown),
+    };
+    data.insert("operations".into(), rows);
     // A search answers with the best; how many others fit somehow says nothing.
     if ask.paged() || (page.is_part() && ask.search.is_none()) {
         data.insert("pageInfo".into(), page.info());
@@ -72,15 +76,28 @@ fn found<'c>(catalog: &'c Catalog, ask: &Ask<'_>) -> Vec<&'c Entry> {
     }
 }
 
-fn rows(catalog: &Catalog, ask: &Ask<'_>, shown: &[&Entry]) -> Value {
-    let each = |row: &dyn Fn(&Entry) -> Option<Value>| shown.iter().filter_map(|entry| row(entry)).collect();
-    match (ask.detail, ask.search) {
-        (Some(Detail::Names), _) => each(&|entry| Some(entry.operation.name.as_str().into())),
-        (Some(Detail::Signature), _) => each(&|entry| details::listed(catalog, entry)),
-        (Some(Detail::Full), _) => each(&|entry| details::operation(catalog, entry)),
-        (None, Some(_)) => hits::rows(catalog, shown),
-        (Some(Detail::Summary), _) | (None, None) => each(&|entry| Some(summary_of(entry))),
+/// What search found, with where identifiers come from. Filters leave out hits, and what was said with them.
+fn chained<'c>(
+    catalog: &'c Catalog,
+    ask: &Ask<'_>,
+    question: &str,
+    page: &Page,
+    shown: &[&'c Entry],
+) -> Vec<(&'c Entry, Producers<'c>)> {
+    if ask.narrowed_by().count() > 1 || page.range.start > 0 {
+        return shown.iter().map(|entry| (*entry, catalog.producers(entry))).collect();
     }
+    catalog.search_with_chain(question, page.range.end)
+}
+
+fn rows(catalog: &Catalog, detail: Detail, shown: &[&Entry]) -> Value {
+    let row = |entry: &&Entry| match detail {
+        Detail::Names => Some(entry.operation.name.as_str().into()),
+        Detail::Signature => details::listed(catalog, entry),
+        Detail::Full => details::operation(catalog, entry),
+        Detail::Summary => Some(summary_of(entry)),
+    };
+    shown.iter().filter_map(row).collect()
 }
 
 /// An operation in a list.

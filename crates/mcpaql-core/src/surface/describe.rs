@@ -225,25 +225,33 @@ fn quick_start(catalog: &Catalog, entries: &[&Entry]) -> Option<String> {
     };
     // A write without any parameter is the wrong thing to try first.
     let blind = |entry: &Entry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
+    let risk = |operation: &Operation| (operation.danger, is_sweeping(operation));
     // Of many operations only those with the fewest placeholders are read: they need the least.
     let mut candidates: Vec<&Entry> =
         entries.iter().copied().filter(|entry| entry.operation.name != INTROSPECT).collect();
     let deferred = candidates.first().is_some_and(|entry| catalog.is_deferred(entry));
     let most = if deferred { DEFERRED_CANDIDATES } else { CANDIDATES };
     if candidates.len() > most {
-        let discouraged = |operation: &Operation| operation.deprecated.is_some();
         candidates.sort_by_key(|entry| {
             let operation = &entry.operation;
-            (discouraged(operation), placeholders(operation), operation.name.len())
+            let discouraged = operation.deprecated.is_some();
+            (discouraged, risk(operation), placeholders(operation), operation.name.len())
         });
         candidates.truncate(most);
     }
     let calls = candidates.into_iter().filter_map(|entry| {
         let operation = catalog.whole(entry)?.operation;
         let call = example_call(operation)?;
-        Some(((blind(entry, &call), needs_id(operation), call.len()), call))
+        Some(((risk(operation), blind(entry, &call), needs_id(operation), call.len()), call))
     });
     calls.min_by_key(|(rank, _)| *rank).map(|(_, call)| call)
+}
+
+/// Whether an operation removes something that may hold much: what stands near the root of an API does.
+fn is_sweeping(operation: &Operation) -> bool {
+    operation.category == Category::Delete
+        && matches!(operation.binding, Binding::Http(_))
+        && placeholders(operation) < 2
 }
 
 fn placeholders(operation: &Operation) -> usize {

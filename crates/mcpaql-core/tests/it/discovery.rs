@@ -7,7 +7,7 @@ use mcpaql_core::adapter::{Adapter, Mode};
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::error::Code;
 use mcpaql_core::introspect;
-use mcpaql_core::operation::{Category, Operation, Param};
+use mcpaql_core::operation::{Category, Operation, Param, Returns};
 use mcpaql_core::request;
 use serde_json::{Value, json};
 
@@ -258,4 +258,145 @@ fn where_names_are_not_all_shown_the_surface_shows_how_to_search() {
     assert!(catalog.tools[0].description.ends_with(call));
     let (catalog, _) = shelved(bare(), operations(5, |_| "things".to_owned()), types(3), &single);
     assert!(!catalog.tools[0].description.contains("search"), "{}", catalog.tools[0].description);
+}
+
+fn people() -> (Catalog, std::sync::Arc<crate::library::Shelf>) {
+    let of = |schema: Value| Some(Returns { schema, description: String::new() });
+    let list = json!({"type": "array", "items": {"$ref": "#/types/Person"}});
+    let described = |mut operation: Operation, text: &str| {
+        operation.description = text.to_owned();
+        operation
+    };
+    let mut search =
+        described(operation("search_people", Category::Read, "/people/search"), "Find people by name");
+    search.params.push(required("query", json!({"type": "string"})));
+    search.returns = of(list.clone());
+    let mut popular = described(operation("list_popular_people", Category::Read, "/people/popular"), "");
+    popular.returns = of(list);
+    let mut one = described(operation("get_person", Category::Read, "/people/{person_id}"), "Get a person");
+    one.returns = of(json!({"$ref": "#/types/Person"}));
+    let credits = described(
+        operation("list_person_credits", Category::Read, "/people/{person_id}/credits"),
+        "The movies that somebody played in. With dates.",
+    );
+    let mut remove = operation("delete_rating", Category::Delete, "/movies/{movie_id}/rating/{person_id}");
+    for param in remove.params.iter_mut().filter(|param| param.name == "person_id") {
+        param.from = vec!["get_person".to_owned()];
+    }
+    let mut busy = operation("create_movie", Category::Create, "/movies");
+    busy.params.push(Param { required: true, ..optional("title", json!({"type": "string"})) });
+    busy.params
+        .extend((0..30).map(|n| optional(&format!("very_special_option_{n}"), json!({"type": "string"}))));
+    let person =
+        json!({"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}});
+    shelved(
+        bare(),
+        vec![search, popular, one, credits, remove, busy],
+        IndexMap::from([("Person".to_owned(), person)]),
+        &Settings::default(),
+    )
+}
+
+#[test]
+fn a_search_answers_with_calls_and_where_their_identifiers_come_from() {
+    let (catalog, _) = people();
+    let (data, warnings) = introspect(&catalog, json!({"search": "movies a person played in"}));
+    assert_eq!(warnings, [] as [&str; 0]);
+    assert_eq!(
+        data["operations"][0],
+        json!({
+            "name": "list_person_credits",
+            "endpoint": "read",
+            "signature": "list_person_credits(person_id: string)",
+            "summary": "The movies that somebody played in",
+            "from": {"person_id": ["search_people", "list_popular_people"]},
+        })
+    );
+    assert_eq!(object(data).keys().collect::<Vec<_>>(), ["operations"], "nothing but the operations");
+}
+
+#[test]
+fn a_search_says_nothing_twice() {
+    let (catalog, _) = people();
+    let (data, _) = introspect(&catalog, json!({"search": "person"}));
+    let rows = data["operations"].as_array().unwrap();
+    let get = rows.iter().find(|row| row["name"] == "get_person").unwrap();
+    assert_eq!(get.get("summary"), None, "it would only repeat the name");
+    let said = rows.iter().filter(|row| row["from"].get("person_id").is_some()).count();
+    assert!(said <= 2, "once as inferred, once as declared: {data}");
+}
+
+#[test]
+fn a_search_may_be_filtered_paged_and_asked_for_more_or_less() {
+    let (catalog, _) = people();
+    let of = |params: Value| introspect(&catalog, params).0;
+    assert_eq!(names(&of(json!({"search": "rating of a person", "category": "DELETE"}))), ["delete_rating"]);
+    let all = names(&of(json!({"search": "people", "detail": "names"})));
+    assert!(all.len() > 1 && all.iter().all(|name| name != "introspect"), "{all:?}");
+    let first = of(json!({"search": "people", "first": 1}));
+    let second = of(json!({"search": "people", "first": 1, "after": first["pageInfo"]["endCursor"]}));
+    assert_eq!([names(&first), names(&second)].concat(), all[..2]);
+    assert_eq!(
+        of(json!({"search": "people", "detail": "full", "first": 1}))["operations"][0]["danger"],
+        "reversible"
+    );
+    let (data, warnings) = introspect(&catalog, json!({"search": "xylophone qwertz"}));
+    assert_eq!(data, json!({"operations": []}));
+    assert!(warnings[0].starts_with("No operation fits. Search with other words"), "{warnings:?}");
+}
+
+#[test]
+fn a_long_call_is_cut_to_what_it_needs() {
+    let (catalog, _) = people();
+    let (data, _) = introspect(&catalog, json!({"search": "add a movie", "category": "CREATE"}));
+    let signature = data["operations"][0]["signature"].as_str().unwrap();
+    assert!(
+        signature.starts_with("create_movie(title: string, very_special_option_0?: string"),
+        "{signature}"
+    );
+    assert!(signature.ends_with(")"), "{signature}");
+    assert!(signature.contains(", …(+"), "{signature}");
+}
+
+#[test]
+fn a_search_costs_at_most_250_tokens() {
+    let (catalog, shelf) = large(2000);
+    let before = shelf.read();
+    for question in ["open issue", "delete team member", "who deployed", "run the workflow of a pull request"]
+    {
+        let text = introspect(&catalog, json!({"search": question})).0.to_string();
+        assert!(tokens(&text) <= 250, "{} for {text}", tokens(&text));
+    }
+    assert!(shelf.read() <= before + 20, "a search reads what it shows");
+}
+
+#[test]
+fn details_say_where_identifiers_come_from_the_author_first() {
+    let (catalog, _) = people();
+    let (data, _) = introspect(&catalog, json!({"name": "list_person_credits"}));
+    assert_eq!(data["operation"]["parameters"][0]["from"], json!(["search_people", "list_popular_people"]));
+    let (data, _) = introspect(&catalog, json!({"name": "delete_rating", "detail": "signature"}));
+    assert_eq!(data["operation"]["from"]["person_id"], json!(["get_person"]));
+}
+
+#[test]
+fn an_unknown_operation_is_answered_with_what_was_probably_meant_and_how_to_call_it() {
+    let (catalog, _) = people();
+    let read = |name: &str, params: Value| {
+        refused(&catalog, "demo_mcpaql_read", json!({"operation": name, "params": params}))
+    };
+    let slip = read("get_persn", json!({}));
+    assert_eq!(slip.code, Code::NotFoundOperation);
+    assert_eq!(slip.message, "Unknown operation 'get_persn'. Did you mean 'get_person'?");
+    assert_eq!(slip.details["signatures"][0], "get_person(person_id: string)");
+    let other_words = read("find_person_movies", json!({"person_id": 3}));
+    let offered: Vec<&str> =
+        other_words.details["suggestions"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(offered.contains(&"list_person_credits"), "{offered:?}");
+    assert_eq!(other_words.details["signatures"].as_array().unwrap().len(), offered.len());
+    let nothing = read("zzz", json!({}));
+    assert_eq!(nothing.details["suggestions"], json!([]));
+    assert_eq!(nothing.details.get("signatures"), None);
+    let (_, warnings) = introspect(&catalog, json!({"name": "find_person_movies"}));
+    assert!(warnings[0].contains("list_person_credits"), "{warnings:?}");
 }
