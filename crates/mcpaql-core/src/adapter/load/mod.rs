@@ -30,7 +30,7 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 pub(crate) use binding::introspect_params;
-pub(crate) use operation::title_of;
+pub use operation::title_of;
 pub use origins::Origins;
 pub(crate) use secrets::redact;
 

@@ -395,7 +395,7 @@ pub(super) fn hints(reader: &mut Reader, object: &Object<'_>, key: &str, also: &
 }
 
 /// `create_pull_request` → `Create Pull Request`.
-pub(crate) fn title_of(name: &str) -> String {
+pub fn title_of(name: &str) -> String {
     let mut title = String::with_capacity(name.len());
     for word in name.split(['_', '-']).filter(|word| !word.is_empty()) {
         if !title.is_empty() {
