@@ -314,7 +314,7 @@ fn kind(schema: &Value) -> &'static str {
 }
 
 /// The protocol's own types.
-pub(crate) const PROTOCOL_TYPES: &[&str] = &[
+pub const PROTOCOL_TYPES: &[&str] = &[
     "SemanticCategory",
     "OperationInput",
     "OperationResult",

@@ -24,6 +24,13 @@ pub enum Version {
     V32,
 }
 
+impl Version {
+    /// Whether keywords beside a `$ref` mean something.
+    pub(super) fn has_siblings(self) -> bool {
+        self >= Version::V31
+    }
+}
+
 /// A text with its index.
 #[derive(Debug)]
 pub struct Document {

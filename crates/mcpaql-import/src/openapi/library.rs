@@ -1,28 +1,38 @@
 //! A described API whose operations are read one at a time.
 
 use super::collection;
+use super::details::{self, Context, Note};
 use super::document::{Document, Version};
 use super::heads::{Draft, Home, draft};
 use super::refs::{Documents, Refs};
 use super::security::{Asked, Security};
 use super::servers::{self, Site};
 use super::stand_in::{self, Evidence};
-use indexmap::IndexMap;
+use super::type_names::TypeNames;
 use mcpaql_core::adapter::{Auth, title_of};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Facts;
 use mcpaql_core::library::{Full, Library, Outline};
-use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation};
+use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation, Place, Segment};
 use serde_json::Value;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// An OpenAPI document as a library: heads are made from the text, the rest is read on demand.
 #[derive(Debug)]
 pub struct Described {
-    pub(crate) documents: Documents,
-    pub(crate) homes: Vec<Home>,
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) setting: Setting,
+    documents: Documents,
+    homes: Vec<Home>,
+    entries: Vec<Entry>,
+    setting: Setting,
+    common: OnceLock<Common>,
+}
+
+/// What reading any operation whole needs, made when the first is read.
+#[derive(Debug)]
+struct Common {
+    types: TypeNames,
+    consumes: Vec<String>,
+    credentials: Vec<(Place, String)>,
 }
 
 /// What was decided about an operation.
@@ -102,6 +112,58 @@ pub(crate) fn evidence<'d>(documents: &Documents, home: &Home, draft: &'d Draft<
 }
 
 impl Described {
+    pub(crate) fn new(
+        documents: Documents,
+        homes: Vec<Home>,
+        entries: Vec<Entry>,
+        setting: Setting,
+    ) -> Described {
+        Described { documents, homes, entries, setting, common: OnceLock::new() }
+    }
+
+    fn context<'a>(&'a self, base: &'a str) -> Context<'a> {
+        let common = self.common.get_or_init(|| {
+            let main = &self.documents.main;
+            let sections = ["components/schemas", "definitions"];
+            let components = sections.iter().flat_map(|section| main.section(section)).map(|(name, _)| name);
+            let consumes = main.top("consumes").and_then(|text| serde_json::from_str(text).ok());
+            Common {
+                types: TypeNames::new(components),
+                consumes: consumes.unwrap_or_default(),
+                credentials: self.setting.security.keys(),
+            }
+        });
+        Context {
+            refs: &self.documents,
+            types: &common.types,
+            version: self.setting.version,
+            base,
+            consumes: &common.consumes,
+            credentials: &common.credentials,
+        }
+    }
+
+    /// The whole operation at that position, with what was changed or left out of it.
+    #[must_use]
+    pub fn read(&self, index: usize) -> Option<(Full, Vec<Note>)> {
+        let source = self.source(index)?;
+        let mut operation = self.head(index)?;
+        let cx = self.context(&source.base);
+        let details = details::details(&cx, &operation, &source.path_params, &source.operation);
+        operation.params = details.params;
+        operation.returns = details.returns;
+        operation.examples = details.examples;
+        operation.pagination = details.pagination;
+        if let Binding::Http(http) = &mut operation.binding {
+            http.path = details.path;
+            http.path.extend(fixed_query(&source.query).map(Segment::Literal));
+            http.body = details.body;
+            http.body_param = details.body_param;
+            http.content_type = details.content_type;
+        }
+        Some((Full { operation, types: details.types }, details.notes))
+    }
+
     /// Where references lead.
     #[must_use]
     pub fn refs(&self) -> &(dyn Refs + Send + Sync) {
@@ -158,21 +220,32 @@ pub struct OperationSource {
     pub query: Vec<(String, String)>,
 }
 
+/// `?a=1&b=2`, as the path has it.
+fn fixed_query(pairs: &[(String, String)]) -> Option<String> {
+    let pairs: Vec<String> = pairs
+        .iter()
+        .map(|(name, value)| if value.is_empty() { name.clone() } else { format!("{name}={value}") })
+        .collect();
+    (!pairs.is_empty()).then(|| format!("?{}", pairs.join("&")))
+}
+
 impl Library for Described {
     fn operation(&self, index: usize) -> Option<Full> {
-        self.source(index)?;
-        Some(Full { operation: self.head(index)?, types: IndexMap::new() })
+        self.read(index).map(|(full, _)| full)
     }
 
-    fn outline(&self, _index: usize) -> Outline {
-        Outline::default()
+    fn outline(&self, index: usize) -> Outline {
+        let (Some(source), Some(head)) = (self.source(index), self.head(index)) else {
+            return Outline::default();
+        };
+        details::outline(&self.context(&source.base), &head, &source.path_params, &source.operation)
     }
 
     fn type_names(&self) -> Vec<String> {
-        Vec::new()
+        self.context("").types.all().to_vec()
     }
 
-    fn type_named(&self, _name: &str) -> Option<Value> {
-        None
+    fn type_named(&self, name: &str) -> Option<Value> {
+        details::type_named(&self.context(""), name)
     }
 }

@@ -3,19 +3,29 @@
 //! The text is gone over once and only the heads of operations are made; everything else is read when somebody asks for it.
 //! One odd operation is diagnosed, left out and counted, never the whole document.
 
+mod answer;
+mod body;
 mod collection;
+pub mod details;
 mod document;
+mod examples;
 mod heads;
 mod identity;
 mod index;
 mod library;
 pub mod markdown;
+mod names;
+mod pages;
+mod params;
 pub mod refs;
 mod scan;
+mod schema;
 mod security;
 mod servers;
 mod stand_in;
 mod template;
+mod text;
+pub mod type_names;
 
 pub use document::{Document, Version};
 pub use library::{Described, OperationSource};
@@ -110,7 +120,7 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     notes.extend(documents.problems());
     report.diagnostics = notes;
     let adapter = adapter(identity, &setting, operations);
-    let library = Arc::new(Described { documents, homes, entries, setting });
+    let library = Arc::new(Described::new(documents, homes, entries, setting));
     Ok(Import { adapter, library, report })
 }
 

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, KeyPlace, OAuth2};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_core::operation::Place;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -70,6 +71,20 @@ impl Security {
             })
             .collect();
         Security { schemes, prefix: prefix.to_owned() }
+    }
+
+    /// Where the API keys of all schemes go, which no caller is asked for.
+    pub(crate) fn keys(&self) -> Vec<(Place, String)> {
+        let fixed = self.schemes.values().filter_map(|scheme| match scheme {
+            Some(Scheme::Fixed(Auth::ApiKey { place, .. })) => Some(place),
+            _ => None,
+        });
+        fixed
+            .map(|place| match place {
+                KeyPlace::Header(name) => (Place::Header, name.clone()),
+                KeyPlace::Query(name) => (Place::Query, name.clone()),
+            })
+            .collect()
     }
 
     /// The way to authenticate that a `security` member asks for.
