@@ -7,9 +7,11 @@
 
 mod compile;
 mod deferred;
+mod discovery;
 mod tools;
 
 pub use compile::{compile, compile_deferred};
+pub use discovery::Producers;
 
 use crate::adapter::{Adapter, ErrorPolicy, Mode};
 use crate::diagnostic::Diagnostic;
@@ -121,7 +123,7 @@ pub struct Entry {
 /// What a call needs beyond the head.
 #[derive(Debug)]
 enum Body {
-    Compiled { signature: String, params: CompiledParams },
+    Compiled { signature: String, params: Box<CompiledParams> },
     Deferred(Deferred),
 }
 

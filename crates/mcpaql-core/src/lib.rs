@@ -10,6 +10,7 @@ pub mod config;
 pub mod diagnostic;
 pub mod error;
 pub mod facts;
+mod groups;
 pub mod introspect;
 pub mod library;
 pub mod links;

@@ -8,8 +8,15 @@ use crate::error::{Code, OpError};
 use crate::operation::{INTROSPECT, Operation};
 use crate::response::Warning;
 use crate::schema::type_name;
-use crate::suggest;
+use crate::signature;
 use serde_json::{Map, Value};
+
+/// Estimated tokens of a signature that is offered.
+const SIGNATURE: usize = 80;
+/// So many keys of parameters help to find out which operation was meant.
+const KEYS: usize = 12;
+/// Longer keys are no names.
+const LONG_KEY: usize = 64;
 
 /// A call that may run: an operation and complete, validated arguments.
 #[derive(Debug)]
@@ -50,7 +57,7 @@ pub fn prepare<'c>(
         scope => {
             let (operation, params) = merged(arguments)?;
             let name = operation.ok_or_else(missing_operation)?;
-            let entry = find(catalog, &name)?;
+            let entry = find(catalog, &name, &params)?;
             if let Scope::Endpoint(endpoint) = scope
                 && entry.operation.endpoint != *endpoint
             {
@@ -72,7 +79,7 @@ pub fn prepare_operation<'c>(
     name: &str,
     params: Map<String, Value>,
 ) -> Result<Call<'c>, OpError> {
-    let entry = find(catalog, name)?;
+    let entry = find(catalog, name, &params)?;
     let mut warnings = Vec::new();
     note_alias(entry, name, &mut warnings);
     finish(catalog, entry, params, warnings)
@@ -207,20 +214,26 @@ fn missing_operation() -> OpError {
     .before_dispatch()
 }
 
-fn find<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Entry, OpError> {
+fn find<'c>(catalog: &'c Catalog, name: &str, params: &Map<String, Value>) -> Result<&'c Entry, OpError> {
     if let Some(entry) = catalog.get(name) {
         return Ok(entry);
     }
-    let candidates = catalog.operations.iter().map(|entry| entry.operation.name.as_str());
-    let near = suggest::nearest_many(name, candidates, 3);
+    let keys = params.keys().map(String::as_str).filter(|key| key.len() <= LONG_KEY).take(KEYS);
+    let meant = catalog.meant(name, keys);
+    let names: Vec<&str> = meant.iter().map(|entry| entry.operation.name.as_str()).collect();
     let shown: String = name.chars().take(64).collect();
-    let hint = match near.first() {
+    let hint = match names.first() {
         Some(first) => format!("Did you mean '{first}'?"),
         None => format!("Use '{INTROSPECT}' to list operations."),
     };
-    Err(OpError::new(Code::NotFoundOperation, format!("Unknown operation{}. {hint}", quoted(name)))
+    let error = OpError::new(Code::NotFoundOperation, format!("Unknown operation{}. {hint}", quoted(name)))
         .with("operation", shown)
-        .with("suggestions", near))
+        .with("suggestions", names);
+    let signatures: Vec<String> = meant
+        .iter()
+        .filter_map(|entry| Some(signature::brief(catalog.whole(entry)?.operation, SIGNATURE)))
+        .collect();
+    Err(if signatures.is_empty() { error } else { error.with("signatures", signatures) })
 }
 
 fn wrong_endpoint(entry: &Entry, actual: &str, tool: &str) -> OpError {

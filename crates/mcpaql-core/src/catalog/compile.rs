@@ -3,10 +3,11 @@
 use super::deferred::Deferred;
 use super::tools;
 use super::{Body, CRUDE, Catalog, Compiled, Endpoint, Entry, Settings};
-use crate::adapter::{Adapter, Mode, Origins, Profile, introspect_params, origins, title_of};
+use crate::adapter::{Adapter, Mode, Origins, Profile, origins, title_of};
 use crate::diagnostic::{Diagnostic, Severity, Span, capital};
 use crate::error::Code;
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
+use crate::introspect;
 use crate::library::Library;
 use crate::naming::{self, NameProblem, Names};
 use crate::operation::{
@@ -16,7 +17,7 @@ use crate::policy::{self, Hints, Policy};
 use crate::reader::short;
 use crate::sample;
 use crate::schema::Schemas;
-use crate::signature;
+use crate::signature::{self, Room};
 use crate::surface;
 use crate::validate::{CompiledParams, Limits, fills_default};
 use indexmap::IndexMap;
@@ -85,8 +86,8 @@ impl Compiler {
         let names = self.names(&adapter, settings);
 
         let mut operations = std::mem::take(&mut adapter.operations);
-        operations.push(introspect_operation(&adapter));
         let declared = adapter.profile.clone().filter(|_| profile.as_deref() != Some(CRUDE));
+        operations.push(introspect_operation(&adapter, declared.as_ref()));
         for operation in &mut operations {
             operation.endpoint = endpoint_of(operation, declared.as_ref());
         }
@@ -272,7 +273,7 @@ impl Compiler {
         let params = params.signed_as(signature.clone());
         let mut operation = operation;
         self.examples(&mut operation, &params, frame, schemas);
-        let body = Body::Compiled { signature, params };
+        let body = Body::Compiled { signature, params: Box::new(params) };
         sound.then_some(Entry { hints, tool: String::new(), body, operation })
     }
 
@@ -414,14 +415,10 @@ fn index(entries: &[Entry]) -> HashMap<String, usize> {
     by_name
 }
 
-/// Longest signature that errors carry with the types it names.
-const LONG_SIGNATURE: usize = 2000;
-
 /// All that a call needs: the parameters and the types they name, so that it can be right without introspection.
 pub(super) fn call_signature(operation: &Operation, types: &IndexMap<String, Value>) -> String {
     let asked = Operation { returns: None, examples: Vec::new(), ..operation.clone() };
-    let full = signature::with_types(&asked, types);
-    if full.len() <= LONG_SIGNATURE { full } else { signature::call(operation) }
+    signature::within(&asked, types, Room::ERROR)
 }
 
 fn endpoint_of(operation: &Operation, profile: Option<&Profile>) -> String {
@@ -474,7 +471,11 @@ fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMap<String, E
     endpoints
 }
 
-fn introspect_operation(adapter: &Adapter) -> Operation {
+fn introspect_operation(adapter: &Adapter, profile: Option<&Profile>) -> Operation {
+    let endpoints: Vec<&str> = match profile {
+        Some(profile) => profile.families.keys().map(String::as_str).collect(),
+        None => Category::ALL.map(Category::endpoint).to_vec(),
+    };
     let mut list = Map::new();
     list.insert("query".into(), json!("operations"));
     let facts = Facts {
@@ -489,7 +490,7 @@ fn introspect_operation(adapter: &Adapter) -> Operation {
     Operation {
         title: "Introspect".to_owned(),
         description: "Discover the operations and types of this adapter.".to_owned(),
-        params: introspect_params(),
+        params: introspect::params(&endpoints),
         examples: vec![Example { description: "List all operations".into(), params: list }],
         danger: Danger::Safe,
         ..Operation::new(INTROSPECT, Category::Read, facts, Binding::Introspect)

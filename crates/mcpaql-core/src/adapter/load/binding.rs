@@ -1,7 +1,7 @@
 //! How an operation reaches its target: an HTTP request, an action on the store, or a process.
 
 use super::operation::Setting;
-use super::params::{Draft, plain};
+use super::params::Draft;
 use super::wire::WireNames;
 use crate::adapter::Target;
 use crate::diagnostic::Diagnostic;
@@ -12,7 +12,7 @@ use crate::operation::{
 use crate::reader::{Object, Reader, child, short};
 use crate::suggest;
 use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Keys of `http`.
 pub(super) const HTTP_BINDING_KEYS: &[&str] = &["method", "path", "body"];
@@ -438,20 +438,4 @@ fn exit(reader: &mut Reader, operation: &Object<'_>) -> IndexMap<i32, ExitMeanin
         }
     }
     meanings
-}
-
-/// The parameters of `introspect`, which every adapter has.
-pub(crate) fn introspect_params() -> Vec<Param> {
-    let text = |name: &str, description: &str, schema: Value| Param {
-        description: description.to_owned(),
-        ..plain(name, schema)
-    };
-    vec![
-        text("query", "What to list", json!({"type": "string", "enum": ["operations", "types"]})),
-        text(
-            "name",
-            "One name, or several, for details",
-            json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "maxItems": 50}]}),
-        ),
-    ]
 }

@@ -29,7 +29,6 @@ use operation::Setting;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-pub(crate) use binding::introspect_params;
 pub use operation::title_of;
 pub use origins::Origins;
 pub(crate) use secrets::redact;
