@@ -77,7 +77,7 @@ fn address(server: &Value, site: &Site<'_>) -> Option<String> {
     while let Some((literal, behind)) = rest.split_once('{') {
         let (name, after) = behind.split_once('}')?;
         url.push_str(literal);
-        let in_scheme = template.len() - rest.len() < scheme_end;
+        let in_scheme = template.len() - rest.len() + literal.len() < scheme_end;
         url.push_str(&variable(name, variables.and_then(|all| all.get(name)), in_scheme, site));
         rest = after;
     }
