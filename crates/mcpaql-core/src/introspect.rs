@@ -315,7 +315,7 @@ fn kind(schema: &Value) -> &'static str {
 }
 
 /// The protocol's own types.
-pub(crate) const PROTOCOL_TYPES: &[&str] = &[
+pub const PROTOCOL_TYPES: &[&str] = &[
     "SemanticCategory",
     "OperationInput",
     "OperationResult",

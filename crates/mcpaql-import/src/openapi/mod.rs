@@ -3,22 +3,33 @@
 //! The text is gone over once and only the heads of operations are made; everything else is read when somebody asks for it.
 //! One odd operation is diagnosed, left out and counted, never the whole document.
 
+mod answer;
+mod body;
 mod collection;
+pub mod details;
 mod document;
+mod examples;
 mod heads;
 mod identity;
 mod index;
 mod library;
 pub mod markdown;
+mod names;
+mod pages;
+mod params;
 pub mod refs;
 mod scan;
+mod schema;
 mod security;
 mod servers;
 mod stand_in;
 mod template;
+mod text;
+pub mod type_names;
 
-pub use document::{Document, Version};
-pub use library::{Described, OperationSource};
+pub use details::Version;
+pub use document::Document;
+pub use library::Described;
 pub use refs::{Loaded, Loader, NoLoader, Refs, Resolved};
 pub use stand_in::Report;
 
@@ -90,8 +101,8 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     let mut operations = Vec::with_capacity(drafts.len());
     for ((draft, decision), name) in drafts.iter().zip(decisions).zip(names) {
         let Some(home) = homes.get(draft.place.0) else { continue };
-        let binding = setting.binding(draft, home);
-        let entry = entry(draft, &decision, &name, &Binding::Http(binding.clone()));
+        let binding = Binding::Http(setting.binding(draft, home));
+        let entry = entry(draft, &decision, &name, &binding);
         operations.push(library::head(draft, &entry, binding));
         entries.push(entry);
         report.decisions.push((name, decision));
@@ -110,7 +121,7 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     notes.extend(documents.problems());
     report.diagnostics = notes;
     let adapter = adapter(identity, &setting, operations);
-    let library = Arc::new(Described { documents, homes, entries, setting });
+    let library = Arc::new(Described::new(documents, homes, entries, setting));
     Ok(Import { adapter, library, report })
 }
 
@@ -186,11 +197,17 @@ fn setting(
         url: options.url.clone(),
         prefix,
         base_url,
+        consumes: documents.main.top("consumes").map(media_types).unwrap_or_default(),
+        credentials: security.keys(),
         security,
         auth,
         silent,
         asked: asked.into(),
     }
+}
+
+fn media_types(text: &str) -> Vec<String> {
+    scan::items(text).into_iter().filter_map(scan::string).map(Into::into).collect()
 }
 
 fn adapter(

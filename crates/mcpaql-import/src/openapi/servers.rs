@@ -3,7 +3,8 @@
 //! What always holds: an address that comes out is absolute, has no user, query, fragment or trailing slash, and a variable of
 //! the document is an environment variable that the operator may set.
 
-use super::document::{Document, Version};
+use super::details::Version;
+use super::document::Document;
 use super::scan;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
