@@ -151,5 +151,5 @@ fn is_semver(version: &str) -> bool {
         && behind
             .split(['.', '-', '+'])
             .skip(1)
-            .all(|part| !part.is_empty() && !(part.len() > 1 && part.starts_with('0')))
+            .all(|part| !part.is_empty() && (part.len() == 1 || !part.starts_with('0')))
 }

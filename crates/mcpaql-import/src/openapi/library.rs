@@ -7,9 +7,9 @@ use super::heads::{Draft, Home, draft};
 use super::refs::{Documents, Refs};
 use super::security::{Asked, Security};
 use super::servers::{self, Site};
-use super::stand_in::{self, Evidence};
 use super::type_names::TypeNames;
 use mcpaql_core::adapter::{Auth, title_of};
+use mcpaql_core::classify::{Evidence, wants_answer};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Facts;
 use mcpaql_core::library::{Full, Library, Outline};
@@ -101,7 +101,7 @@ pub(crate) fn evidence<'d>(documents: &Documents, home: &Home, draft: &'d Draft<
         has_body: draft.said.has_body.then_some(true),
         ..Evidence::default()
     };
-    if stand_in::wants_answer(&evidence)
+    if wants_answer(&evidence)
         && let Some(responses) = draft.said.responses
     {
         evidence.answers_collection = collection::answers(documents, &home.document, &home.base, responses);

@@ -37,6 +37,7 @@ use heads::{Draft, Home};
 use indexmap::IndexMap;
 use library::{Entry, Setting};
 use mcpaql_core::adapter::{Adapter, ErrorPolicy, HttpTarget, Target, ToolNames};
+use mcpaql_core::classify::{Decision, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
@@ -45,7 +46,7 @@ use mcpaql_core::policy::HintOverrides;
 use refs::Documents;
 use security::{Asked, Security};
 use servers::Site;
-use stand_in::{Decision, NameInput, name_operations};
+use stand_in::{NameInput, name_operations};
 use std::sync::Arc;
 
 /// What the caller wants.
@@ -93,7 +94,7 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     let decisions: Vec<Decision> = drafts
         .iter()
         .filter_map(|draft| Some((draft, homes.get(draft.place.0)?)))
-        .map(|(draft, home)| stand_in::classify(&library::evidence(&documents, home, draft)))
+        .map(|(draft, home)| classify(&library::evidence(&documents, home, draft)))
         .collect();
     let names = names(&drafts, &decisions);
     let mut report = Report { skipped, ..Report::default() };
@@ -136,7 +137,7 @@ fn drafts<'h>(homes: &'h [Home], notes: &mut Vec<Diagnostic>) -> (Vec<Draft<'h>>
                 Ok(draft) => drafts.push(draft),
                 Err(diagnostic) => {
                     skipped += 1;
-                    notes.push(diagnostic);
+                    notes.push(*diagnostic);
                 }
             }
         }
