@@ -6,6 +6,7 @@
 pub mod adapter;
 pub mod catalog;
 pub mod check;
+pub mod classify;
 pub mod config;
 pub mod diagnostic;
 pub mod error;

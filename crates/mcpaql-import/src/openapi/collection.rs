@@ -112,7 +112,7 @@ fn is_collection(documents: &Documents, schema: &Piece) -> Option<bool> {
             true => {
                 let piece = followed(documents, piece);
                 let inner = piece.as_ref().and_then(|piece| scan::child(piece.text(), "properties"));
-                found |= inner.is_some_and(|properties| enveloped(properties));
+                found |= inner.is_some_and(enveloped);
             }
             false => parts.extend(scan::child(part, "properties")),
         }

@@ -19,7 +19,25 @@ use mcpaql_core::operation::{
 };
 use serde_json::{Map, Value, json};
 
-pub use super::document::Version;
+/// The version of OpenAPI that a document is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// Swagger 2.0.
+    V2,
+    /// OpenAPI 3.0.
+    V30,
+    /// OpenAPI 3.1.
+    V31,
+    /// OpenAPI 3.2.
+    V32,
+}
+
+impl Version {
+    /// Whether keywords beside a `$ref` mean something.
+    pub(super) fn has_siblings(self) -> bool {
+        self >= Version::V31
+    }
+}
 
 /// What every operation of a document is read with.
 #[derive(Clone, Copy)]

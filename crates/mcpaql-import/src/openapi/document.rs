@@ -3,6 +3,7 @@
 //! What always holds: the text is JSON (YAML is turned into it once), every range of the index lies in the text, and a part
 //! of the wrong type is diagnosed and left out instead of ending the reading.
 
+use super::details::Version;
 use super::index::{Index, PathItem};
 use super::scan::{self, Range};
 use mcpaql_core::diagnostic::{Diagnostic, Span};
@@ -10,26 +11,6 @@ use mcpaql_core::error::Code;
 use mcpaql_core::source::Source;
 use serde_json::Value;
 use std::borrow::Cow;
-
-/// Which language a document speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
-    /// Swagger 2.0.
-    V2,
-    /// OpenAPI 3.0.
-    V30,
-    /// OpenAPI 3.1.
-    V31,
-    /// OpenAPI 3.2.
-    V32,
-}
-
-impl Version {
-    /// Whether keywords beside a `$ref` mean something.
-    pub(super) fn has_siblings(self) -> bool {
-        self >= Version::V31
-    }
-}
 
 /// A text with its index.
 #[derive(Debug)]

@@ -164,7 +164,7 @@ pub(crate) struct Draft<'t> {
 /// # Errors
 ///
 /// Why it cannot be called.
-pub(crate) fn draft(home: &Home, place: (usize, usize)) -> Result<Draft<'_>, Diagnostic> {
+pub(crate) fn draft(home: &Home, place: (usize, usize)) -> Result<Draft<'_>, Box<Diagnostic>> {
     let item = home.item().ok_or_else(|| lost(home, place, "it is not there any more"))?;
     let (written, _) =
         item.operations.get(place.1).ok_or_else(|| lost(home, place, "it is not there any more"))?;
@@ -188,7 +188,7 @@ pub(crate) fn draft(home: &Home, place: (usize, usize)) -> Result<Draft<'_>, Dia
     Ok(Draft { place, method, path: &item.path, template, said, summary, description })
 }
 
-fn lost(home: &Home, place: (usize, usize), reason: &str) -> Diagnostic {
+fn lost(home: &Home, place: (usize, usize), reason: &str) -> Box<Diagnostic> {
     let (path, method) = home
         .item()
         .and_then(|item| Some((&*item.path, &*item.operations.get(place.1)?.0)))
@@ -199,7 +199,7 @@ fn lost(home: &Home, place: (usize, usize), reason: &str) -> Diagnostic {
     if home.base.is_empty() {
         diagnostic.span = home.operation(place.1).and_then(|text| home.document.span(text));
     }
-    diagnostic
+    Box::new(diagnostic)
 }
 
 impl Draft<'_> {

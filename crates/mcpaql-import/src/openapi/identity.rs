@@ -100,7 +100,10 @@ fn legal(name: &str) -> String {
         .filter(|word| !word.is_empty() && !word.split('_').any(|part| part == "mcpaql"))
         .collect();
     let mut out = words.join("-");
-    out.truncate(MAX_NAME / 2);
+    if out.len() > MAX_NAME / 2 {
+        let head = out.get(..MAX_NAME / 2).unwrap_or_default();
+        out = head.rsplit_once('-').map_or(head, |(words, _)| words).to_owned();
+    }
     let out = out.trim_matches(['-', '_']);
     match out.chars().next() {
         None => "api".to_owned(),
@@ -148,5 +151,5 @@ fn is_semver(version: &str) -> bool {
         && behind
             .split(['.', '-', '+'])
             .skip(1)
-            .all(|part| !part.is_empty() && !(part.len() > 1 && part.starts_with('0')))
+            .all(|part| !part.is_empty() && (part.len() == 1 || !part.starts_with('0')))
 }

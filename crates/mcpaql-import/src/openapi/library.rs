@@ -1,20 +1,21 @@
 //! A described API whose operations are read one at a time.
 
 use super::collection;
-use super::details::{self, Context, Note};
-use super::document::{Document, Version};
+use super::details::{self, Context, Details, Note, Version};
+use super::document::Document;
 use super::heads::{Draft, Home, draft};
 use super::refs::{Documents, Refs};
 use super::security::{Asked, Security};
 use super::servers::{self, Site};
-use super::stand_in::{self, Evidence};
 use super::type_names::TypeNames;
 use mcpaql_core::adapter::{Auth, title_of};
+use mcpaql_core::classify::{Evidence, wants_answer};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Facts;
 use mcpaql_core::library::{Full, Library, Outline};
-use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation, Place, Segment};
-use serde_json::Value;
+use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, Place};
+use mcpaql_core::suggest::snake_case;
+use serde_json::{Value, json};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// An OpenAPI document as a library: heads are made from the text, the rest is read on demand.
@@ -24,15 +25,8 @@ pub struct Described {
     homes: Vec<Home>,
     entries: Vec<Entry>,
     setting: Setting,
-    common: OnceLock<Common>,
-}
-
-/// What reading any operation whole needs, made when the first is read.
-#[derive(Debug)]
-struct Common {
-    types: TypeNames,
-    consumes: Vec<String>,
-    credentials: Vec<(Place, String)>,
+    /// Named when the first type is asked for.
+    types: OnceLock<TypeNames>,
 }
 
 /// What was decided about an operation.
@@ -52,6 +46,10 @@ pub(crate) struct Setting {
     pub(crate) url: Option<String>,
     pub(crate) prefix: String,
     pub(crate) base_url: String,
+    /// The document's own `consumes` (Swagger 2.0).
+    pub(crate) consumes: Vec<String>,
+    /// Places and names of API keys.
+    pub(crate) credentials: Vec<(Place, String)>,
     pub(crate) security: Security,
     /// The adapter's way to authenticate.
     pub(crate) auth: Auth,
@@ -80,8 +78,8 @@ impl Setting {
 }
 
 /// The head of an operation.
-pub(crate) fn head(draft: &Draft<'_>, entry: &Entry, binding: HttpBinding) -> Operation {
-    let mut operation = Operation::new(&*entry.name, entry.category, entry.facts, Binding::Http(binding));
+pub(crate) fn head(draft: &Draft<'_>, entry: &Entry, binding: Binding) -> Operation {
+    let mut operation = Operation::new(&*entry.name, entry.category, entry.facts, binding);
     operation.title = draft.title().unwrap_or_else(|| title_of(&entry.name));
     operation.description = draft.text();
     operation.tags =
@@ -103,7 +101,7 @@ pub(crate) fn evidence<'d>(documents: &Documents, home: &Home, draft: &'d Draft<
         has_body: draft.said.has_body.then_some(true),
         ..Evidence::default()
     };
-    if stand_in::wants_answer(&evidence)
+    if wants_answer(&evidence)
         && let Some(responses) = draft.said.responses
     {
         evidence.answers_collection = collection::answers(documents, &home.document, &home.base, responses);
@@ -118,50 +116,7 @@ impl Described {
         entries: Vec<Entry>,
         setting: Setting,
     ) -> Described {
-        Described { documents, homes, entries, setting, common: OnceLock::new() }
-    }
-
-    fn context<'a>(&'a self, base: &'a str) -> Context<'a> {
-        let common = self.common.get_or_init(|| {
-            let main = &self.documents.main;
-            let sections = ["components/schemas", "definitions"];
-            let components = sections.iter().flat_map(|section| main.section(section)).map(|(name, _)| name);
-            let consumes = main.top("consumes").and_then(|text| serde_json::from_str(text).ok());
-            Common {
-                types: TypeNames::new(components),
-                consumes: consumes.unwrap_or_default(),
-                credentials: self.setting.security.keys(),
-            }
-        });
-        Context {
-            refs: &self.documents,
-            types: &common.types,
-            version: self.setting.version,
-            base,
-            consumes: &common.consumes,
-            credentials: &common.credentials,
-        }
-    }
-
-    /// The whole operation at that position, with what was changed or left out of it.
-    #[must_use]
-    pub fn read(&self, index: usize) -> Option<(Full, Vec<Note>)> {
-        let source = self.source(index)?;
-        let mut operation = self.head(index)?;
-        let cx = self.context(&source.base);
-        let details = details::details(&cx, &operation, &source.path_params, &source.operation);
-        operation.params = details.params;
-        operation.returns = details.returns;
-        operation.examples = details.examples;
-        operation.pagination = details.pagination;
-        if let Binding::Http(http) = &mut operation.binding {
-            http.path = details.path;
-            http.path.extend(fixed_query(&source.query).map(Segment::Literal));
-            http.body = details.body;
-            http.body_param = details.body_param;
-            http.content_type = details.content_type;
-        }
-        Some((Full { operation, types: details.types }, details.notes))
+        Described { documents, homes, entries, setting, types: OnceLock::new() }
     }
 
     /// Where references lead.
@@ -182,51 +137,111 @@ impl Described {
         self.documents.problems()
     }
 
-    /// The head of the operation at that position, the same as in the adapter.
+    /// The head of the operation in that position, the same as in the adapter.
     #[must_use]
     pub fn head(&self, index: usize) -> Option<Operation> {
+        self.source(index).map(|source| source.head)
+    }
+
+    /// The operation in that position, and what was changed or left out of it.
+    #[must_use]
+    pub fn read(&self, index: usize) -> Option<(Full, Vec<Note>)> {
+        let Source { base, mut head, operation, path_params, query } = self.source(index)?;
+        let mut details = details::details(&self.context(&base), &head, &path_params, &operation);
+        let types = std::mem::take(&mut details.types);
+        let notes = std::mem::take(&mut details.notes);
+        complete(&mut head, details);
+        for (name, value) in &query {
+            fix(&mut head.params, name, value);
+        }
+        Some((Full { operation: head, types }, notes))
+    }
+
+    fn source(&self, index: usize) -> Option<Source> {
         let entry = self.entries.get(index)?;
         let home = self.homes.get(entry.place.0)?;
         let draft = draft(home, entry.place).ok()?;
-        Some(head(&draft, entry, self.setting.binding(&draft, home)))
-    }
-
-    /// What the document says of the operation at that position.
-    #[must_use]
-    pub fn source(&self, index: usize) -> Option<OperationSource> {
-        let entry = self.entries.get(index)?;
-        let home = self.homes.get(entry.place.0)?;
         let operation = Document::value(home.operation(entry.place.1)?).ok()?;
-        let shared = home.parameters().and_then(|text| Document::value(text).ok());
-        let path_params = match shared {
+        let path_params = match home.parameters().and_then(|text| Document::value(text).ok()) {
             Some(Value::Array(params)) => params,
             _ => Vec::new(),
         };
-        let query = draft(home, entry.place).map(|draft| draft.template.query).unwrap_or_default();
-        Some(OperationSource { base: home.base.to_string(), operation, path_params, query })
+        let head = head(&draft, entry, Binding::Http(self.setting.binding(&draft, home)));
+        Some(Source {
+            base: home.base.to_string(),
+            head,
+            operation,
+            path_params,
+            query: draft.template.query,
+        })
+    }
+
+    fn context<'a>(&'a self, base: &'a str) -> Context<'a> {
+        Context {
+            refs: &self.documents,
+            types: self.types(),
+            version: self.setting.version,
+            base,
+            consumes: &self.setting.consumes,
+            credentials: &self.setting.credentials,
+        }
+    }
+
+    fn types(&self) -> &TypeNames {
+        self.types.get_or_init(|| {
+            let section =
+                if self.setting.version == Version::V2 { "definitions" } else { "components/schemas" };
+            TypeNames::new(self.documents.main.section(section).into_iter().map(|(name, _)| name))
+        })
     }
 }
 
-/// An operation as the document has it.
-#[derive(Debug, Clone)]
-pub struct OperationSource {
-    /// The document it stands in ("" is the main one).
-    pub base: String,
-    /// The operation object.
-    pub operation: Value,
-    /// Parameters that all operations of the path share.
-    pub path_params: Vec<Value>,
+/// An operation as the document has it, with its head.
+struct Source {
+    base: String,
+    head: Operation,
+    operation: Value,
+    path_params: Vec<Value>,
     /// Fixed pairs of the query that the path holds.
-    pub query: Vec<(String, String)>,
+    query: Vec<(String, String)>,
 }
 
-/// `?a=1&b=2`, as the path has it.
-fn fixed_query(pairs: &[(String, String)]) -> Option<String> {
-    let pairs: Vec<String> = pairs
-        .iter()
-        .map(|(name, value)| if value.is_empty() { name.clone() } else { format!("{name}={value}") })
-        .collect();
-    (!pairs.is_empty()).then(|| format!("?{}", pairs.join("&")))
+fn complete(operation: &mut Operation, details: Details) {
+    operation.params = details.params;
+    operation.returns = details.returns;
+    operation.examples = details.examples;
+    operation.pagination = details.pagination;
+    if let Binding::Http(http) = &mut operation.binding {
+        http.path = details.path;
+        http.body = details.body;
+        http.body_param = details.body_param;
+        http.content_type = details.content_type;
+    }
+}
+
+/// A pair that the path's own query holds is sent whatever the caller says.
+fn fix(params: &mut Vec<Param>, wire: &str, value: &str) {
+    if let Some(param) = params.iter_mut().find(|param| param.place == Place::Query && param.wire == wire) {
+        param.required = false;
+        param.default = Some(json!(value));
+        return;
+    }
+    let plain = snake_case(wire);
+    let plain = if plain.starts_with(|first: char| first.is_ascii_lowercase()) {
+        plain
+    } else {
+        format!("q_{plain}")
+    };
+    let taken = |name: &str| params.iter().any(|param| param.name == name);
+    let name = if taken(&plain) { format!("{plain}_query") } else { plain };
+    if taken(&name) {
+        return;
+    }
+    let mut param = Param::new(name, Place::Query, json!({"type": "string", "const": value}));
+    wire.clone_into(&mut param.wire);
+    param.description = "Always this value.".to_owned();
+    param.default = Some(json!(value));
+    params.push(param);
 }
 
 impl Library for Described {
@@ -235,14 +250,12 @@ impl Library for Described {
     }
 
     fn outline(&self, index: usize) -> Outline {
-        let (Some(source), Some(head)) = (self.source(index), self.head(index)) else {
-            return Outline::default();
-        };
-        details::outline(&self.context(&source.base), &head, &source.path_params, &source.operation)
+        let Some(source) = self.source(index) else { return Outline::default() };
+        details::outline(&self.context(&source.base), &source.head, &source.path_params, &source.operation)
     }
 
     fn type_names(&self) -> Vec<String> {
-        self.context("").types.all().to_vec()
+        self.types().all().to_vec()
     }
 
     fn type_named(&self, name: &str) -> Option<Value> {

@@ -244,7 +244,7 @@ fn link<'t>(behind: &'t str, out: &mut Plain) -> &'t str {
     if out.gap == Gap::None && out.text.ends_with('!') {
         out.text.pop();
     } else {
-        out.words(&inner.replace(['`', '*'], ""));
+        out.words(inner.replace(['`', '*'], "").trim());
     }
     after.get(target..).unwrap_or_default()
 }

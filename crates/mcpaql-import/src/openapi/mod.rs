@@ -27,8 +27,9 @@ mod template;
 mod text;
 pub mod type_names;
 
-pub use document::{Document, Version};
-pub use library::{Described, OperationSource};
+pub use details::Version;
+pub use document::Document;
+pub use library::Described;
 pub use refs::{Loaded, Loader, NoLoader, Refs, Resolved};
 pub use stand_in::Report;
 
@@ -36,6 +37,7 @@ use heads::{Draft, Home};
 use indexmap::IndexMap;
 use library::{Entry, Setting};
 use mcpaql_core::adapter::{Adapter, ErrorPolicy, HttpTarget, Target, ToolNames};
+use mcpaql_core::classify::{Decision, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
@@ -44,7 +46,7 @@ use mcpaql_core::policy::HintOverrides;
 use refs::Documents;
 use security::{Asked, Security};
 use servers::Site;
-use stand_in::{Decision, NameInput, name_operations};
+use stand_in::{NameInput, name_operations};
 use std::sync::Arc;
 
 /// What the caller wants.
@@ -92,7 +94,7 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     let decisions: Vec<Decision> = drafts
         .iter()
         .filter_map(|draft| Some((draft, homes.get(draft.place.0)?)))
-        .map(|(draft, home)| stand_in::classify(&library::evidence(&documents, home, draft)))
+        .map(|(draft, home)| classify(&library::evidence(&documents, home, draft)))
         .collect();
     let names = names(&drafts, &decisions);
     let mut report = Report { skipped, ..Report::default() };
@@ -100,8 +102,8 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     let mut operations = Vec::with_capacity(drafts.len());
     for ((draft, decision), name) in drafts.iter().zip(decisions).zip(names) {
         let Some(home) = homes.get(draft.place.0) else { continue };
-        let binding = setting.binding(draft, home);
-        let entry = entry(draft, &decision, &name, &Binding::Http(binding.clone()));
+        let binding = Binding::Http(setting.binding(draft, home));
+        let entry = entry(draft, &decision, &name, &binding);
         operations.push(library::head(draft, &entry, binding));
         entries.push(entry);
         report.decisions.push((name, decision));
@@ -135,7 +137,7 @@ fn drafts<'h>(homes: &'h [Home], notes: &mut Vec<Diagnostic>) -> (Vec<Draft<'h>>
                 Ok(draft) => drafts.push(draft),
                 Err(diagnostic) => {
                     skipped += 1;
-                    notes.push(diagnostic);
+                    notes.push(*diagnostic);
                 }
             }
         }
@@ -196,11 +198,17 @@ fn setting(
         url: options.url.clone(),
         prefix,
         base_url,
+        consumes: documents.main.top("consumes").map(media_types).unwrap_or_default(),
+        credentials: security.keys(),
         security,
         auth,
         silent,
         asked: asked.into(),
     }
+}
+
+fn media_types(text: &str) -> Vec<String> {
+    scan::items(text).into_iter().filter_map(scan::string).map(Into::into).collect()
 }
 
 fn adapter(

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub(crate) struct Security {
     schemes: IndexMap<String, Option<Scheme>>,
+    keys: Vec<(Place, String)>,
     prefix: String,
 }
 
@@ -70,21 +71,8 @@ impl Security {
                 (name.clone(), scheme)
             })
             .collect();
-        Security { schemes, prefix: prefix.to_owned() }
-    }
-
-    /// Where the API keys of all schemes go, which no caller is asked for.
-    pub(crate) fn keys(&self) -> Vec<(Place, String)> {
-        let fixed = self.schemes.values().filter_map(|scheme| match scheme {
-            Some(Scheme::Fixed(Auth::ApiKey { place, .. })) => Some(place),
-            _ => None,
-        });
-        fixed
-            .map(|place| match place {
-                KeyPlace::Header(name) => (Place::Header, name.clone()),
-                KeyPlace::Query(name) => (Place::Query, name.clone()),
-            })
-            .collect()
+        let keys = keys.into_iter().map(|(place, name)| (place_of(place), name.to_owned())).collect();
+        Security { schemes, keys, prefix: prefix.to_owned() }
     }
 
     /// The way to authenticate that a `security` member asks for.
@@ -121,6 +109,11 @@ impl Security {
             alternatives.push(bearer(&self.prefix));
         }
         any(alternatives, true)
+    }
+
+    /// Places and names of all API keys, which no caller is asked for.
+    pub(crate) fn keys(&self) -> Vec<(Place, String)> {
+        self.keys.clone()
     }
 
     /// Whether the document describes any scheme.
@@ -288,6 +281,14 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 /// Place and name of an API key.
 fn key_of(scheme: &Value) -> Option<(&str, &str)> {
     (text(scheme, "type") == "apiKey").then(|| (text(scheme, "in"), text(scheme, "name")))
+}
+
+fn place_of(word: &str) -> Place {
+    match word {
+        "query" => Place::Query,
+        "cookie" => Place::Cookie,
+        _ => Place::Header,
+    }
 }
 
 fn scheme(id: &str, value: &Value, prefix: &str, many: bool, url: Option<&str>) -> Option<Scheme> {

@@ -3,7 +3,8 @@
 //! What always holds: an address that comes out is absolute, has no user, query, fragment or trailing slash, and a variable of
 //! the document is an environment variable that the operator may set.
 
-use super::document::{Document, Version};
+use super::details::Version;
+use super::document::Document;
 use super::scan;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
@@ -77,7 +78,7 @@ fn address(server: &Value, site: &Site<'_>) -> Option<String> {
     while let Some((literal, behind)) = rest.split_once('{') {
         let (name, after) = behind.split_once('}')?;
         url.push_str(literal);
-        let in_scheme = template.len() - rest.len() < scheme_end;
+        let in_scheme = template.len() - rest.len() + literal.len() < scheme_end;
         url.push_str(&variable(name, variables.and_then(|all| all.get(name)), in_scheme, site));
         rest = after;
     }

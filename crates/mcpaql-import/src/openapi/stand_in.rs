@@ -1,68 +1,9 @@
 //! Stand-ins for what comes from elsewhere; deleted when it is there.
 #![allow(missing_docs, dead_code, unreachable_pub)]
 
+use mcpaql_core::classify::Decision;
 use mcpaql_core::diagnostic::Diagnostic;
-use mcpaql_core::facts::Effect;
-use mcpaql_core::operation::{Category, Danger};
-
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Evidence<'a> {
-    pub method: Option<&'a str>,
-    pub path: Option<&'a str>,
-    pub name: &'a str,
-    pub summary: &'a str,
-    pub description: &'a str,
-    pub answers_collection: Option<bool>,
-    pub has_body: Option<bool>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Confidence {
-    Low,
-    Medium,
-    High,
-}
-
-#[derive(Debug, Clone)]
-pub struct Decision {
-    pub effect: Effect,
-    pub category: Category,
-    pub danger: Danger,
-    pub idempotent: Option<bool>,
-    pub confidence: Confidence,
-    pub reasons: Vec<String>,
-    pub review: Option<String>,
-}
-
-impl Decision {
-    pub fn published(&self) -> Category {
-        self.category
-    }
-}
-
-pub fn classify(evidence: &Evidence<'_>) -> Decision {
-    let effect = match evidence.method.unwrap_or_default() {
-        "GET" | "HEAD" | "OPTIONS" => Effect::Read,
-        "DELETE" => Effect::Delete,
-        "PUT" | "PATCH" => Effect::Update,
-        _ => Effect::Create,
-    };
-    let category = effect.category();
-    let danger = mcpaql_core::facts::danger_of(evidence.name, category);
-    Decision {
-        effect,
-        category,
-        danger,
-        idempotent: None,
-        confidence: Confidence::High,
-        reasons: Vec::new(),
-        review: None,
-    }
-}
-
-pub fn wants_answer(evidence: &Evidence<'_>) -> bool {
-    evidence.method == Some("POST")
-}
+use mcpaql_core::operation::Category;
 
 #[derive(Debug, Clone, Copy)]
 pub struct NameInput<'a> {
