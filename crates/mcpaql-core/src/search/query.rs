@@ -92,6 +92,7 @@ impl Query {
         let mut at = 0;
         let mut verb_next = true;
         let mut content = false;
+        let mut aside = 1.0_f32;
         while let Some(word) = words.get(at) {
             if let Some((length, phrase)) = phrase_at(words, at, vocabulary) {
                 self.intent = self.intent.or(phrase.category);
@@ -114,6 +115,14 @@ impl Query {
             if !hints.is_empty() {
                 asked.push(Asked { stem: "", weight: HINT, hints });
             }
+            if matches!(word.text.as_str(), "who" | "whom") {
+                self.number = self.number.or(Some(Number::Several));
+            }
+            aside *= match word.text.as_str() {
+                "that" | "which" | "so" | "because" | "if" if !asked.is_empty() => 0.9,
+                "in" | "on" | "for" | "from" | "with" | "to" | "as" | "under" | "into" | "between" | "at" | "by" if asked.iter().any(|a| a.weight >= 0.9) => 0.9,
+                _ => 1.0,
+            };
             let follows = vocabulary.quotes(&word.text) && !asked.is_empty();
             content |= follows;
             if follows || vocabulary.is_empty(&word.text) {
@@ -134,6 +143,7 @@ impl Query {
             if word.proper || content {
                 weight *= PROPER_NAME;
             }
+            weight *= aside.max(0.5);
             asked.push(Asked { stem: &word.stem, weight, hints: &[] });
         }
         asked

@@ -24,7 +24,7 @@ const COMMON: &str = "add change create delete edit fetch find get give have lis
 const VERBS: [(Category, &str); 5] = [
     (
         Category::Create,
-        "add append attach book compose copy create draft duplicate file fork generate insert invite make new open order post \
+        "add append ask attach book compose copy create draft duplicate file fork generate insert invite make new open order post \
          publish record register reply report request reserve save schedule sign store submit subscribe tag upload write",
     ),
     (
@@ -104,6 +104,7 @@ const QUESTIONS: &str = "am are can did do does is was were what when where whic
 const SAME: &[&str] = &[
     "admin administrator",
     "app application",
+    "ask request",
     "attach upload",
     "auth authentication authorization",
     "authenticated self",
