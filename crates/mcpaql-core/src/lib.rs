@@ -21,7 +21,7 @@ pub mod policy;
 mod reader;
 pub mod request;
 pub mod response;
-mod sample;
+pub mod sample;
 pub mod schema;
 pub mod search;
 pub mod signature;
