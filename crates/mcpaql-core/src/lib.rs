@@ -6,6 +6,7 @@
 pub mod adapter;
 pub mod catalog;
 pub mod check;
+pub mod classify;
 pub mod config;
 pub mod diagnostic;
 pub mod error;
@@ -20,7 +21,7 @@ pub mod policy;
 mod reader;
 pub mod request;
 pub mod response;
-mod sample;
+pub mod sample;
 pub mod schema;
 pub mod search;
 pub mod signature;

@@ -14,7 +14,7 @@ mod types;
 
 pub(crate) use params::params;
 pub use protocol::PROTOCOL_VERSION;
-pub(crate) use types::PROTOCOL_TYPES;
+pub use types::PROTOCOL_TYPES;
 
 use crate::catalog::Catalog;
 use crate::error::{Code, OpError};

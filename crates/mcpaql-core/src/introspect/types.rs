@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 const FULL: usize = 10;
 
 /// The protocol's own types.
-pub(crate) const PROTOCOL_TYPES: &[&str] = &[
+pub const PROTOCOL_TYPES: &[&str] = &[
     "SemanticCategory",
     "OperationInput",
     "OperationResult",

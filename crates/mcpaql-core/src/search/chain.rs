@@ -6,7 +6,7 @@ use super::{Hit, query};
 use crate::links::Links;
 
 /// Producers that are named for one identifier.
-const NAMED: usize = 3;
+const NAMED: usize = 2;
 /// How much the question counts against the order that links have by themselves.
 const ASKED: f32 = 2.0;
 

@@ -1,7 +1,7 @@
 //! A question as search understands it: what shall be done, and to what.
 
 use super::index::Index;
-use super::stem::{relatives, stem};
+use super::stem::{relatives, singular, stem};
 use super::vocabulary::Vocabulary;
 use super::words::each_word;
 use crate::operation::Category;
@@ -19,6 +19,15 @@ const RELATIVE: f32 = 0.7;
 /// How much a word counts for one that is spelt nearly alike.
 const MISSPELT: f32 = 0.6;
 
+/// How much the verb counts that a command starts with, where it is a rare one.
+const COMMAND: f32 = 1.2;
+/// How much `find` asks for an operation that searches.
+const SEARCH: f32 = 0.5;
+/// How much a word counts for what it hints at.
+const HINT: f32 = 0.3;
+/// How far a verb's second word may stand from its first.
+const REACH: usize = 5;
+
 /// What was asked.
 #[derive(Debug, Default)]
 pub(super) struct Query {
@@ -26,8 +35,17 @@ pub(super) struct Query {
     pub(super) concepts: Vec<Concept>,
     /// What shall be done to the world, where the question says so.
     pub(super) intent: Option<Category>,
-    /// Whether something is called by its name, which then has to be looked up first.
-    pub(super) names: bool,
+    /// Whether one thing is meant, or several, where the question says so.
+    pub(super) number: Option<Number>,
+}
+
+/// One or several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Number {
+    /// `commit abc123`.
+    One,
+    /// `the secrets`.
+    Several,
 }
 
 /// A word of the question.
@@ -37,6 +55,8 @@ pub(super) struct Concept {
     pub(super) weight: f32,
     /// The stems that fit it, each with how well.
     pub(super) stems: Vec<(usize, f32)>,
+    /// How rare the word itself is: one that stands for it says no more.
+    pub(super) rarity: f32,
 }
 
 /// A word as it was written.
@@ -47,51 +67,108 @@ struct Word {
     proper: bool,
 }
 
+/// A stem that was asked for.
+struct Asked<'q> {
+    stem: &'q str,
+    weight: f32,
+    /// Only hints at these, and means nothing itself.
+    hints: &'q [String],
+}
+
 /// Reads a question against the words that the index holds.
 pub(super) fn read(index: &Index, question: &str) -> Query {
     let vocabulary = Vocabulary::get();
     let words = split(question);
-    let mut query = Query { names: words.iter().any(|word| word.proper), ..Query::default() };
-    let mut asked: Vec<(String, f32)> = Vec::new();
-    let mut at = 0;
-    let mut first = true;
-    let mut verb_next = true;
-    while let Some(word) = words.get(at) {
-        if let Some((length, phrase)) = phrase_at(&words, at, vocabulary) {
-            query.intent = query.intent.or(phrase.category);
-            if !phrase.stands_for.is_empty() {
-                let weight = if vocabulary.is_common(&phrase.stands_for) { COMMON_VERB } else { 1.0 };
-                asked.push((phrase.stands_for.clone(), weight));
-            }
-            at += length;
-            first = false;
-            verb_next = false;
-            continue;
-        }
-        at += 1;
-        if first && vocabulary.asks(&word.text) {
-            query.intent = query.intent.or(Some(Category::Read));
-        }
-        first = false;
-        if vocabulary.is_empty(&word.text) {
-            verb_next |= matches!(word.text.as_str(), "to" | "and" | "please" | "then" | "by" | "you");
-            continue;
-        }
-        if verb_next && query.intent.is_none() {
-            query.intent = vocabulary.verb(&word.stem);
-        }
-        verb_next = false;
-        let weight = if word.proper {
-            PROPER_NAME
-        } else if vocabulary.is_common(&word.stem) {
-            COMMON_VERB
-        } else {
-            1.0
-        };
-        asked.push((word.stem.clone(), weight));
-    }
-    query.concepts = concepts(index, &asked, vocabulary);
+    let mut query = Query::default();
+    let asked = query.understand(&words, vocabulary);
+    query.concepts = concepts(index, &asked, query.intent, vocabulary);
     query
+}
+
+impl Query {
+    /// Takes the words in turn: what shall be done, to how many, and which stems count how much.
+    fn understand<'q>(&mut self, words: &'q [Word], vocabulary: &'q Vocabulary) -> Vec<Asked<'q>> {
+        let mut asked: Vec<Asked<'q>> = Vec::new();
+        let mut at = 0;
+        let mut verb_next = true;
+        let mut content = false;
+        let mut aside = 1.0_f32;
+        while let Some(word) = words.get(at) {
+            if let Some((length, phrase)) = phrase_at(words, at, vocabulary) {
+                self.intent = self.intent.or(phrase.category);
+                if !phrase.stands_for.is_empty() {
+                    asked.push(Asked {
+                        stem: &phrase.stands_for,
+                        weight: verb_weight(&phrase.stands_for, vocabulary),
+                        hints: &[],
+                    });
+                }
+                at += length;
+                verb_next = false;
+                continue;
+            }
+            if at == 0 && vocabulary.asks(&word.text) {
+                self.intent = Some(Category::Read);
+            }
+            at += 1;
+            let hints = vocabulary.hints(&word.text);
+            if !hints.is_empty() {
+                asked.push(Asked { stem: "", weight: HINT, hints });
+            }
+            if matches!(word.text.as_str(), "who" | "whom") {
+                self.number = self.number.or(Some(Number::Several));
+            }
+            aside *= match word.text.as_str() {
+                "that" | "which" | "so" | "because" | "if" if !asked.is_empty() => 0.9,
+                "in" | "on" | "for" | "from" | "with" | "to" | "as" | "under" | "into" | "between" | "at" | "by" if asked.iter().any(|a| a.weight >= 0.9) => 0.9,
+                _ => 1.0,
+            };
+            let follows = vocabulary.quotes(&word.text) && !asked.is_empty();
+            content |= follows;
+            if follows || vocabulary.is_empty(&word.text) {
+                verb_next |= matches!(word.text.as_str(), "to" | "and" | "please" | "then" | "by" | "you");
+                continue;
+            }
+            let mut weight = verb_weight(&word.stem, vocabulary);
+            if verb_next {
+                let verb = vocabulary.verb(&word.stem);
+                if weight >= 1.0 && verb.is_some() && self.intent.is_none() {
+                    weight = COMMAND;
+                }
+                self.intent = self.intent.or(verb);
+            } else if self.number.is_none() && weight >= 1.0 {
+                self.number = word.number();
+            }
+            verb_next = false;
+            if word.proper || content {
+                weight *= PROPER_NAME;
+            }
+            weight *= aside.max(0.5);
+            asked.push(Asked { stem: &word.stem, weight, hints: &[] });
+        }
+        asked
+    }
+}
+
+/// How much a word counts that may be a verb.
+fn verb_weight(stem: &str, vocabulary: &Vocabulary) -> f32 {
+    match stem {
+        "find" | "search" => SEARCH,
+        _ if vocabulary.is_common(stem) => COMMON_VERB,
+        _ => 1.0,
+    }
+}
+
+impl Word {
+    /// Whether it is a plural, or the number or hash of one thing.
+    fn number(&self) -> Option<Number> {
+        if self.text.bytes().any(|byte| byte.is_ascii_digit()) {
+            return Some(Number::One);
+        }
+        let mut one = self.text.clone();
+        singular(&mut one);
+        (!self.proper && one != self.text).then_some(Number::Several)
+    }
 }
 
 fn split(question: &str) -> Vec<Word> {
@@ -134,42 +211,44 @@ fn phrase_at<'v>(
     vocabulary: &'v Vocabulary,
 ) -> Option<(usize, &'v super::vocabulary::Phrase)> {
     let first = words.get(at)?;
+    let following = words.get(at + 1..)?;
     vocabulary.phrases(&first.text).iter().find_map(|phrase| {
-        let following = words.get(at + 1..at + 1 + phrase.rest.len())?;
-        let same = following.iter().zip(&phrase.rest).all(|(word, part)| word.text == *part);
-        same.then_some((1 + phrase.rest.len(), phrase))
+        let same = following.len() >= phrase.rest.len()
+            && following.iter().zip(&phrase.rest).all(|(word, part)| word.text == *part);
+        let enclosing = || match phrase.rest.as_slice() {
+            [particle] if vocabulary.is_particle(particle) => {
+                following.iter().take(REACH).any(|word| word.text == *particle)
+            }
+            _ => false,
+        };
+        // A particle at a distance says nothing by itself and is passed over in its turn.
+        if same { Some((1 + phrase.rest.len(), phrase)) } else { enclosing().then_some((1, phrase)) }
     })
 }
 
-fn concepts(index: &Index, asked: &[(String, f32)], vocabulary: &Vocabulary) -> Vec<Concept> {
+fn concepts(
+    index: &Index,
+    asked: &[Asked<'_>],
+    intent: Option<Category>,
+    vocabulary: &Vocabulary,
+) -> Vec<Concept> {
     let mut concepts: Vec<Concept> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
-    for (place, (stem, weight)) in asked.iter().enumerate() {
-        if seen.contains(&stem.as_str()) || stem.bytes().all(|byte| byte.is_ascii_digit()) {
-            continue;
+    for (place, word) in asked.iter().enumerate() {
+        let mut concept = Concept { weight: word.weight, stems: Vec::new(), rarity: f32::INFINITY };
+        for hint in word.hints {
+            concept.add(index.find(hint), 1.0);
         }
-        seen.push(stem);
-        let mut concept = Concept { weight: *weight, stems: Vec::new() };
-        concept.add(index.find(stem), 1.0);
-        let neighbours = [
-            place.checked_sub(1).and_then(|before| asked.get(before)).map(|(before, _)| (before, stem)),
-            asked.get(place + 1).map(|(after, _)| (stem, after)),
-        ];
-        for (one, other) in neighbours.into_iter().flatten() {
-            concept.add(index.find(&format!("{one}{other}")), 1.0);
-            for (others, much) in vocabulary.alike(&format!("{one} {other}")) {
-                concept.add_all(index, others, *much);
-            }
-        }
-        for (others, much) in vocabulary.alike(stem) {
-            concept.add_all(index, others, *much);
-        }
-        for relative in relatives(stem) {
-            concept.add(index.find(&relative), RELATIVE);
-        }
-        if concept.stems.is_empty() {
-            for (id, much) in guesses(index, stem) {
-                concept.add(Some(id), much);
+        let stem = word.stem;
+        let new =
+            !stem.is_empty() && !seen.contains(&stem) && !stem.bytes().all(|byte| byte.is_ascii_digit());
+        if new {
+            seen.push(stem);
+            let before = place.checked_sub(1).and_then(|before| asked.get(before));
+            let after = asked.get(place + 1);
+            concept.fill(index, stem, before.map(|word| word.stem), after.map(|word| word.stem), vocabulary);
+            if intent == Some(Category::Delete) {
+                concept.add(index.find(&format!("un{stem}")), 1.0);
             }
         }
         if !concept.stems.is_empty() {
@@ -180,6 +259,40 @@ fn concepts(index: &Index, asked: &[(String, f32)], vocabulary: &Vocabulary) -> 
 }
 
 impl Concept {
+    /// Everything in the index that a word may mean, next to the words around it.
+    fn fill(
+        &mut self,
+        index: &Index,
+        stem: &str,
+        before: Option<&str>,
+        after: Option<&str>,
+        vocabulary: &Vocabulary,
+    ) {
+        if let Some(id) = index.find(stem) {
+            self.add(Some(id), 1.0);
+            self.rarity = index.rarity(id);
+        }
+        for (one, other) in
+            [before.map(|before| (before, stem)), after.map(|after| (stem, after))].into_iter().flatten()
+        {
+            self.add(index.find(&format!("{one}{other}")), 1.0);
+            for (others, much) in vocabulary.alike(&format!("{one} {other}")) {
+                self.add_all(index, others, *much);
+            }
+        }
+        for (others, much) in vocabulary.alike(stem) {
+            self.add_all(index, others, *much);
+        }
+        for relative in relatives(stem) {
+            self.add(index.find(&relative), RELATIVE);
+        }
+        if self.stems.is_empty() {
+            for (id, much) in guesses(index, stem) {
+                self.add(Some(id), much);
+            }
+        }
+    }
+
     fn add(&mut self, id: Option<usize>, weight: f32) {
         let Some(id) = id else { return };
         match self.stems.iter_mut().find(|(known, _)| *known == id) {

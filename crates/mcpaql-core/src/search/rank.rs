@@ -2,7 +2,7 @@
 
 use super::Hit;
 use super::index::{Card, Index};
-use super::query::Query;
+use super::query::{Number, Query};
 use crate::operation::Category;
 
 /// How many of the best are looked at more closely.
@@ -63,12 +63,13 @@ impl Found {
             let mut touched: Vec<u32> = Vec::new();
             for &(id, fit) in &concept.stems {
                 let rarity = index.rarity(id);
+                let said = rarity.min(concept.rarity);
                 for posting in index.postings(id) {
                     let Some(slot) = best.get_mut(posting.doc as usize) else { continue };
                     if slot.0 == 0.0 {
                         touched.push(posting.doc);
                     }
-                    slot.0 = slot.0.max(concept.weight * fit * rarity * posting.weight());
+                    slot.0 = slot.0.max(concept.weight * fit * said * posting.weight());
                     if posting.is_head() {
                         slot.1 = slot.1.max(fit.sqrt() * rarity);
                     }
@@ -102,13 +103,26 @@ impl Found {
         let head = self.head.get(at).copied().unwrap_or(0.0);
         let asked = if card.head > 0.0 { (head / card.head).min(1.0) } else { 1.0 };
         let deprecated = if card.deprecated { 0.7 } else { 1.0 };
-        total * (ANY_HEAD + (1.0 - ANY_HEAD) * asked) * agreement(query.intent, card.category) * deprecated
+        total
+            * (ANY_HEAD + (1.0 - ANY_HEAD) * asked)
+            * agreement(query.intent, card.category)
+            * deprecated
+            * fits_number(query, card)
     }
 
     fn worth(&self, concept: usize, doc: u32) -> f32 {
         let Some(list) = self.worth.get(concept) else { return 0.0 };
         let at = list.binary_search_by_key(&doc, |(doc, _)| *doc);
         at.ok().and_then(|at| list.get(at)).map_or(0.0, |(_, worth)| *worth)
+    }
+}
+
+/// Whether it is about one thing where one is meant, and about several where several are.
+fn fits_number(query: &Query, card: &Card) -> f32 {
+    match query.number {
+        Some(Number::Several) if card.single && card.category == Category::Read => 0.85,
+        Some(Number::One) if !card.single && card.category == Category::Read => 0.9,
+        _ => 1.0,
     }
 }
 
@@ -125,7 +139,7 @@ const fn agreement(intent: Option<Category>, category: Category) -> f32 {
         | (Some(Execute), Execute) => 1.0,
         (Some(Create | Update | Execute), Create | Update | Execute) => 0.8,
         (Some(Delete), Update | Execute) => 0.6,
-        _ => 0.5,
+        _ => 0.4,
     }
 }
 

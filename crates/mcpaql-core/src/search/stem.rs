@@ -90,15 +90,13 @@ fn adverb(word: &mut String) -> bool {
     word.len() > 5 && replace(word, "ly", "")
 }
 
-/// `-ion`, `-ity` and `-ship`, where enough is left.
+/// `-ion` and `-ity`, where enough is left.
 fn abstract_noun(word: &mut String) {
     let long = word.len();
     if long >= 6 && (word.ends_with("tion") || word.ends_with("sion")) {
         cut(word, 3);
     } else if long >= 8 && word.ends_with("ity") {
         cut(word, 3);
-    } else if long >= 8 && word.ends_with("ship") {
-        cut(word, 4);
     }
 }
 
@@ -108,7 +106,7 @@ const fn is_vowel(byte: u8) -> bool {
 
 /// Stems of words of the same family: who does it, and the doing.
 pub(super) fn relatives(stem: &str) -> Vec<String> {
-    const ENDINGS: [&str; 5] = ["er", "or", "ment", "ation", "al"];
+    const ENDINGS: [&str; 6] = ["er", "or", "ee", "ment", "ship", "al"];
     if stem.len() < 3 || !stem.is_ascii() {
         return Vec::new();
     }
@@ -125,7 +123,7 @@ pub(super) fn relatives(stem: &str) -> Vec<String> {
             }
         }
     }
-    for ending in ["er", "or", "ment", "r"] {
+    for ending in ["er", "or", "e", "ment", "ship", "r"] {
         found.push(format!("{stem}{ending}"));
     }
     if let Some(last) = stem.chars().next_back() {
@@ -160,7 +158,6 @@ mod tests {
             &["run", "runs", "running"],
             &["branch", "branches"],
             &["popular", "popularity"],
-            &["member", "membership", "memberships"],
             &["access", "accesses"],
             &["box", "boxes"],
         ] {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Words that tell operations apart no better than a coin would.
-const EMPTY: &str = "a about able actually all also am an and any anything are as at away be because been being between \
+const EMPTY: &str = "a about able actually all also am an and another any anybody anyone anything are as at away be because been being between \
     both but by called can could dear did do does doing done dont down each else ever every everything few for from further \
     given had has have having he hello help her here hers hey hi him his how i id if im in into is it its itself just kind \
     know let like ll lot many may maybe me mine more most much must my need next no none nor not now of off ok on once one \
@@ -24,7 +24,7 @@ const COMMON: &str = "add change create delete edit fetch find get give have lis
 const VERBS: [(Category, &str); 5] = [
     (
         Category::Create,
-        "add append attach book compose copy create draft duplicate file fork generate insert invite make new open order post \
+        "add append ask attach book compose copy create draft duplicate file fork generate insert invite make new open order post \
          publish record register reply report request reserve save schedule sign store submit subscribe tag upload write",
     ),
     (
@@ -35,12 +35,12 @@ const VERBS: [(Category, &str); 5] = [
     (
         Category::Update,
         "accept adjust alter approve archive assign block change close configure confirm correct customize dismiss disable \
-         edit enable extend follow grant increase link lock mark mark modify mute pin promote protect put reject rename reopen replace \
+         edit enable extend follow give grant increase link lock mark mark modify mute pin promote protect put reject rename reopen replace \
          resolve restore set star switch toggle turn unarchive unlock update",
     ),
     (
         Category::Delete,
-        "clear decline delete deregister detach discard drop erase expel leave purge remove revoke unassign unblock unfollow \
+        "clear decline delete deregister detach discard drop erase expel leave purge remove revoke unassign unblock undo unfollow \
          uninstall unlink unpin unstar unsubscribe wipe",
     ),
     (
@@ -52,6 +52,7 @@ const VERBS: [(Category, &str); 5] = [
 
 /// Turns of phrase: the words, what they mean to do, and the words that stand for them.
 const PHRASES: &[(&str, Option<Category>, &str)] = &[
+    ("bug report", None, "issue"),
     ("bring up to date", Some(Category::Update), "update"),
     ("carry out", Some(Category::Execute), "run"),
     ("get rid of", Some(Category::Delete), "delete"),
@@ -103,11 +104,13 @@ const QUESTIONS: &str = "am are can did do does is was were what when where whic
 const SAME: &[&str] = &[
     "admin administrator",
     "app application",
+    "ask request",
     "attach upload",
     "auth authentication authorization",
-    "authenticated me my mine myself current",
+    "authenticated self",
     "avatar image photo picture pic img",
     "birthday birth birthdate born",
+    "bug issue ticket",
     "cancel abort halt terminate stop",
     "cert certificate ssl tls",
     "compare diff difference",
@@ -183,7 +186,6 @@ const NEAR: &[&str] = &[
     "author writer creator",
     "block ban spammer spam",
     "branch ref",
-    "bug issue ticket report",
     "calendar schedule event",
     "charge payment pay",
     "chapter episode",
@@ -231,8 +233,21 @@ const NEAR: &[&str] = &[
     "top best highest",
     "traffic view visit clone",
     "upcoming soon future",
-    "who person people user member",
 ];
+
+/// Words after which something's name or content follows.
+const QUOTES: &str = "about called containing mentioning mention named saying says titled";
+
+/// Words that ask for somebody, and the nouns that APIs have for people.
+const SOMEBODY: &str = "who whom whose somebody someone anybody anyone people";
+const PEOPLE: &str = "person people user member";
+
+/// Words of somebody who means what is theirs, and the words that APIs have for them.
+const MINE: &str = "my mine myself our ours";
+const CALLER: &str = "authenticated me current self my";
+
+/// Second words of verbs that may enclose what they are about: `turn the lights off`.
+const PARTICLES: &str = "away down off on out over up";
 
 /// What a word said in a question may stand for.
 pub(super) const SAME_WEIGHT: f32 = 0.8;
@@ -245,6 +260,10 @@ pub(super) struct Vocabulary {
     common: HashMap<String, ()>,
     verbs: HashMap<String, Category>,
     questions: HashMap<String, ()>,
+    quotes: HashMap<String, ()>,
+    particles: HashMap<String, ()>,
+    /// Words that count a little for others, whatever else they say.
+    hints: HashMap<&'static str, Vec<String>>,
     phrases: HashMap<&'static str, Vec<Phrase>>,
     alike: HashMap<String, Vec<(Vec<String>, f32)>>,
 }
@@ -299,6 +318,9 @@ impl Vocabulary {
             common: set(COMMON, stemmed),
             verbs,
             questions: set(QUESTIONS, str::to_owned),
+            quotes: set(QUOTES, str::to_owned),
+            particles: set(PARTICLES, str::to_owned),
+            hints: hints(),
             phrases,
             alike: alike(),
         }
@@ -324,6 +346,21 @@ impl Vocabulary {
         self.questions.contains_key(word)
     }
 
+    /// Whether something's name or content follows an unstemmed word.
+    pub(super) fn quotes(&self, word: &str) -> bool {
+        self.quotes.contains_key(word)
+    }
+
+    /// Whether an unstemmed word may end a verb at a distance.
+    pub(super) fn is_particle(&self, word: &str) -> bool {
+        self.particles.contains_key(word)
+    }
+
+    /// Stems that an unstemmed word hints at.
+    pub(super) fn hints(&self, word: &str) -> &[String] {
+        self.hints.get(word).map_or(&[], Vec::as_slice)
+    }
+
     /// Turns of phrase that start with an unstemmed word, the longest first.
     pub(super) fn phrases(&self, first: &str) -> &[Phrase] {
         self.phrases.get(first).map_or(&[], Vec::as_slice)
@@ -333,6 +370,16 @@ impl Vocabulary {
     pub(super) fn alike(&self, stem: &str) -> &[(Vec<String>, f32)] {
         self.alike.get(stem).map_or(&[], Vec::as_slice)
     }
+}
+
+fn hints() -> HashMap<&'static str, Vec<String>> {
+    let mut all = HashMap::new();
+    for (words, meant) in [(SOMEBODY, PEOPLE), (MINE, CALLER)] {
+        for word in words.split_whitespace() {
+            all.insert(word, meant.split_whitespace().map(stemmed).collect());
+        }
+    }
+    all
 }
 
 fn alike() -> HashMap<String, Vec<(Vec<String>, f32)>> {
