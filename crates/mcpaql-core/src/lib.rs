@@ -19,7 +19,7 @@ pub mod policy;
 mod reader;
 pub mod request;
 pub mod response;
-mod sample;
+pub mod sample;
 pub mod schema;
 pub mod signature;
 pub mod source;
