@@ -194,10 +194,7 @@ impl Asked {
         notes: &mut Vec<Diagnostic>,
     ) -> (Auth, Option<Auth>) {
         if let Some(text) = document.filter(|text| text.starts_with(['[', '{'])) {
-            let auth = self.auth(security, text, notes);
-            if auth != Auth::None || scan::items(text).is_empty() {
-                return (auth, None);
-            }
+            return (self.auth(security, text, notes), None);
         }
         let mut counts: IndexMap<&str, usize> = IndexMap::new();
         for text in operations().flatten() {

@@ -1,0 +1,141 @@
+//! One odd thing never ends the reading of a whole document.
+
+use crate::{import, messages, open_text, operation, rejected, with_paths};
+use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::library::Library;
+use serde_json::json;
+
+#[test]
+fn an_odd_operation_is_diagnosed_left_out_and_counted() {
+    let import = import(&with_paths(json!({
+        "/good": {"get": {"operationId": "good"}},
+        "/text": {"get": "not an object"},
+        "/list": [1, 2],
+        "/open/{id": {"get": {}},
+        "https://else.example/x": {"get": {}},
+        "/trace": {"trace": {}, "get": null},
+        "x-note": "ignored"
+    })));
+    assert_eq!(import.adapter.operations.len(), 1);
+    assert_eq!(import.report.skipped, 5);
+    let told = messages(&import);
+    for expected in [
+        "GET /text was left out: it is a string instead of an object",
+        "GET /open/{id was left out: a '{' of its path is never closed",
+        "GET https://else.example/x was left out: its path is an address of its own",
+        "TRACE /trace was left out: the method TRACE cannot be sent",
+        "GET /trace was left out: it is null instead of an object",
+    ] {
+        assert!(told.contains(&expected), "{expected} in {told:#?}");
+    }
+    let list =
+        import.report.diagnostics.iter().find(|diagnostic| diagnostic.pointer == "/paths/~1list").unwrap();
+    assert_eq!((list.severity, list.found.as_deref()), (Severity::Warning, Some("an array")));
+}
+
+#[test]
+fn a_diagnosis_names_the_line() {
+    let import = open_text(
+        "{\"openapi\": \"3.0.0\",\n\"paths\": {\n\"/a\": {\"get\": {}},\n\"/b\": {\n  \"get\": 7\n}}}",
+    );
+    let lost = import.report.diagnostics.iter().find(|found| found.pointer == "/paths/~1b/get").unwrap();
+    let span = lost.span.unwrap();
+    assert_eq!((span.line, span.column), (5, 10));
+}
+
+#[test]
+fn members_of_the_wrong_type_count_as_missing() {
+    let import = import(&json!({
+        "openapi": 3.0,
+        "info": ["no"],
+        "servers": {"url": 1},
+        "security": "none",
+        "tags": 3,
+        "components": {"schemas": [], "parameters": null, "securitySchemes": {"a": 1, "b": {"type": []}}},
+        "paths": {"/a": {"parameters": "x", "servers": 5, "summary": {}, "get": {
+            "operationId": 7, "summary": [], "description": {}, "tags": "a", "deprecated": 1, "security": {"a": []},
+            "parameters": {}, "responses": [], "requestBody": 3, "servers": [1, {"url": 2}]
+        }}}
+    }));
+    assert_eq!(import.adapter.operations.len(), 1);
+    assert_eq!(import.adapter.operations[0].source_id, None);
+    assert!(import.library.operation(0).is_some());
+}
+
+#[test]
+fn of_two_equal_names_the_last_one_counts() {
+    let import = open_text(
+        r#"{"openapi": "3.0.0", "paths": {
+            "/a": {"get": {"operationId": "first"}, "put": {}},
+            "/a": {"get": {"operationId": "lost"}, "get": {"operationId": "last", "operationId": "wins"}}
+        }}"#,
+    );
+    assert_eq!(import.adapter.operations.len(), 1);
+    assert_eq!(operation(&import, "wins").source_id.as_deref(), Some("wins"));
+}
+
+#[test]
+fn what_editors_leave_around_a_text_is_no_fault() {
+    for text in [
+        "\u{feff}{\"openapi\": \"3.0.0\", \"paths\": {\"/a\": {\"get\": {}}}}",
+        "  {\"openapi\": \"3.0.0\", \"paths\": {\"/a\": {\"get\": {}}}}\n\0\0",
+        "{\"openapi\": \"3.0.0\", \"paths\": {\"/a\": {\"get\": {},},},}",
+    ] {
+        assert_eq!(open_text(text).adapter.operations.len(), 1, "{text:?}");
+    }
+}
+
+#[test]
+fn a_text_that_is_no_document_is_rejected_in_a_sentence() {
+    for (text, message) in [
+        ("", "The document is empty"),
+        (" \n\0", "The document is empty"),
+        ("[]", "The document is an array, not an object"),
+        ("{\"a\": 1}", "This is not an OpenAPI document"),
+        ("Just some words", "The text is neither JSON nor YAML that describes an API"),
+        ("<html></html>", "The text is neither JSON nor YAML that describes an API"),
+        (
+            "{\"openapi\": \"3.0.0\", \"paths\": {\"/a\": ",
+            "This is not valid JSON: EOF while parsing a value",
+        ),
+    ] {
+        let fault = rejected(text);
+        assert_eq!(fault.message, message, "{text:?}");
+        assert_eq!(fault.severity, Severity::Error);
+    }
+}
+
+#[test]
+fn depth_neither_overflows_nor_spreads() {
+    let deep = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
+    let text = format!(
+        "{{\"openapi\": \"3.0.0\", \"x-deep\": {deep}, \"paths\": {{\"/a\": {{\"get\": {{\"operationId\": \"a\"}}}}, \
+         \"/b\": {{\"get\": {{\"responses\": {deep}}}}}}}}}"
+    );
+    let import = open_text(&text);
+    assert_eq!(import.adapter.operations.len(), 2);
+    assert!(import.library.operation(0).is_some());
+    assert!(import.library.operation(1).is_none(), "too deep to be read");
+    assert!(!rejected(&"[".repeat(200_000)).message.is_empty());
+}
+
+#[test]
+fn a_document_without_operations_is_opened_with_a_warning() {
+    let import =
+        import(&json!({"openapi": "3.1.0", "info": {"title": "Hooks"}, "webhooks": {"a": {"post": {}}}}));
+    assert!(import.adapter.operations.is_empty());
+    assert!(messages(&import).contains(&"The document describes no operation that can be called"));
+}
+
+#[test]
+fn methods_of_newer_versions_are_told_apart() {
+    let import = import(&json!({"openapi": "3.2.0", "paths": {"/a": {
+        "query": {"operationId": "q"},
+        "additionalOperations": {"COPY": {"operationId": "c"}, "PATCH": {"operationId": "p"}}
+    }}}));
+    assert_eq!(import.adapter.operations.len(), 1);
+    assert_eq!(operation(&import, "p").source_id.as_deref(), Some("p"));
+    let told = messages(&import);
+    assert!(told.contains(&"QUERY /a was left out: the method QUERY cannot be sent"), "{told:?}");
+    assert!(told.contains(&"COPY /a was left out: the method COPY cannot be sent"), "{told:?}");
+}

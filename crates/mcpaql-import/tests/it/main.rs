@@ -1,0 +1,86 @@
+//! What comes out of OpenAPI documents, whole and broken.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod broken;
+mod heads;
+mod mutilated;
+mod references;
+mod security;
+mod servers;
+
+use mcpaql_core::adapter::{HttpTarget, Target};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::operation::{Binding, HttpBinding, Operation};
+use mcpaql_import::openapi::{Import, Loaded, Loader, NoLoader, Options, open};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Opens a document that is expected to open.
+fn import(document: &Value) -> Import {
+    open_text(&document.to_string())
+}
+
+fn open_text(text: &str) -> Import {
+    match open(text.to_owned(), &Options::default(), Arc::new(NoLoader)) {
+        Ok(import) => import,
+        Err(faults) => panic!("the document was rejected: {faults:?}"),
+    }
+}
+
+fn rejected(text: &str) -> Diagnostic {
+    match open(text.to_owned(), &Options::default(), Arc::new(NoLoader)) {
+        Ok(import) => panic!("the text was taken as {}", import.adapter.name),
+        Err(faults) => faults.into_iter().next().expect("a reason"),
+    }
+}
+
+/// A document with these paths and nothing else of interest.
+fn with_paths(paths: Value) -> Value {
+    json!({
+        "openapi": "3.0.3",
+        "info": {"title": "Pets", "version": "1.2.3"},
+        "servers": [{"url": "https://pets.example/v1"}],
+        "paths": paths
+    })
+}
+
+fn operation<'i>(import: &'i Import, source_id: &str) -> &'i Operation {
+    let mut all = import.adapter.operations.iter();
+    all.find(|operation| operation.source_id.as_deref() == Some(source_id)).expect("the operation is there")
+}
+
+fn http(operation: &Operation) -> &HttpBinding {
+    match &operation.binding {
+        Binding::Http(http) => http,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn target(import: &Import) -> &HttpTarget {
+    match &import.adapter.target {
+        Target::Http(target) => target,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn messages(import: &Import) -> Vec<&str> {
+    import.report.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect()
+}
+
+/// Files by name, relative to nothing.
+struct Files(HashMap<&'static str, &'static str>);
+
+impl Files {
+    fn of<const N: usize>(files: [(&'static str, &'static str); N]) -> Arc<Files> {
+        Arc::new(Files(files.into_iter().collect()))
+    }
+}
+
+impl Loader for Files {
+    fn load(&self, _: &str, reference: &str) -> Result<Loaded, String> {
+        let name = reference.trim_start_matches("./");
+        let text = self.0.get(name).ok_or("there is no such file")?;
+        Ok(Loaded { id: name.to_owned(), text: (*text).to_owned() })
+    }
+}

@@ -1,0 +1,93 @@
+//! Where an API lives.
+
+use crate::{http, import, messages, operation, target, with_paths};
+use mcpaql_import::openapi::{NoLoader, Options, open};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+fn base_url(servers: Value, url: Option<&str>) -> (String, bool) {
+    let mut document = with_paths(json!({"/a": {"get": {}}}));
+    document["servers"] = servers;
+    let options = Options { url: url.map(str::to_owned), ..Options::default() };
+    let import = open(document.to_string(), &options, Arc::new(NoLoader)).unwrap();
+    (target(&import).base_url.clone(), target(&import).allow_http)
+}
+
+#[test]
+fn addresses_become_absolute_and_clean() {
+    let here = Some("https://docs.example/specs/v2/openapi.json?x=1");
+    for (servers, url, expected) in [
+        (json!([{"url": "https://a.example/v1/"}]), None, "https://a.example/v1"),
+        (json!([{"url": "http://a.example"}, {"url": "https://b.example"}]), None, "https://b.example"),
+        (json!([{"url": "/api"}]), here, "https://docs.example/api"),
+        (json!([{"url": "../v3/"}]), here, "https://docs.example/specs/v3"),
+        (json!([{"url": "."}]), here, "https://docs.example/specs/v2"),
+        (json!([{"url": "//cdn.example/x"}]), here, "https://cdn.example/x"),
+        (json!([]), here, "https://docs.example"),
+        (json!([{"url": "a.example/v1"}]), None, "https://a.example/v1"),
+        (json!([{"url": "https://user:secret@a.example/v1?key=1#x"}]), None, "https://a.example/v1"),
+        (json!([{"url": "ftp://a.example"}, {"url": "https://b example"}]), None, "${env:PETS_BASE_URL}"),
+        (json!([{"url": "/api"}]), None, "${env:PETS_BASE_URL}"),
+    ] {
+        assert_eq!(base_url(servers.clone(), url).0, expected, "{servers}");
+    }
+}
+
+#[test]
+fn variables_of_a_server_are_variables_of_the_environment() {
+    let variables = json!({
+        "scheme": {"default": "http", "enum": ["http", "https"]},
+        "region": {"default": "eu"}, "tenantId": {"enum": ["t1"]}, "odd": {"default": "a}b"}, "port": {"default": 8443}
+    });
+    for (url, expected) in [
+        ("{scheme}://{region}.a.example", "https://${env:PETS_REGION:-eu}.a.example"),
+        (
+            "https://a.example:{port}/{tenantId}/{none}",
+            "https://a.example:${env:PETS_PORT:-8443}/${env:PETS_TENANT_ID:-t1}/${env:PETS_NONE}",
+        ),
+        ("https://a.example/{odd}", "https://a.example/a}b"),
+    ] {
+        assert_eq!(base_url(json!([{"url": url, "variables": variables}]), None).0, expected, "{url}");
+    }
+}
+
+#[test]
+fn plain_http_is_allowed_with_a_warning_unless_it_is_this_machine() {
+    assert_eq!(base_url(json!([{"url": "http://a.example"}]), None), ("http://a.example".to_owned(), true));
+    assert_eq!(
+        base_url(json!([{"url": "http://localhost:8080/"}]), None),
+        ("http://localhost:8080".to_owned(), false)
+    );
+    let mut document = with_paths(json!({"/a": {"get": {}}}));
+    document["servers"] = json!([{"url": "http://a.example"}]);
+    assert!(messages(&import(&document)).contains(&"The API is only offered over plain http://"));
+}
+
+#[test]
+fn a_path_or_an_operation_may_live_elsewhere() {
+    let import = import(&with_paths(json!({"/a": {
+        "servers": [{"url": "https://uploads.example"}],
+        "get": {"operationId": "path"},
+        "put": {"operationId": "own", "servers": [{"url": "https://own.example/x"}]},
+        "post": {"operationId": "same", "servers": [{"url": "https://pets.example/v1/"}]}
+    }})));
+    assert_eq!(http(operation(&import, "path")).base_url.as_deref(), Some("https://uploads.example"));
+    assert_eq!(http(operation(&import, "own")).base_url.as_deref(), Some("https://own.example/x"));
+    assert_eq!(http(operation(&import, "same")).base_url, None);
+}
+
+#[test]
+fn swagger_hosts_are_addresses() {
+    for (members, expected) in [
+        (json!({"host": "a.example", "basePath": "v1/"}), "https://a.example/v1"),
+        (json!({"host": "a.example", "schemes": ["http"]}), "http://a.example"),
+        (json!({"host": "a.example", "schemes": ["ws", "HTTPS"]}), "https://a.example"),
+        (json!({"host": "localhost:80"}), "http://localhost:80"),
+        (json!({"host": "http://a.example/"}), "http://a.example"),
+        (json!({"host": 5, "basePath": []}), "${env:OLD_BASE_URL}"),
+    ] {
+        let mut document = json!({"swagger": "2.0", "info": {"title": "Old"}, "paths": {"/a": {"get": {}}}});
+        document.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        assert_eq!(target(&import(&document)).base_url, expected, "{members}");
+    }
+}

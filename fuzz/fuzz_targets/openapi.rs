@@ -1,0 +1,28 @@
+//! Any text as an OpenAPI document, and any text as the file that it refers to: opened and read whole. Nothing may panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpaql_core::library::Library;
+use mcpaql_import::openapi::{Loaded, Loader, Options, open};
+use std::sync::Arc;
+
+struct Other(String);
+
+impl Loader for Other {
+    fn load(&self, _: &str, _: &str) -> Result<Loaded, String> {
+        Ok(Loaded { id: "other".into(), text: self.0.clone() })
+    }
+}
+
+fuzz_target!(|input: (&str, &str)| {
+    let (text, other) = input;
+    let options = Options { url: Some("https://api.example/openapi.json".into()), ..Options::default() };
+    let Ok(import) = open(text.to_owned(), &options, Arc::new(Other(other.to_owned()))) else { return };
+    for index in 0..=import.adapter.operations.len() {
+        let _ = import.library.operation(index);
+        let _ = import.library.outline(index);
+    }
+    for name in import.library.type_names() {
+        let _ = import.library.type_named(&name);
+    }
+});
