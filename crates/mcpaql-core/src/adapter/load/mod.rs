@@ -30,9 +30,11 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 pub(crate) use binding::introspect_params;
-pub(crate) use operation::title_of;
+pub use dialect::SCHEMA_KEYS;
+pub use operation::{guard_of, title_of};
 pub use origins::Origins;
 pub(crate) use secrets::redact;
+pub use secrets::without_credentials;
 
 const ELEMENT_KEYS: &[&str] = &[
     "name",
