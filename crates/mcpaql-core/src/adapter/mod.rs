@@ -7,8 +7,7 @@ mod load;
 mod model;
 mod store_operations;
 
-pub use load::title_of;
-pub use load::{Loaded, Origins, load};
+pub use load::{Loaded, Origins, SCHEMA_KEYS, guard_of, load, title_of, without_credentials};
 pub(crate) use load::{origins, read, redact};
 pub use model::*;
 pub use store_operations::{

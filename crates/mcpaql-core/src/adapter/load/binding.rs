@@ -60,7 +60,11 @@ pub(super) fn resolve_placeholders(
 ) {
     for piece in pieces {
         let Segment::Param(name) = piece else { continue };
-        let found = drafts.iter().find(|draft| draft.param.name == *name || draft.param.wire == *name);
+        // The name on the wire may be another parameter's name, so names go first.
+        let found = drafts
+            .iter()
+            .find(|draft| draft.param.name == *name)
+            .or_else(|| drafts.iter().find(|draft| draft.param.wire == *name));
         if let Some(draft) = found {
             *name = draft.param.name.clone();
             continue;

@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 /// The JSON types.
 pub(super) const PRIMITIVES: &[&str] = &["string", "integer", "number", "boolean", "array", "object", "null"];
 
-/// The vocabulary of a schema.
-pub(super) const SCHEMA_KEYS: &[&str] = &[
+/// The vocabulary of a schema in documents.
+pub const SCHEMA_KEYS: &[&str] = &[
     "type",
     "enum",
     "const",

@@ -34,9 +34,11 @@ use operation::Setting;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-pub use operation::title_of;
+pub use dialect::SCHEMA_KEYS;
+pub use operation::{guard_of, title_of};
 pub use origins::Origins;
 pub(crate) use secrets::redact;
+pub use secrets::without_credentials;
 
 const ELEMENT_KEYS: &[&str] = &[
     "name",

@@ -291,7 +291,8 @@ fn contradictions(
 }
 
 /// A required etag or version argument makes an update safe against lost changes.
-fn guard_of(params: &[Param]) -> Guard {
+#[must_use]
+pub fn guard_of(params: &[Param]) -> Guard {
     let guarded = params.iter().any(|param| {
         param.required
             && matches!(param.name.as_str(), "etag" | "if_match" | "_etag" | "version" | "lock_version")
@@ -401,6 +402,7 @@ pub(super) fn hints(reader: &mut Reader, object: &Object<'_>, key: &str, also: &
 }
 
 /// `create_pull_request` → `Create Pull Request`.
+#[must_use]
 pub fn title_of(name: &str) -> String {
     let mut title = String::with_capacity(name.len());
     for word in name.split(['_', '-']).filter(|word| !word.is_empty()) {

@@ -132,6 +132,26 @@ pub(crate) fn redact(diagnostic: &mut Diagnostic) {
     }
 }
 
+/// The text without what [`scan`] would report under that key, for whoever writes documents.
+#[must_use]
+pub fn without_credentials<'t>(key: &str, text: &'t str) -> Cow<'t, str> {
+    let (Some(token), Some(query)) = (TOKEN.as_ref(), QUERY.as_ref()) else {
+        return Cow::Owned(String::new());
+    };
+    if text.contains("${env:") {
+        return Cow::Borrowed(text);
+    }
+    let text = token.replace_all(text, "•••");
+    if !URL_KEYS.contains(&key) {
+        return text;
+    }
+    // Braces, because a placeholder is no credential.
+    match query.replace_all(&text, "$1{secret}") {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(masked) => Cow::Owned(masked),
+    }
+}
+
 /// Whether a header or a variable of that name carries a credential.
 pub(super) fn is_credential_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");

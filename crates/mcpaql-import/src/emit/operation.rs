@@ -1,0 +1,325 @@
+//! An operation as the document writes it: short facts first, then parameters, answer and examples. What the loader would
+//! find out by itself is not written.
+
+use super::schema;
+use super::target::{auth, body_word, hints};
+use super::yaml::{Members, Node};
+use mcpaql_core::adapter::{Adapter, Target, guard_of, title_of};
+use mcpaql_core::facts::{self, Declared, Effect, Facts, Reach, Repeat};
+use mcpaql_core::operation::{
+    Arg, Binding, BodyForm, CommandBinding, ExitMeaning, HttpBinding, Operation, Output, Pagination, Param,
+    Place, Returns, Segment, Stdin, Style, StyleForm,
+};
+use mcpaql_core::policy;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// One entry of a category's list.
+pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> Node<'a> {
+    let mut out = Lines::default();
+    out.put("name", operation.name.as_str());
+    out.put_if(operation.title != title_of(&operation.name) && !operation.title.is_empty(), "title", || {
+        super::prose(&operation.title).into()
+    });
+    out.put_some("source_id", operation.source_id.as_deref());
+    match &operation.binding {
+        Binding::Http(http) => http_binding(&mut out, http, &adapter.target),
+        Binding::Command(command) => command_binding(&mut out, command),
+        Binding::Store(_) | Binding::Introspect => {}
+    }
+    let description = super::prose(&operation.description);
+    out.put_if(!description.is_empty(), "description", || description.into());
+    out.put_texts("tags", &operation.tags);
+    out.put_texts("aliases", &operation.aliases);
+    match operation.deprecated.as_deref().map(str::trim) {
+        None => {}
+        Some("") => out.put("deprecated", true),
+        Some(text) => out.put("deprecated", super::prose(text)),
+    }
+    declared_facts(&mut out, operation, &adapter.target);
+    out.0.extend(hints(&operation.hints).map(|hints| (Cow::Borrowed("annotations"), hints)));
+    if let Some(pages) = &operation.pagination {
+        out.put("pagination", pagination(pages));
+    }
+    if !operation.params.is_empty() {
+        let params = operation.params.iter().map(|written| {
+            (Cow::Borrowed(written.name.as_str()), param(written, default_place(operation, written)))
+        });
+        out.put("params", Node::Tall(params.collect()));
+    }
+    if let Some(answer) = &operation.returns {
+        out.put("returns", returns(answer));
+    }
+    let examples = examples(operation);
+    out.put_if(!examples.is_empty(), "examples", || Node::List(examples));
+    Node::Tall(out.0)
+}
+
+/// The keys of one thing, in order.
+#[derive(Default)]
+pub(super) struct Lines<'a>(pub(super) Members<'a>);
+
+impl<'a> Lines<'a> {
+    pub(super) fn put(&mut self, key: &'static str, node: impl Into<Node<'a>>) {
+        self.0.push((Cow::Borrowed(key), node.into()));
+    }
+
+    pub(super) fn put_if(&mut self, applies: bool, key: &'static str, node: impl FnOnce() -> Node<'a>) {
+        if applies {
+            self.put(key, node());
+        }
+    }
+
+    pub(super) fn put_some(&mut self, key: &'static str, text: Option<&'a str>) {
+        if let Some(text) = text {
+            self.put(key, text);
+        }
+    }
+
+    pub(super) fn put_texts(&mut self, key: &'static str, texts: &'a [String]) {
+        self.put_if(!texts.is_empty(), key, || Node::texts(texts));
+    }
+}
+
+fn http_binding<'a>(out: &mut Lines<'a>, http: &'a HttpBinding, target: &Target) {
+    out.put("maps_to", format!("{} {}", http.method, template(&http.path)));
+    out.put_some("base_url", http.base_url.as_deref());
+    if let Some(own) = &http.auth {
+        out.put("auth", auth(own));
+    }
+    let usual = match target {
+        Target::Http(target) => target.serialization,
+        Target::Store(_) | Target::Command(_) => BodyForm::Json,
+    };
+    out.put_if(http.body != usual, "body", || body_word(http.body).into());
+    out.put_some("content_type", http.content_type.as_deref());
+    out.put_some("body_param", http.body_param.as_deref());
+}
+
+/// Text with `{name}` where a parameter stands.
+fn template(pieces: &[Segment]) -> String {
+    let mut out = String::new();
+    for piece in pieces {
+        match piece {
+            Segment::Literal(text) => out.push_str(text),
+            Segment::Param(name) => {
+                out.push('{');
+                out.push_str(name);
+                out.push('}');
+            }
+        }
+    }
+    out
+}
+
+fn command_binding<'a>(out: &mut Lines<'a>, command: &'a CommandBinding) {
+    let group = |args: &[Vec<Segment>]| Node::List(args.iter().map(|arg| template(arg).into()).collect());
+    let argv = command.argv.iter().map(|arg| match arg {
+        Arg::Template(pieces) => template(pieces).into(),
+        Arg::Group(args) => group(args),
+        Arg::When(flag, args) => {
+            let mut when = Lines::default();
+            when.put("when", flag.as_str());
+            when.put("args", group(args));
+            Node::Map(when.0)
+        }
+    });
+    out.put("command", Node::List(argv.collect()));
+    match &command.stdin {
+        Stdin::Closed => {}
+        Stdin::Params => out.put("stdin", "params"),
+        Stdin::Param(name) => out.put("stdin", format!("{{{name}}}")),
+    }
+    match command.output {
+        Output::Text => {}
+        Output::Json => out.put("output", "json"),
+        Output::JsonLines => out.put("output", "jsonlines"),
+        Output::Lines => out.put("output", "lines"),
+    }
+    if let Some(timeout) = command.timeout_ms {
+        out.put("timeout", super::target::seconds(timeout));
+    }
+    let exit = command.exit.iter().map(|(status, meaning)| {
+        let meaning = match meaning {
+            ExitMeaning::Success => "success",
+            ExitMeaning::Error(code) => code.as_str(),
+        };
+        (Cow::Owned(status.to_string()), Node::from(meaning))
+    });
+    let exit: Members<'_> = exit.collect();
+    out.put_if(!exit.is_empty(), "exit", || Node::Map(exit));
+}
+
+/// `effect`, `danger` and `idempotent`, each only where the loader would infer something else.
+fn declared_facts(out: &mut Lines<'_>, operation: &Operation, target: &Target) {
+    let inferred = |effect: Option<Effect>, idempotent: Option<bool>| {
+        facts::infer(&Declared {
+            category: operation.category,
+            effect,
+            idempotent,
+            danger: operation.danger,
+            guard: guard_of(&operation.params),
+            reach: if target.is_remote() { Reach::Open } else { Reach::Process },
+            binding: &operation.binding,
+        })
+    };
+    let own = operation.facts.effect;
+    let effect = Some(own).filter(|own| inferred(None, None).effect != *own);
+    out.put_if(effect.is_some(), "effect", || own.as_str().into());
+    let usual = facts::danger_of(&operation.name, operation.category);
+    out.put_if(operation.danger != usual, "danger", || operation.danger.as_str().into());
+    if let Some(idempotent) = idempotent(operation, |idempotent| inferred(effect, idempotent)) {
+        out.put("idempotent", idempotent);
+    }
+}
+
+/// What to say about repeating: what leads to the same fact, else what is announced alike, else that it may not be repeated.
+fn idempotent(operation: &Operation, inferred: impl Fn(Option<bool>) -> Facts) -> Option<bool> {
+    let ways = [None, Some(true), Some(false)];
+    let announced = |facts: &Facts| -> Vec<bool> {
+        policy::policies().map(|policy| policy.hints(operation.category, facts).idempotent).collect()
+    };
+    let find = |fits: &dyn Fn(&Facts) -> bool| ways.into_iter().find(|way| fits(&inferred(*way)));
+    find(&|facts| facts.repeat == operation.facts.repeat)
+        .or_else(|| find(&|facts| announced(facts) == announced(&operation.facts)))
+        .or_else(|| find(&|facts| facts.repeat == Repeat::Accumulates))
+        .flatten()
+}
+
+fn pagination(pages: &Pagination) -> Node<'_> {
+    let mut out = Lines::default();
+    out.put("kind", pages.kind.as_str());
+    out.put_some("at", pages.at.as_deref());
+    out.put_some("size", pages.size.as_deref());
+    out.put_some("next", pages.next.as_deref());
+    out.put_some("items", pages.items.as_deref());
+    Node::Map(out.0)
+}
+
+/// Where the loader puts a parameter that does not say; `None` where it makes no difference.
+fn default_place(operation: &Operation, param: &Param) -> Option<Place> {
+    let Binding::Http(http) = &operation.binding else { return None };
+    let in_path = |piece: &Segment| matches!(piece, Segment::Param(name) if *name == param.name);
+    Some(if http.path.iter().any(in_path) {
+        Place::Path
+    } else if matches!(http.method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS") {
+        Place::Query
+    } else {
+        Place::Body
+    })
+}
+
+fn param(param: &Param, default_place: Option<Place>) -> Node<'_> {
+    let mut written = match &param.schema {
+        Value::Object(map) => schema::keywords(map, param.sensitive),
+        // What nothing fits, written as the parameter it is.
+        Value::Bool(false) => vec![(Cow::Borrowed("not"), Node::from("any"))],
+        _ => Vec::new(),
+    };
+    // Prose and default stand beside the schema in the model, and in the document among its keywords.
+    written.retain(|(key, _)| !matches!(&**key, "description" | "default"));
+    let required = param.required || param.place == Place::Path;
+    if required && written.iter().any(|(key, _)| key == "required") {
+        // `required` is said of the parameter here, so what is required inside it needs a schema of its own.
+        let inner = schema::shaped(written);
+        written = vec![(Cow::Borrowed("type"), inner)];
+    }
+    let kind = match written.iter().position(|(key, _)| key == "type") {
+        Some(at) => Some(written.remove(at)),
+        None if written.iter().any(|(key, _)| TYPE_KEYS.contains(&&**key)) => None,
+        None => Some((Cow::Borrowed("type"), Node::from("any"))),
+    };
+    let mut out = Lines::default();
+    out.0.extend(kind);
+    out.put_if(required, "required", || true.into());
+    out.put_if(default_place.is_some_and(|place| place != param.place), "in", || {
+        place_word(param.place).into()
+    });
+    out.put_if(param.wire != param.name, "as", || param.wire.as_str().into());
+    out.put_if(param.sensitive, "sensitive", || true.into());
+    style(&mut out, param);
+    out.put_texts("from", &param.from);
+    let (before, after): (Vec<_>, Vec<_>) = written.into_iter().partition(|(key, _)| comes_before_prose(key));
+    out.0.extend(before);
+    if let Some(default) = param.default.as_ref().filter(|default| !default.is_null() && !is_secret(param)) {
+        out.put("default", default);
+    }
+    let description = super::prose(&param.description);
+    out.put_if(!description.is_empty(), "description", || description.into());
+    out.0.extend(after);
+    schema::shaped(out.0)
+}
+
+/// Keys one of which the loader wants to see.
+const TYPE_KEYS: &[&str] = &["$ref", "enum", "const", "oneOf", "anyOf", "allOf", "properties", "items"];
+
+fn comes_before_prose(key: &str) -> bool {
+    let place = |wanted: &str| schema::ORDER.iter().position(|known| *known == wanted);
+    place(key).is_some_and(|own| Some(own) < place("description"))
+}
+
+fn is_secret(param: &Param) -> bool {
+    param.sensitive || param.schema.get("format").is_some_and(|format| format == "password")
+}
+
+fn style(out: &mut Lines<'_>, param: &Param) {
+    let Style { form, explode, reserved } = param.style;
+    out.put_if(form != Style::default_for(param.place).form, "style", || style_word(form).into());
+    let usual = matches!(form, StyleForm::Form | StyleForm::DeepObject);
+    out.put_if(explode != usual, "explode", || explode.into());
+    out.put_if(reserved, "allow_reserved", || true.into());
+}
+
+fn place_word(place: Place) -> &'static str {
+    match place {
+        Place::Path => "path",
+        Place::Query => "query",
+        Place::Header => "header",
+        Place::Cookie => "cookie",
+        Place::Body => "body",
+    }
+}
+
+fn style_word(form: StyleForm) -> &'static str {
+    match form {
+        StyleForm::Form => "form",
+        StyleForm::Simple => "simple",
+        StyleForm::SpaceDelimited => "spaceDelimited",
+        StyleForm::PipeDelimited => "pipeDelimited",
+        StyleForm::DeepObject => "deepObject",
+        StyleForm::Label => "label",
+        StyleForm::Matrix => "matrix",
+        StyleForm::Json => "json",
+    }
+}
+
+fn returns(answer: &Returns) -> Node<'_> {
+    let description = super::prose(&answer.description);
+    if description.is_empty() {
+        return schema::node(&answer.schema);
+    }
+    let mut written = answer.schema.as_object().map_or_else(Vec::new, |map| schema::keywords(map, false));
+    written.retain(|(key, _)| key != "description");
+    let at = written.iter().position(|(key, _)| !comes_before_prose(key)).unwrap_or(written.len());
+    written.insert(at, (Cow::Borrowed("description"), description.into()));
+    Node::Tall(written)
+}
+
+/// The example calls without any value of a secret; one that would no longer be a whole call is left out.
+fn examples(operation: &Operation) -> Vec<Node<'_>> {
+    let secrets: Vec<&Param> = operation.params.iter().filter(|param| is_secret(param)).collect();
+    let whole = |params: &Map<String, Value>| {
+        !secrets.iter().any(|secret| secret.required && params.contains_key(&secret.name))
+    };
+    let shown = operation.examples.iter().filter(|example| whole(&example.params)).map(|example| {
+        let mut out = Lines::default();
+        let description = super::prose(&example.description);
+        out.put_if(!description.is_empty(), "description", || description.into());
+        let open =
+            example.params.iter().filter(|(name, _)| !secrets.iter().any(|secret| secret.name == **name));
+        let params = open.map(|(name, value)| (Cow::from(name), Node::from(value)));
+        out.put("params", Node::Map(params.collect()));
+        Node::Tall(out.0)
+    });
+    shown.collect()
+}

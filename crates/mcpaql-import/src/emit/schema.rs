@@ -1,0 +1,145 @@
+//! JSON Schema → the document's dialect: `string`, `Repository`, `Repository[]` where a name says it all.
+//!
+//! Keywords stand in one order whatever the order of the source, and a keyword that documents do not know is left out:
+//! with it the document would not load.
+
+use super::yaml::{Members, Node};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// The keywords in the order of writing: what it is, what it may be, what it means, what is inside.
+pub(super) const ORDER: &[&str] = &[
+    "type",
+    "$ref",
+    "nullable",
+    "format",
+    "enum",
+    "const",
+    "default",
+    "minimum",
+    "exclusiveMinimum",
+    "maximum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "contentEncoding",
+    "contentMediaType",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "readOnly",
+    "writeOnly",
+    "deprecated",
+    "title",
+    "description",
+    "example",
+    "examples",
+    "required",
+    "properties",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "discriminator",
+    "not",
+];
+
+/// How the model refers to a type.
+const TYPES: &str = "#/types/";
+/// What never stands beside a secret.
+const REVEALING: &[&str] = &["default", "example", "examples"];
+
+/// A schema, by its name where it is nothing else.
+pub(super) fn node(schema: &Value) -> Node<'_> {
+    match schema {
+        Value::Bool(flag) => Node::Bool(*flag),
+        Value::Object(map) => shaped(keywords(map, false)),
+        _ => Node::from("any"),
+    }
+}
+
+/// A schema of these keywords: a name where they say no more than that; prose and what is inside an object are worth a
+/// line each.
+pub(super) fn shaped(mut members: Members<'_>) -> Node<'_> {
+    match members.as_slice() {
+        [] => return Node::from("any"),
+        [(key, Node::Text(_))] if key == "type" => {}
+        _ if members.iter().any(|(key, _)| matches!(&**key, "description" | "properties")) => {
+            return Node::Tall(members);
+        }
+        _ => return Node::Map(members),
+    }
+    members.pop().map_or(Node::Null, |(_, name)| name)
+}
+
+/// The keywords of a schema; those of a secret without any value of it.
+pub(super) fn keywords(map: &Map<String, Value>, secret: bool) -> Members<'_> {
+    let secret = secret || map.get("format").is_some_and(|format| format == "password");
+    let place = |key: &str| match ORDER.iter().position(|known| *known == key) {
+        None if key.starts_with("x-") => Some(ORDER.len()),
+        place => place,
+    };
+    let mut written: Vec<(usize, Cow<'_, str>, Node<'_>)> = Vec::with_capacity(map.len());
+    let list = map.get("type").is_some_and(|name| name == "array");
+    let mut items = map.get("items").map(node);
+    for (key, value) in map {
+        let Some(place) = place(key).filter(|_| !(secret && REVEALING.contains(&key.as_str()))) else {
+            continue;
+        };
+        let (place, key, node) = match (key.as_str(), value) {
+            ("type", _) if list => match &items {
+                Some(Node::Text(element)) => (place, "type", Node::from(format!("{element}[]"))),
+                _ => (place, "type", Node::from(value)),
+            },
+            ("items", _) => match items.take() {
+                Some(Node::Text(element)) if list => {
+                    items = Some(Node::Text(element));
+                    continue;
+                }
+                Some(node) => (place, "items", node),
+                None => continue,
+            },
+            ("$ref", Value::String(target)) if !map.contains_key("type") => {
+                match target.strip_prefix(TYPES) {
+                    Some(name) => (0, "type", Node::from(name)),
+                    None => (place, "$ref", Node::from(value)),
+                }
+            }
+            ("title" | "description", Value::String(text)) if text.trim().is_empty() => continue,
+            ("title" | "description", Value::String(text)) => {
+                (place, key.as_str(), super::prose(text).into())
+            }
+            (key, value) => match keyword(key, value) {
+                Some(node) => (place, key, node),
+                None => continue,
+            },
+        };
+        written.push((place, Cow::Borrowed(key), node));
+    }
+    written.sort_by_key(|(place, ..)| *place);
+    written.into_iter().map(|(_, key, node)| (key, node)).collect()
+}
+
+/// One keyword; nothing where its value is not of the kind it must be, which the loader would reject.
+fn keyword<'a>(key: &str, value: &'a Value) -> Option<Node<'a>> {
+    match (key, value) {
+        ("properties", Value::Object(fields)) => {
+            let fields = fields.iter().map(|(name, schema)| (Cow::from(name), node(schema)));
+            Some(Node::Tall(fields.collect()))
+        }
+        // A flag here would speak about the object around, and an empty list says nothing.
+        ("required", Value::Array(names)) if !names.is_empty() => Some(Node::from(value)),
+        ("not" | "additionalProperties", schema) => Some(node(schema)),
+        ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
+            Some(Node::List(schemas.iter().map(node).collect()))
+        }
+        ("properties" | "required" | "allOf" | "anyOf" | "oneOf" | "prefixItems", _) => None,
+        (_, value) => Some(Node::from(value)),
+    }
+}

@@ -1,0 +1,197 @@
+//! `target` and `auth`, and what else an adapter says once: only what is not the default.
+
+use super::operation::Lines;
+use super::schema;
+use super::yaml::{Members, Node};
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{
+    Adapter, Auth, CommandTarget, ErrorPolicy, HttpTarget, KeyPlace, Mode, StoreTarget, Target,
+};
+use mcpaql_core::operation::{BodyForm, Category};
+use mcpaql_core::policy::HintOverrides;
+use serde_json::Number;
+use std::borrow::Cow;
+
+/// `target`.
+pub(super) fn target(target: &Target) -> Node<'_> {
+    Node::Tall(match target {
+        Target::Http(http) => http_target(http),
+        Target::Store(store) => store_target(store),
+        Target::Command(command) => command_target(command),
+    })
+}
+
+fn http_target(http: &HttpTarget) -> Members<'_> {
+    let mut out = Lines::default();
+    out.put("base_url", http.base_url.as_str());
+    out.put_if(!http.headers.is_empty(), "headers", || texts(&http.headers));
+    out.put_if(http.serialization != BodyForm::Json, "serialization", || {
+        body_word(http.serialization).into()
+    });
+    out.put_if(http.allow_http, "allow_http", || true.into());
+    out.put_if(http.connect_timeout_ms != 10_000, "connect_timeout", || seconds(http.connect_timeout_ms));
+    out.put_if(http.timeout_ms != 60_000, "timeout", || seconds(http.timeout_ms));
+    out.put_if(http.retries != 2, "retries", || Node::Number(http.retries.into()));
+    out.put_if(http.max_response_bytes != 10 << 20, "max_response_bytes", || {
+        Node::Number(http.max_response_bytes.into())
+    });
+    out.0
+}
+
+fn store_target(store: &StoreTarget) -> Members<'_> {
+    let mut out = Lines::default();
+    out.put("transport", "native");
+    out.put("protocol", "store");
+    let resources = store.resources.iter().map(|(name, resource)| {
+        let mut out = Lines::default();
+        out.put("description", resource.description.as_str());
+        out.put("plural", resource.plural.as_str());
+        let fields = resource.fields.iter().map(|(name, field)| (Cow::from(name), schema::node(field)));
+        out.put("fields", Node::Tall(fields.collect()));
+        out.put_texts("required", &resource.required);
+        out.put_texts("search", &resource.search);
+        (Cow::from(name), Node::Tall(out.0))
+    });
+    out.put("resources", Node::Tall(resources.collect()));
+    out.0
+}
+
+fn command_target(command: &CommandTarget) -> Members<'_> {
+    let mut out = Lines::default();
+    out.put("transport", "native");
+    out.put("protocol", "command");
+    out.put_some("cwd", command.cwd.as_deref());
+    out.put_texts("env", &command.env);
+    out.put_if(!command.set_env.is_empty(), "set_env", || texts(&command.set_env));
+    out.put_if(command.timeout_ms != 30_000, "timeout", || seconds(command.timeout_ms));
+    out.put_if(command.max_output_bytes != 1 << 20, "max_output_bytes", || {
+        Node::Number(command.max_output_bytes.into())
+    });
+    out.0
+}
+
+fn texts(map: &IndexMap<String, String>) -> Node<'_> {
+    Node::Tall(map.iter().map(|(name, text)| (Cow::from(name), Node::from(text.as_str()))).collect())
+}
+
+/// Milliseconds as the seconds that are read as them again.
+pub(super) fn seconds(milliseconds: u64) -> Node<'static> {
+    if milliseconds.is_multiple_of(1000) {
+        return Node::Number((milliseconds / 1000).into());
+    }
+    let exact = milliseconds as f64 / 1000.0;
+    // The reader rounds up, so a product that is a trifle too large would gain a millisecond.
+    let read = (exact * 1000.0).ceil() as u64;
+    let seconds = if read > milliseconds { exact.next_down() } else { exact };
+    Number::from_f64(seconds).map_or(Node::Null, Node::Number)
+}
+
+/// `auth`, in the form of its type.
+pub(super) fn auth(auth: &Auth) -> Node<'_> {
+    let mut out = Lines::default();
+    match auth {
+        Auth::None => out.put("type", "none"),
+        Auth::Bearer { token_env, header, prefix } => {
+            out.put("type", "bearer");
+            out.put("token_env", token_env.as_str());
+            out.put_if(header != "Authorization", "header", || header.as_str().into());
+            out.put_if(prefix != "Bearer ", "prefix", || prefix.as_str().into());
+        }
+        Auth::ApiKey { key_env, place, prefix } => {
+            out.put("type", "api_key");
+            out.put("key_env", key_env.as_str());
+            match place {
+                KeyPlace::Header(name) => {
+                    out.put_if(name != "X-API-Key", "header", || name.as_str().into());
+                }
+                KeyPlace::Query(name) => out.put("query", name.as_str()),
+                KeyPlace::Cookie(name) => out.put("cookie", name.as_str()),
+            }
+            out.put_if(!prefix.is_empty(), "prefix", || prefix.as_str().into());
+        }
+        Auth::Basic { username_env, password_env } => {
+            out.put("type", "basic");
+            out.put("username_env", username_env.as_str());
+            out.put("password_env", password_env.as_str());
+        }
+        Auth::OAuth2(oauth) => {
+            out.put("type", "oauth2");
+            out.put("token_url", oauth.token_url.as_str());
+            out.put("client_id_env", oauth.client_id_env.as_str());
+            out.put_some("client_secret_env", oauth.client_secret_env.as_deref());
+            out.put_some("refresh_token_env", oauth.refresh_token_env.as_deref());
+            out.put_texts("scopes", &oauth.scopes);
+        }
+        Auth::All(schemes) | Auth::Any(schemes) => {
+            out.put("type", if matches!(auth, Auth::All(_)) { "all" } else { "any" });
+            out.put("schemes", Node::List(schemes.iter().map(self::auth).collect()));
+        }
+    }
+    Node::Map(out.0)
+}
+
+pub(super) fn body_word(form: BodyForm) -> &'static str {
+    match form {
+        BodyForm::Json => "json",
+        BodyForm::Form => "form",
+        BodyForm::Multipart => "multipart",
+        BodyForm::Text => "text",
+        BodyForm::Binary => "binary",
+    }
+}
+
+/// `annotations`, where they say anything.
+pub(super) fn hints(hints: &HintOverrides) -> Option<Node<'static>> {
+    let written = hint_members(hints);
+    (!written.is_empty()).then_some(Node::Map(written))
+}
+
+fn hint_members(hints: &HintOverrides) -> Members<'static> {
+    [
+        ("readOnlyHint", hints.read_only),
+        ("destructiveHint", hints.destructive),
+        ("idempotentHint", hints.idempotent),
+        ("openWorldHint", hints.open_world),
+    ]
+    .into_iter()
+    .filter_map(|(key, hint)| Some((Cow::Borrowed(key), Node::Bool(hint?))))
+    .collect()
+}
+
+/// How the adapter presents itself, where it does not leave that to the defaults.
+pub(super) fn presentation<'a>(out: &mut Lines<'a>, adapter: &'a Adapter) {
+    out.put_some("mode", adapter.mode.map(Mode::as_str));
+    out.put_some("policy", adapter.policy.as_deref());
+    out.put_if(adapter.errors == ErrorPolicy::All, "errors", || {
+        Node::Map(vec![(Cow::Borrowed("is_error"), Node::from("all"))])
+    });
+    let mut names = Lines::default();
+    names.put_some("pattern", adapter.tool_names.pattern.as_deref());
+    names.put_some("prefix", adapter.tool_names.prefix.as_deref());
+    names.put_if(!adapter.tool_names.aliases.is_empty(), "aliases", || texts(&adapter.tool_names.aliases));
+    out.put_if(!names.0.is_empty(), "tool_names", || Node::Map(names.0));
+    let mut annotations = hint_members(&adapter.hints);
+    if !adapter.endpoint_hints.is_empty() {
+        let endpoints = adapter.endpoint_hints.iter();
+        let endpoints =
+            endpoints.map(|(endpoint, hints)| (Cow::from(endpoint), Node::Map(hint_members(hints))));
+        annotations.push((Cow::Borrowed("endpoints"), Node::Tall(endpoints.collect())));
+    }
+    out.put_if(!annotations.is_empty(), "annotations", || Node::Map(annotations));
+    if let Some(profile) = &adapter.profile {
+        out.put_if(profile.name != "custom", "profile", || profile.name.as_str().into());
+        let families = profile.families.iter().map(|(name, family)| {
+            let mut out = Lines::default();
+            out.put("purpose", family.purpose.as_str());
+            out.put_some("title", family.title.as_deref());
+            let words = family.categories.iter().copied().map(Category::as_str);
+            out.put_if(!family.categories.is_empty(), "categories", || {
+                Node::List(words.map(Node::from).collect())
+            });
+            out.put_texts("operations", &family.operations);
+            out.0.extend(hints(&family.hints).map(|hints| (Cow::Borrowed("annotations"), hints)));
+            (Cow::from(name), Node::Tall(out.0))
+        });
+        out.put("endpoints", Node::Tall(families.collect()));
+    }
+}

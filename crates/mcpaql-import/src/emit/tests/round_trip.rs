@@ -1,0 +1,55 @@
+//! A document loads as the adapter it was written from.
+
+use super::strategies::adapters;
+use super::{in_order, read, seen, write};
+use mcpaql_core::source::Source;
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn example(name: &str, text: &str) -> mcpaql_core::adapter::Adapter {
+    let parsed = Source::new(name, text).parse().expect("an example is a document");
+    mcpaql_core::adapter::load(&parsed.value).adapter.expect("an example loads")
+}
+
+#[test]
+fn every_example_survives() {
+    for (name, text) in [
+        ("github-api-adapter.md", include_str!("../../../../../examples/github-api-adapter.md")),
+        ("apple-mail-adapter.md", include_str!("../../../../../examples/apple-mail-adapter.md")),
+        ("git-adapter.md", include_str!("../../../../../examples/git-adapter.md")),
+        ("notebook-adapter.md", include_str!("../../../../../examples/notebook-adapter.md")),
+    ] {
+        let adapter = example(name, text);
+        let written = write(&adapter);
+        let again = read(&written);
+        assert_eq!(difference(name, &seen(again.clone()), &seen(in_order(&adapter))), None);
+        assert_eq!(write(&again), written, "{name}");
+    }
+}
+
+/// Where two values differ first, because all of them is too much to look at.
+fn difference(path: &str, left: &Value, right: &Value) -> Option<String> {
+    match (left, right) {
+        (Value::Object(left), Value::Object(right)) if left.keys().all(|key| right.contains_key(key)) => left
+            .iter()
+            .find_map(|(key, value)| difference(&format!("{path}/{key}"), value, &right[key]))
+            .or_else(|| (left.len() != right.len()).then(|| format!("{path}: {left:?} / {right:?}"))),
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            let mut pairs = left.iter().zip(right).enumerate();
+            pairs.find_map(|(index, (left, right))| difference(&format!("{path}/{index}"), left, right))
+        }
+        _ => (left != right).then(|| format!("{path}\n{left:#}\n{right:#}")),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_document_loads_as_the_adapter_it_was_written_from(adapter in adapters()) {
+        let written = write(&adapter);
+        let again = read(&written);
+        prop_assert_eq!(difference("", &seen(again.clone()), &seen(in_order(&adapter))), None, "{}", written);
+        prop_assert_eq!(write(&again), written);
+    }
+}

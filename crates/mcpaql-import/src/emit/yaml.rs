@@ -1,0 +1,238 @@
+//! A small writer of YAML: what it writes reads back as the same value, and it writes the same value always alike.
+//!
+//! Maps stand in block style with one key per line. Short lists and short maps without prose stand on one line, long texts
+//! in blocks. There are no anchors, tags and comments.
+
+use super::scalar;
+use serde_json::{Number, Value};
+use std::borrow::Cow;
+
+/// How wide a line may be that could be broken.
+const WIDTH: usize = 110;
+/// Narrower than this a folded text would be a column.
+const NARROW: usize = 50;
+/// Longer keys are not read without a `?` before them.
+const LONG_KEY: usize = 1000;
+
+/// A value and how to lay it out.
+#[derive(Debug, Clone)]
+pub(super) enum Node<'a> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Cow<'a, str>),
+    List(Vec<Node<'a>>),
+    /// On one line where it fits.
+    Map(Members<'a>),
+    /// Always one key per line.
+    Tall(Members<'a>),
+}
+
+/// The members of a map in order.
+pub(super) type Members<'a> = Vec<(Cow<'a, str>, Node<'a>)>;
+
+impl<'a> From<&'a Value> for Node<'a> {
+    fn from(value: &'a Value) -> Node<'a> {
+        match value {
+            Value::Null => Node::Null,
+            Value::Bool(flag) => Node::Bool(*flag),
+            Value::Number(number) => Node::Number(number.clone()),
+            Value::String(text) => Node::from(text.as_str()),
+            Value::Array(items) => Node::List(items.iter().map(Node::from).collect()),
+            Value::Object(map) => {
+                Node::Map(map.iter().map(|(key, value)| (Cow::from(key), Node::from(value))).collect())
+            }
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Node<'a> {
+    fn from(text: &'a str) -> Node<'a> {
+        Node::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Node<'_> {
+    fn from(text: String) -> Self {
+        Node::Text(Cow::Owned(text))
+    }
+}
+
+impl<'a> From<Cow<'a, str>> for Node<'a> {
+    fn from(text: Cow<'a, str>) -> Node<'a> {
+        Node::Text(text)
+    }
+}
+
+impl From<bool> for Node<'_> {
+    fn from(flag: bool) -> Self {
+        Node::Bool(flag)
+    }
+}
+
+impl<'a> Node<'a> {
+    /// A list of texts.
+    pub(super) fn texts(texts: &'a [String]) -> Node<'a> {
+        Node::List(texts.iter().map(|text| Node::from(text.as_str())).collect())
+    }
+}
+
+/// Writes the members of a map, each on a line of its own, `indent` spaces in.
+pub(super) fn members(out: &mut String, members: &[(Cow<'_, str>, Node<'_>)], indent: usize) {
+    for (key, node) in members {
+        spaces(out, indent);
+        member(out, key, node, indent);
+    }
+}
+
+/// Writes one entry of a list whose dashes stand `indent` spaces in.
+pub(super) fn item(out: &mut String, node: &Node<'_>, indent: usize) {
+    spaces(out, indent);
+    out.push('-');
+    if let Node::Map(entries) | Node::Tall(entries) = node
+        && let Some(((key, first), rest)) = entries.split_first()
+        && flow(node, WIDTH.saturating_sub(indent + 2)).is_none()
+    {
+        out.push(' ');
+        member(out, key, first, indent + 2);
+        members(out, rest, indent + 2);
+    } else {
+        value(out, node, indent, indent + 1);
+    }
+}
+
+/// A key and its value, where the line is already indented.
+fn member(out: &mut String, key: &str, node: &Node<'_>, indent: usize) {
+    let key = scalar::key(key);
+    let mut column = indent + key.chars().count() + 1;
+    if key.len() > LONG_KEY {
+        out.push_str("? ");
+        out.push_str(&key);
+        out.push('\n');
+        spaces(out, indent);
+        column = indent + 1;
+    } else {
+        out.push_str(&key);
+    }
+    out.push(':');
+    value(out, node, indent, column);
+}
+
+/// What stands behind a key or a dash, up to the end of its last line. `indent` is that of the collection around it.
+fn value(out: &mut String, node: &Node<'_>, indent: usize, column: usize) {
+    let text = match node {
+        Node::Text(text) => return block_text(out, text, indent, column),
+        _ => flow(node, WIDTH.saturating_sub(column + 1)),
+    };
+    match (text, node) {
+        (Some(text), _) => {
+            out.push(' ');
+            out.push_str(&text);
+            out.push('\n');
+        }
+        (None, Node::List(items)) => {
+            out.push('\n');
+            for node in items {
+                item(out, node, indent + 2);
+            }
+        }
+        (None, Node::Map(entries) | Node::Tall(entries)) => {
+            out.push('\n');
+            members(out, entries, indent + 2);
+        }
+        (None, _) => out.push('\n'),
+    }
+}
+
+fn block_text(out: &mut String, text: &str, indent: usize, column: usize) {
+    if let Some((header, lines)) = scalar::literal(text) {
+        return block(out, header, lines, indent);
+    }
+    let inline = scalar::inline(text, false);
+    if column + 1 + inline.chars().count() > WIDTH {
+        let width = WIDTH.saturating_sub(indent + 2).max(NARROW);
+        if let Some(lines) = scalar::folded(text, width) {
+            return block(out, ">-", lines.into_iter(), indent);
+        }
+    }
+    out.push(' ');
+    out.push_str(&inline);
+    out.push('\n');
+}
+
+fn block<'t>(out: &mut String, header: &str, lines: impl Iterator<Item = &'t str>, indent: usize) {
+    out.push(' ');
+    out.push_str(header);
+    out.push('\n');
+    for line in lines {
+        if !line.is_empty() {
+            spaces(out, indent + 2);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+}
+
+/// The node on one line, where it can be and is no wider than `width`; a scalar may be wider, because it has to be.
+fn flow(node: &Node<'_>, width: usize) -> Option<String> {
+    let mut out = String::new();
+    let scalar = !matches!(node, Node::List(_) | Node::Map(_) | Node::Tall(_));
+    let fits = put(&mut out, node, if scalar { usize::MAX } else { width });
+    let empty = matches!(node, Node::List(items) if items.is_empty())
+        || matches!(node, Node::Map(entries) | Node::Tall(entries) if entries.is_empty());
+    (fits || empty).then_some(out)
+}
+
+/// Appends the node; false as soon as it cannot be on one line of that width.
+fn put(out: &mut String, node: &Node<'_>, width: usize) -> bool {
+    match node {
+        Node::Null => out.push_str("null"),
+        Node::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Node::Number(number) => out.push_str(&number_text(number)),
+        Node::Text(text) if text.len() > width.saturating_mul(4) => return false,
+        Node::Text(text) => out.push_str(&scalar::inline(text, true)),
+        Node::List(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(", ");
+                }
+                // A list of maps is a table: a row per line.
+                if matches!(item, Node::Map(_) | Node::Tall(_)) || !put(out, item, width) {
+                    return false;
+                }
+            }
+            out.push(']');
+        }
+        Node::Map(entries) | Node::Tall(entries) if entries.is_empty() => out.push_str("{}"),
+        Node::Map(entries) => {
+            out.push_str("{ ");
+            for (index, (key, value)) in entries.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(", ");
+                }
+                out.push_str(&scalar::key(key));
+                out.push_str(": ");
+                if key.len() > LONG_KEY || !put(out, value, width) {
+                    return false;
+                }
+            }
+            out.push_str(" }");
+        }
+        Node::Tall(_) => return false,
+    }
+    out.len() <= width || out.chars().count() <= width
+}
+
+/// YAML 1.1 takes an exponent for text unless there is a point before and a sign in it.
+fn number_text(number: &Number) -> String {
+    let text = number.to_string();
+    let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else { return text };
+    let point = if mantissa.contains('.') { "" } else { ".0" };
+    let sign = if exponent.starts_with(['+', '-']) { "" } else { "+" };
+    format!("{mantissa}{point}e{sign}{exponent}")
+}
+
+fn spaces(out: &mut String, count: usize) {
+    out.extend(std::iter::repeat_n(' ', count));
+}
