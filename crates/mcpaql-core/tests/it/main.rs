@@ -9,6 +9,7 @@ mod forms;
 mod fuzz;
 mod generated;
 mod hints;
+mod http_keys;
 mod introspection;
 mod names;
 mod problems;
