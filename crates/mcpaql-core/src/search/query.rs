@@ -120,7 +120,12 @@ impl Query {
             }
             aside *= match word.text.as_str() {
                 "that" | "which" | "so" | "because" | "if" if !asked.is_empty() => 0.9,
-                "in" | "on" | "for" | "from" | "with" | "to" | "as" | "under" | "into" | "between" | "at" | "by" if asked.iter().any(|a| a.weight >= 0.9) => 0.9,
+                "in" | "on" | "for" | "from" | "with" | "to" | "as" | "under" | "into" | "between" | "at"
+                | "by"
+                    if asked.iter().any(|a| a.weight >= 0.9) =>
+                {
+                    0.9
+                }
                 _ => 1.0,
             };
             let follows = vocabulary.quotes(&word.text) && !asked.is_empty();

@@ -10,6 +10,7 @@ mod forms;
 mod fuzz;
 mod generated;
 mod hints;
+mod http_keys;
 mod introspection;
 mod library;
 mod names;

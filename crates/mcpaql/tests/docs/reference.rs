@@ -20,7 +20,7 @@ fn document() -> Value {
         "types": {"Thing": {"type": "object"}},
         "operations": {"read": [{
             "name": "get_thing", "http": {"method": "GET", "path": "/"}, "annotations": {},
-            "params": {"id": {"type": "string"}}, "examples": [{"params": {}}],
+            "pagination": {"kind": "link"}, "params": {"id": {"type": "string"}}, "examples": [{"params": {}}],
         }]},
     })
 }
@@ -98,7 +98,7 @@ fn listed(name: &str, heading: &str) -> BTreeSet<String> {
 fn every_key_of_a_document_is_described() {
     const PAGE: &str = "docs/reference/document.md";
     let operation = "/operations/read/0";
-    let rows: [(&str, Value, &str); 18] = [
+    let rows: [(&str, Value, &str); 19] = [
         ("## The document", document(), ""),
         ("### HTTP", document(), "/target"),
         ("### Store", store(), "/target"),
@@ -107,6 +107,7 @@ fn every_key_of_a_document_is_described() {
         ("## `auth`", document(), "/auth"),
         ("## Operation", document(), operation),
         ("### `http`", document(), "/operations/read/0/http"),
+        ("### `pagination`", document(), "/operations/read/0/pagination"),
         ("### Conditional arguments", command(), "/operations/read/0/command/1"),
         ("### `examples`", document(), "/operations/read/0/examples/0"),
         ("## Parameter", document(), "/operations/read/0/params/id"),
