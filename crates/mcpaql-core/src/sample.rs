@@ -2,15 +2,26 @@
 //!
 //! A sample is a proposal: whoever shows it validates it first.
 
+mod number;
+mod pattern;
+#[cfg(test)]
+mod tests;
+
+use crate::schema::{Schemas, required_fields};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// Objects nested deeper than this have no plain example.
-const MAX_DEPTH: usize = 6;
+const MAX_DEPTH: usize = 10;
+/// A longer list would be no example but a nuisance.
+const MAX_ITEMS: u64 = 10;
+/// The same for text.
+const MAX_TEXT: u64 = 200;
 
 /// A value of that schema: the author's own example first, then the plainest value within the bounds. References are
 /// looked up in `types`.
-pub(crate) fn sample(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
+#[must_use]
+pub fn sample(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
     Sampler { types }.value(name, schema, 0)
 }
 
@@ -20,158 +31,256 @@ struct Sampler<'t> {
 
 impl Sampler<'_> {
     fn value(&self, name: &str, schema: &Value, depth: usize) -> Option<Value> {
-        if depth > MAX_DEPTH {
+        if depth > MAX_DEPTH || schema == &Value::Bool(false) {
             return None;
         }
-        let first_of = |key: &str| schema.get(key).and_then(Value::as_array).and_then(|list| list.first());
-        let given = schema.get("example").or_else(|| first_of("examples")).or_else(|| schema.get("const"));
-        if let Some(value) = given.or_else(|| first_of("enum")).or_else(|| schema.get("default")) {
-            return Some(value.clone()).filter(|value| !value.is_null());
+        if let Some(value) = given(schema) {
+            return Some(value);
         }
         if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
             let target = target.strip_prefix("#/types/")?;
             return self.value(name, self.types.get(target)?, depth + 1);
         }
-        let variants = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key).and_then(Value::as_array));
-        if let Some(variants) = variants {
-            return variants.iter().find_map(|variant| self.value(name, variant, depth + 1));
+        if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
+            let whole =
+                parts.iter().try_fold(without(schema, "allOf"), |whole, part| self.joined(whole, part, 0))?;
+            return self.value(name, &Value::Object(whole), depth + 1);
         }
-        match kind(schema)? {
-            "string" => text(name, schema),
-            "boolean" => Some(json!(true)),
-            "integer" | "number" => number(schema),
-            "array" => self.array(name, schema, depth),
-            "object" => self.object(schema, depth),
-            _ => None,
+        for key in ["oneOf", "anyOf"] {
+            if let Some(variants) = schema.get(key).and_then(Value::as_array).filter(|list| !list.is_empty())
+            {
+                let own = without(schema, key);
+                return variants.iter().find_map(|variant| {
+                    let whole = self.joined(own.clone(), variant, 0)?;
+                    self.value(name, &Value::Object(whole), depth + 1)
+                });
+            }
+        }
+        match kind(schema) {
+            Some("boolean") => Some(json!(true)),
+            Some("integer" | "number") => number::number(schema),
+            Some("array") => self.array(name, schema, depth),
+            Some("object") => self.object(schema, depth),
+            Some("string") => text(name, schema),
+            Some(_) => None,
+            None => text(name, schema),
         }
     }
 
+    /// One schema that says what both say; the part's word counts where they differ.
+    fn joined(
+        &self,
+        mut whole: Map<String, Value>,
+        part: &Value,
+        depth: usize,
+    ) -> Option<Map<String, Value>> {
+        let part = match part {
+            Value::Object(part) if depth <= MAX_DEPTH => part,
+            Value::Bool(true) => return Some(whole),
+            _ => return None,
+        };
+        if let Some(target) = part.get("$ref").and_then(Value::as_str) {
+            return self.joined(whole, self.types.get(target.strip_prefix("#/types/")?)?, depth + 1);
+        }
+        for (key, value) in part {
+            match (key.as_str(), whole.get_mut(key), value) {
+                ("properties", Some(Value::Object(known)), Value::Object(more)) => {
+                    known.extend(more.iter().map(|(name, field)| (name.clone(), field.clone())));
+                }
+                ("required" | "allOf", Some(Value::Array(known)), Value::Array(more)) => {
+                    known.extend(more.iter().cloned());
+                }
+                // Another choice on top of one: both have to be met.
+                ("oneOf" | "anyOf", Some(_), _) => {
+                    let both = whole.entry("allOf").or_insert_with(|| json!([]));
+                    if let Value::Array(both) = both {
+                        both.push(json!({key: value}));
+                    }
+                }
+                _ => {
+                    whole.insert(key.clone(), value.clone());
+                }
+            }
+        }
+        Some(whole)
+    }
+
+    /// One item, or as many as must be; different ones where they must be.
     fn array(&self, name: &str, schema: &Value, depth: usize) -> Option<Value> {
-        let bound = |key: &str| schema.get(key).and_then(Value::as_u64);
-        if bound("minItems").unwrap_or(0) > 1 || bound("maxItems") == Some(0) {
+        let least = bound(schema, "minItems").unwrap_or(0);
+        if least > MAX_ITEMS {
             return None;
         }
-        let item = self.value(name.strip_suffix('s').unwrap_or(name), schema.get("items")?, depth + 1)?;
-        Some(json!([item]))
+        if bound(schema, "maxItems") == Some(0) {
+            return Some(json!([]));
+        }
+        let name = name.strip_suffix('s').unwrap_or(name);
+        if let Some(tuple) = schema.get("prefixItems").and_then(Value::as_array) {
+            let items: Option<Vec<Value>> =
+                tuple.iter().map(|item| self.value(name, item, depth + 1)).collect();
+            return items.map(Value::Array);
+        }
+        let any = Value::Bool(true);
+        let item = schema.get("items").unwrap_or(&any);
+        let Some(first) = self.value(name, item, depth + 1) else {
+            // An optional list of things without an example is empty.
+            return (least == 0).then(|| json!([]));
+        };
+        let mut items = vec![first.clone()];
+        for n in 1..least {
+            items.push(self.another(item, &first, n));
+        }
+        Some(Value::Array(items))
+    }
+
+    /// Another value besides the first one, as far as one is easily found.
+    fn another(&self, schema: &Value, first: &Value, n: u64) -> Value {
+        let target =
+            schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix("#/types/"));
+        let schema = target.and_then(|target| self.types.get(target)).unwrap_or(schema);
+        let listed = schema.get("enum").and_then(Value::as_array);
+        let nth = usize::try_from(n).ok().and_then(|n| listed.and_then(|values| values.get(n)));
+        match (nth, first) {
+            (Some(value), _) => value.clone(),
+            (None, Value::Number(number)) => match number.as_i64() {
+                Some(number) => json!(number.saturating_add(i64::try_from(n).unwrap_or(1))),
+                None => first.clone(),
+            },
+            (None, Value::String(text))
+                if schema.get("format").is_none() && schema.get("pattern").is_none() =>
+            {
+                json!(format!("{text} {}", n + 1))
+            }
+            (None, Value::Object(fields)) => {
+                let mut fields = fields.clone();
+                if let Some(Value::String(text)) = fields.values_mut().find(|value| value.is_string()) {
+                    text.push_str(&format!(" {}", n + 1));
+                }
+                Value::Object(fields)
+            }
+            _ => first.clone(),
+        }
     }
 
     /// The required fields; the first one that can be made up where none is required.
     fn object(&self, schema: &Value, depth: usize) -> Option<Value> {
-        let fields = schema.get("properties")?.as_object()?;
-        let required = schema.get("required").and_then(Value::as_array);
+        let any = Value::Bool(true);
+        let none = Map::new();
+        let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+        let more = schema.get("additionalProperties").filter(|more| **more != Value::Bool(false));
         let mut out = Map::new();
-        for name in required.into_iter().flatten().filter_map(Value::as_str) {
-            out.insert(name.to_owned(), self.value(name, fields.get(name)?, depth + 1)?);
+        for name in required_fields(schema) {
+            let field = fields.get(name).or(more).unwrap_or(&any);
+            out.insert(name.to_owned(), self.value(name, field, depth + 1)?);
         }
-        if out.is_empty() {
-            let first =
-                fields.iter().find_map(|(name, field)| Some((name, self.value(name, field, depth + 1)?)));
-            out.extend(first.map(|(name, value)| (name.clone(), value)));
+        let least = usize::try_from(bound(schema, "minProperties").unwrap_or(0)).unwrap_or(usize::MAX);
+        let wanted = if fields.is_empty() { least } else { least.max(1) };
+        for (name, field) in fields {
+            if out.len() >= wanted {
+                break;
+            }
+            if !out.contains_key(name)
+                && let Some(value) = self.value(name, field, depth + 1)
+            {
+                out.insert(name.clone(), value);
+            }
+        }
+        let described = more.is_some_and(Value::is_object);
+        if out.is_empty() && described || out.len() < least.min(8) {
+            for n in 1..=least.clamp(1, 8) {
+                let key = if n == 1 { "key".to_owned() } else { format!("key{n}") };
+                out.insert(key, self.value("value", more.unwrap_or(&any), depth + 1)?);
+            }
         }
         Some(Value::Object(out))
     }
 }
 
-/// The first type that is not null; what has properties is an object.
+/// What the author gives himself.
+fn given(schema: &Value) -> Option<Value> {
+    let first_of = |key: &str| {
+        let list = schema.get(key).and_then(Value::as_array)?;
+        list.iter().find(|value| !value.is_null())
+    };
+    let given = schema.get("example").or_else(|| first_of("examples")).or_else(|| schema.get("const"));
+    given
+        .or_else(|| first_of("enum"))
+        .or_else(|| schema.get("default"))
+        .filter(|value| !value.is_null())
+        .cloned()
+}
+
+fn without(schema: &Value, key: &str) -> Map<String, Value> {
+    let mut map = schema.as_object().cloned().unwrap_or_default();
+    map.shift_remove(key);
+    map
+}
+
+/// The first type that is not null; what has properties is an object, what has items a list, what has bounds a number.
 fn kind(schema: &Value) -> Option<&str> {
+    let has = |keys: &[&str]| keys.iter().any(|key| schema.get(key).is_some());
     match schema.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
         Some(kind) => kind.as_str(),
-        None if schema.get("properties").is_some() => Some("object"),
+        None if has(&["properties", "additionalProperties", "required"]) => Some("object"),
+        None if has(&["items", "prefixItems"]) => Some("array"),
+        None if has(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]) => {
+            Some("number")
+        }
         None => None,
     }
 }
 
 fn text(name: &str, schema: &Value) -> Option<Value> {
-    let value = match schema.get("format").and_then(Value::as_str) {
-        _ if schema.get("pattern").is_some() => return None,
-        Some("date") => "2026-01-31".to_owned(),
-        Some("date-time") => "2026-01-31T12:00:00Z".to_owned(),
-        Some("time") => "12:00:00Z".to_owned(),
-        Some("email") => "ada@example.com".to_owned(),
-        Some("uri" | "url") => "https://example.com".to_owned(),
-        Some("uuid") => "7c9e6679-7425-40de-944b-e07fc1f90ae7".to_owned(),
-        Some("hostname") => "example.com".to_owned(),
-        Some("ipv4") => "192.0.2.1".to_owned(),
-        Some(_) => return None,
-        None => return Some(json!(words(name, schema)?)),
-    };
-    let length = value.chars().count() as u64;
-    let fits = length >= bound(schema, "minLength").unwrap_or(0)
-        && length <= bound(schema, "maxLength").unwrap_or(u64::MAX);
-    fits.then(|| json!(value))
-}
-
-/// `some due day`, cut or repeated until it fits.
-fn words(name: &str, schema: &Value) -> Option<String> {
-    let plain = format!("some {}", name.replace('_', " "));
     let least = bound(schema, "minLength").unwrap_or(0);
     let most = bound(schema, "maxLength").unwrap_or(u64::MAX);
     // A longer text would be no example but a nuisance.
-    if least > most || least > 200 {
+    if least > most || least > MAX_TEXT {
         return None;
     }
+    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+    let plain = formatted(format).map_or_else(|| words(name, least, most), str::to_owned);
+    let pattern = schema.get("pattern").and_then(Value::as_str);
+    let length = plain.chars().count() as u64;
+    let Some(pattern) = pattern else {
+        return (least..=most).contains(&length).then(|| json!(plain));
+    };
+    let mut schemas = Schemas::default();
+    let (id, _) = schemas.add(&json!({"minLength": least, "maxLength": most, "pattern": pattern}), "");
+    let fits = |text: &String| schemas.check(id, &json!(text)).is_empty();
+    let joined = words(name, least, most).replace(' ', "-");
+    [plain, joined].into_iter().chain(pattern::texts(pattern)).find(fits).map(Value::String)
+}
+
+/// A text of that format.
+fn formatted(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "date" => "2026-01-31",
+        "date-time" => "2026-01-31T12:00:00Z",
+        "time" => "12:00:00Z",
+        "duration" => "PT1H",
+        "email" => "ada@example.com",
+        "uri" | "url" | "iri" => "https://example.com",
+        "uuid" => "7c9e6679-7425-40de-944b-e07fc1f90ae7",
+        "hostname" => "example.com",
+        "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        "byte" => "aGVsbG8=",
+        _ => return None,
+    })
+}
+
+/// `some due day`, cut or repeated until it fits.
+fn words(name: &str, least: u64, most: u64) -> String {
+    let plain = format!("some {}", name.replace('_', " "));
     let mut text = plain.clone();
     while (text.chars().count() as u64) < least {
         text.push(' ');
         text.push_str(&plain);
     }
-    Some(text.chars().take(usize::try_from(most).unwrap_or(usize::MAX)).collect())
+    text.chars().take(usize::try_from(most).unwrap_or(usize::MAX)).collect()
 }
 
 fn bound(schema: &Value, key: &str) -> Option<u64> {
     schema.get(key).and_then(Value::as_u64)
-}
-
-fn number(schema: &Value) -> Option<Value> {
-    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    let odd = ["exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
-    if odd.iter().any(|key| schema.get(*key).is_some()) {
-        return schema.get("multipleOf").filter(|step| step.is_u64()).cloned();
-    }
-    let (low, high) = (bound("minimum").unwrap_or(f64::MIN), bound("maximum").unwrap_or(f64::MAX));
-    if (low..=high).contains(&1.0) {
-        return Some(json!(1));
-    }
-    schema.get("minimum").or_else(|| schema.get("maximum")).filter(|value| value.is_i64()).cloned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_fit_their_schema() {
-        let due = json!({"type": "object", "properties": {"day": {"type": "integer"}, "note": {"type": "string"}}, "required": ["day"]});
-        let types =
-            IndexMap::from([("Due".to_owned(), due), ("Loop".to_owned(), json!({"$ref": "#/types/Loop"}))]);
-        let rows = [
-            (json!({"type": "string"}), Some(json!("some due day"))),
-            (json!({"type": "string", "maxLength": 3}), Some(json!("som"))),
-            (json!({"type": "string", "minLength": 20}), Some(json!("some due day some due day"))),
-            (json!({"type": "string", "format": "date"}), Some(json!("2026-01-31"))),
-            (json!({"type": "string", "format": "date", "maxLength": 3}), None),
-            (json!({"type": "string", "format": "ipv6"}), None),
-            (json!({"type": "string", "pattern": "^x$"}), None),
-            (json!({"type": "string", "pattern": "^x$", "examples": ["x"]}), Some(json!("x"))),
-            (json!({"type": "string", "enum": ["low", "high"]}), Some(json!("low"))),
-            (json!({"type": ["null", "boolean"]}), Some(json!(true))),
-            (json!({"type": "integer"}), Some(json!(1))),
-            (json!({"type": "integer", "minimum": 5}), Some(json!(5))),
-            (json!({"type": "integer", "maximum": -5}), Some(json!(-5))),
-            (json!({"type": "number", "multipleOf": 3}), Some(json!(3))),
-            (json!({"type": "number", "exclusiveMinimum": 3}), None),
-            (json!({"type": "array", "items": {"type": "integer"}}), Some(json!([1]))),
-            (json!({"type": "array"}), None),
-            (json!({"type": "object"}), None),
-            (json!({"properties": {"a": {"type": "boolean"}}}), Some(json!({"a": true}))),
-            (json!({"anyOf": [{"type": "array"}, {"type": "boolean"}]}), Some(json!(true))),
-            (json!({"$ref": "#/types/Due"}), Some(json!({"day": 1}))),
-            (json!({"$ref": "#/types/Nowhere"}), None),
-            (json!({"$ref": "#/types/Loop"}), None),
-        ];
-        for (schema, expected) in rows {
-            assert_eq!(sample("due_day", &schema, &types), expected, "{schema}");
-        }
-    }
 }

@@ -20,6 +20,8 @@ pub(crate) mod strategies;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use pattern::translate;
+
 use crate::diagnostic::Diagnostic;
 use format::Format;
 use indexmap::IndexMap;

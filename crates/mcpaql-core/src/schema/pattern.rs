@@ -49,7 +49,7 @@ pub(super) fn mistake(pattern: &str) -> Option<&'static str> {
 }
 
 /// ECMA's `\d` and `\w` are ASCII, and inside a class `[`, `&` and `~` are ordinary characters.
-fn translate(pattern: &str) -> String {
+pub(crate) fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut chars = pattern.chars();
     let mut in_class = false;

@@ -105,6 +105,7 @@ pub(super) fn auth(auth: &Auth) -> Node<'_> {
                     out.put_if(name != "X-API-Key", "header", || name.as_str().into());
                 }
                 KeyPlace::Query(name) => out.put("query", name.as_str()),
+                KeyPlace::Cookie(name) => out.put("cookie", name.as_str()),
             }
             out.put_if(!prefix.is_empty(), "prefix", || prefix.as_str().into());
         }

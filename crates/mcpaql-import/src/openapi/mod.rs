@@ -1,1 +1,257 @@
 //! OpenAPI (2.0, 3.0, 3.1, 3.2) → adapter.
+//!
+//! The text is gone over once and only the heads of operations are made; everything else is read when somebody asks for it.
+//! One odd operation is diagnosed, left out and counted, never the whole document.
+
+mod answer;
+mod body;
+mod collection;
+pub mod details;
+mod document;
+mod examples;
+mod heads;
+mod identity;
+mod index;
+mod library;
+pub mod markdown;
+mod names;
+mod pages;
+mod params;
+pub mod refs;
+mod scan;
+mod schema;
+mod security;
+mod servers;
+mod stand_in;
+mod template;
+mod text;
+pub mod type_names;
+
+pub use details::Version;
+pub use document::Document;
+pub use library::Described;
+pub use refs::{Loaded, Loader, NoLoader, Refs, Resolved};
+pub use stand_in::Report;
+
+use heads::{Draft, Home};
+use indexmap::IndexMap;
+use library::{Entry, Setting};
+use mcpaql_core::adapter::{Adapter, ErrorPolicy, HttpTarget, Target, ToolNames};
+use mcpaql_core::classify::{Decision, classify};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
+use mcpaql_core::operation::{Binding, BodyForm};
+use mcpaql_core::policy::HintOverrides;
+use refs::Documents;
+use security::{Asked, Security};
+use servers::Site;
+use stand_in::{NameInput, name_operations};
+use std::sync::Arc;
+
+/// What the caller wants.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The adapter's name; from the document's title unless set.
+    pub name: Option<String>,
+    /// Where the document came from, if from the network: relative addresses are relative to it.
+    pub url: Option<String>,
+}
+
+/// A document that was opened.
+#[derive(Debug)]
+pub struct Import {
+    /// With heads of operations, and without types.
+    pub adapter: Adapter,
+    /// The rest of the operations, at the same positions.
+    pub library: Arc<Described>,
+    /// What was decided and what was left out.
+    pub report: Report,
+}
+
+/// Opens a document.
+///
+/// # Errors
+///
+/// Why the text is no OpenAPI document at all.
+pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<Import, Vec<Diagnostic>> {
+    let mut notes = Vec::new();
+    let main = Document::read(text, &mut notes)?;
+    if !main.describes_an_api() {
+        return Err(vec![
+            Diagnostic::error(Code::SchemaMissingField, "", "This is not an OpenAPI document")
+                .expected("`openapi` or `swagger`, `info` and `paths`"),
+        ]);
+    }
+    let (version, unsure) = main.version();
+    notes.extend(unsure);
+    let identity = identity::read(&main, options.name.as_deref());
+    let documents = Documents::new(main, loader);
+    let homes = heads::homes(&documents, &mut notes);
+    let (drafts, skipped) = drafts(&homes, &mut notes);
+    let setting = setting(&documents, version, &identity, options, &drafts, &mut notes);
+
+    let decisions: Vec<Decision> = drafts
+        .iter()
+        .filter_map(|draft| Some((draft, homes.get(draft.place.0)?)))
+        .map(|(draft, home)| classify(&library::evidence(&documents, home, draft)))
+        .collect();
+    let names = names(&drafts, &decisions);
+    let mut report = Report { skipped, ..Report::default() };
+    let mut entries = Vec::with_capacity(drafts.len());
+    let mut operations = Vec::with_capacity(drafts.len());
+    for ((draft, decision), name) in drafts.iter().zip(decisions).zip(names) {
+        let Some(home) = homes.get(draft.place.0) else { continue };
+        let binding = Binding::Http(setting.binding(draft, home));
+        let entry = entry(draft, &decision, &name, &binding);
+        operations.push(library::head(draft, &entry, binding));
+        entries.push(entry);
+        report.decisions.push((name, decision));
+    }
+    if operations.is_empty() {
+        notes.push(Diagnostic::warning(
+            Code::SchemaMissingField,
+            "/paths",
+            "The document describes no operation that can be called",
+        ));
+    }
+    let callbacks = drafts.iter().map(|draft| draft.said.callbacks).sum();
+    report.ignored =
+        vec![("webhooks".to_owned(), documents.main.webhooks()), ("callbacks".to_owned(), callbacks)];
+    drop(drafts);
+    notes.extend(documents.problems());
+    report.diagnostics = notes;
+    let adapter = adapter(identity, &setting, operations);
+    let library = Arc::new(Described::new(documents, homes, entries, setting));
+    Ok(Import { adapter, library, report })
+}
+
+/// Every operation that can be called; the others are diagnosed and counted.
+fn drafts<'h>(homes: &'h [Home], notes: &mut Vec<Diagnostic>) -> (Vec<Draft<'h>>, usize) {
+    let mut drafts = Vec::new();
+    let mut skipped = 0;
+    for (home_index, home) in homes.iter().enumerate() {
+        let count = home.item().map_or(0, |item| item.operations.len());
+        for index in 0..count {
+            match heads::draft(home, (home_index, index)) {
+                Ok(draft) => drafts.push(draft),
+                Err(diagnostic) => {
+                    skipped += 1;
+                    notes.push(*diagnostic);
+                }
+            }
+        }
+    }
+    (drafts, skipped)
+}
+
+fn names(drafts: &[Draft<'_>], decisions: &[Decision]) -> Vec<String> {
+    let tags: Vec<Vec<&str>> =
+        drafts.iter().map(|draft| draft.said.tags.iter().map(|tag| &**tag).collect()).collect();
+    let inputs: Vec<NameInput<'_>> = drafts
+        .iter()
+        .zip(&tags)
+        .zip(decisions)
+        .map(|((draft, tags), decision)| NameInput {
+            operation_id: draft.said.id.as_deref(),
+            method: draft.method,
+            path: draft.path,
+            tags,
+            category: Some(decision.published()),
+        })
+        .collect();
+    name_operations(&inputs)
+}
+
+fn entry(draft: &Draft<'_>, decision: &Decision, name: &str, binding: &Binding) -> Entry {
+    let category = decision.published();
+    let effect = if decision.effect.category() == category { decision.effect } else { Effect::of(category) };
+    let facts = facts::infer(&Declared {
+        category,
+        effect: Some(effect),
+        idempotent: decision.idempotent,
+        danger: decision.danger,
+        guard: Guard::None,
+        reach: Reach::Open,
+        binding,
+    });
+    Entry { place: draft.place, name: name.into(), category, danger: decision.danger, facts }
+}
+
+fn setting(
+    documents: &Documents,
+    version: Version,
+    identity: &identity::Identity,
+    options: &Options,
+    drafts: &[Draft<'_>],
+    notes: &mut Vec<Diagnostic>,
+) -> Setting {
+    let url = options.url.as_deref();
+    let prefix = servers::screaming(&identity.name);
+    let base_url = servers::base_url(&documents.main, version, &Site { url, prefix: &prefix }, notes);
+    let security = Security::read(documents, url, &prefix, notes);
+    let mut asked = Asked::default();
+    let said = || drafts.iter().map(|draft| draft.said.security);
+    let (auth, silent) = asked.common(&security, documents.main.top("security"), said, notes);
+    Setting {
+        version,
+        url: options.url.clone(),
+        prefix,
+        base_url,
+        consumes: documents.main.top("consumes").map(media_types).unwrap_or_default(),
+        credentials: security.keys(),
+        security,
+        auth,
+        silent,
+        asked: asked.into(),
+    }
+}
+
+fn media_types(text: &str) -> Vec<String> {
+    scan::items(text).into_iter().filter_map(scan::string).map(Into::into).collect()
+}
+
+fn adapter(
+    identity: identity::Identity,
+    setting: &Setting,
+    operations: Vec<mcpaql_core::operation::Operation>,
+) -> Adapter {
+    let allow_http = setting.base_url.starts_with("http://") && !servers::is_loopback(&setting.base_url);
+    Adapter {
+        name: identity.name,
+        display_name: identity.display_name,
+        version: identity.version,
+        description: identity.description,
+        tool_names: ToolNames::default(),
+        mode: None,
+        profile: None,
+        policy: None,
+        hints: HintOverrides::default(),
+        endpoint_hints: IndexMap::new(),
+        types: IndexMap::new(),
+        operations,
+        target: Target::Http(HttpTarget {
+            base_url: setting.base_url.clone(),
+            headers: IndexMap::new(),
+            serialization: BodyForm::Json,
+            allow_http,
+            connect_timeout_ms: 10_000,
+            timeout_ms: 60_000,
+            retries: 2,
+            max_response_bytes: 10 << 20,
+        }),
+        auth: setting.auth.clone(),
+        errors: ErrorPolicy::default(),
+        tags: Vec::new(),
+    }
+}
+
+/// Whether a text looks like a description, as far as a glance at its outermost members tells.
+#[must_use]
+pub fn is_description(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if text.starts_with('{') {
+        return scan::members(text).iter().any(|(name, _)| name == "openapi" || name == "swagger");
+    }
+    text.lines().any(|line| line.starts_with("openapi:") || line.starts_with("swagger:"))
+}

@@ -1,0 +1,355 @@
+//! Judging an HTTP operation: the method first, then the verb of the name, then the shape of the path, then the summary.
+
+use super::shape::Shape;
+use super::verbs::{self, Verb, Weight};
+use super::words::{self, Found, Reading};
+use super::{Confidence, Draft, Evidence, Kind, text};
+use crate::facts::Effect;
+use crate::operation::Category;
+
+/// What the rules look at, taken apart once.
+struct Facets<'a> {
+    evidence: &'a Evidence<'a>,
+    method: &'a str,
+    parts: Vec<Vec<String>>,
+    name: Reading,
+    shape: Shape,
+}
+
+pub(super) fn judge(evidence: &Evidence<'_>, method: &str) -> Draft {
+    let facets = Facets::new(evidence, method);
+    match method {
+        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY" => facets.get(),
+        "PUT" => facets.put(),
+        "PATCH" => facets.patch(),
+        "DELETE" => facets.delete(),
+        _ => facets.post(),
+    }
+}
+
+/// Whether a POST could still turn out to be a read.
+pub(super) fn may_read(evidence: &Evidence<'_>) -> bool {
+    let facets = Facets::new(evidence, "POST");
+    facets.says_read().count() > 0 && facets.objection().is_none()
+}
+
+/// The name without the method that generators write before or behind it: `GET_DeleteTags`, `postUsers`, `listUsingGET_1`.
+pub(super) fn without_method(name: &str, method: Option<&str>) -> String {
+    let Some(method) = method else { return name.to_owned() };
+    let upper = method.to_ascii_uppercase();
+    let lower = method.to_ascii_lowercase();
+    let name = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(['_', '-']);
+    let name = name.strip_suffix(&format!("Using{upper}")).unwrap_or(name);
+    let bare = |rest: &str| rest.starts_with(|ch: char| !ch.is_ascii_lowercase()) && rest.len() > 1;
+    let name = match name.strip_prefix(&upper) {
+        Some(rest) if bare(rest) => rest,
+        _ => name,
+    };
+    // `get` and `delete` are verbs that names have anyway; `post` is hardly ever meant.
+    let name = match name.strip_prefix(&lower).or_else(|| name.strip_prefix(&capitalised(&lower))) {
+        Some(rest) if matches!(upper.as_str(), "POST" | "PUT" | "PATCH") && bare(rest) => rest,
+        _ => name,
+    };
+    let suffixes = [format!("_{lower}"), format!("-{lower}"), format!("_{upper}"), format!(".{lower}")];
+    let name = suffixes.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+    name.trim_start_matches(['_', '-', '/', '.']).to_owned()
+}
+
+fn capitalised(word: &str) -> String {
+    crate::diagnostic::capital(word)
+}
+
+impl<'a> Facets<'a> {
+    fn new(evidence: &'a Evidence<'a>, method: &'a str) -> Facets<'a> {
+        let parts = words::parts(&without_method(evidence.name, Some(method)));
+        let mut name = words::reading(&parts);
+        // A word in the middle that could be a noun is one.
+        name.lead = name.lead.filter(|found| found.verb.weight != Weight::Weak || leads(&parts, found));
+        Facets { evidence, method, name, parts, shape: Shape::of(evidence.path.unwrap_or_default()) }
+    }
+
+    fn lead(&self) -> Option<&'static Verb> {
+        self.name.lead.map(|found| found.verb)
+    }
+
+    fn summary_verb(&self) -> Option<&'static Verb> {
+        let summary = self.evidence.summary;
+        text::opening_verb(if summary.is_empty() { self.evidence.description } else { summary })
+    }
+
+    fn draft(&self, effect: Effect, confidence: Confidence) -> Draft {
+        Draft::new(effect, confidence).because(Kind::Http, self.method)
+    }
+
+    fn get(&self) -> Draft {
+        if let Some((verb, kind)) = self.get_that_acts() {
+            let effect = verb.effect;
+            return self
+                .draft(effect, Confidence::Low)
+                .because(kind, format!("'{}' acts", verb.word))
+                .review(format!(
+                    "it is a {} but '{}' says that it acts; is it a read?",
+                    self.method, verb.word
+                ))
+                .confidence(Confidence::Low);
+        }
+        match self.lead() {
+            Some(verb) if verb.reads() => self
+                .draft(Effect::Read, Confidence::High)
+                .because(Kind::Name, format!("'{}' reads", verb.word)),
+            Some(verb) if verb.weight == Weight::Strong => self
+                .draft(Effect::Read, Confidence::Medium)
+                .because(Kind::Name, format!("'{}' leads the name", verb.word)),
+            _ => self.draft(Effect::Read, Confidence::High),
+        }
+    }
+
+    /// The verb by which a GET acts, in its name, its path or its summary.
+    fn get_that_acts(&self) -> Option<(&'static Verb, Kind)> {
+        // What a GET generates is its answer.
+        let acts = |verb: &&'static Verb| verb.acts() && verb.word != "generate";
+        let summary = self.summary_verb();
+        let tells_read = summary.is_some_and(|verb| verb.reads() || verb.word == "return");
+        if let Some(second) = self.name.second.filter(|found| self.name.compound && found.verb.acts()) {
+            return Some((second.verb, Kind::Name));
+        }
+        // A name that begins with `get` may only echo the method.
+        let named = self.lead().is_some_and(|lead| lead.reads() && lead.word != "get");
+        if let Some(verb) = self.shape.verb().filter(acts) {
+            return (!tells_read && !named).then_some((verb, Kind::Path));
+        }
+        if let Some(verb) = self.lead().filter(acts) {
+            return (!tells_read).then_some((verb, Kind::Name));
+        }
+        // "Invoke function …" and "Performs a search" say nothing.
+        let empty = |verb: &Verb| matches!(verb.word, "invoke" | "perform" | "execute" | "apply");
+        summary.filter(|verb| acts(verb) && !empty(verb) && !named).map(|verb| (verb, Kind::Summary))
+    }
+
+    /// The kinds of evidence that say a POST only reads. Two that are the same words count once.
+    fn says_read(&self) -> impl Iterator<Item = (Kind, String)> {
+        let name = self.name.lead.filter(|found| found.verb.queries() && self.leads(found));
+        let name = name.map(|found| found.verb);
+        let path = self.shape.verb().filter(|verb| verb.queries()).or_else(|| self.search_segment());
+        let summary = self
+            .summary_verb()
+            .filter(|verb| verb.queries() || matches!(verb.word, "return" | "show" | "view"));
+        let last = self.parts.last();
+        // A path that is the operation's name (`/#Action=ListTables`) and a summary that repeats it say nothing new.
+        let path_echoes =
+            last.is_some_and(|words| *words == self.shape.last && (words.len() > 1 || self.shape.rpc));
+        let summary_words = words::words(self.evidence.summary);
+        let summary_echoes = !summary_words.is_empty() && self.parts.concat() == summary_words;
+        let answer = self.evidence.answers_collection == Some(true);
+        let name = name.filter(|_| !(path_echoes && path.is_some()));
+        let summary = summary.filter(|_| !(summary_echoes && (name.is_some() || path_echoes)));
+        [
+            path.map(|verb| (Kind::Path, format!("the path says '{}'", verb.word))),
+            name.map(|verb| (Kind::Name, format!("the name says '{}'", verb.word))),
+            summary.map(|verb| (Kind::Summary, format!("the summary says '{}'", verb.word))),
+            answer.then(|| (Kind::Answer, "the answer is a collection".to_owned())),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// Whether the verb leads its part of the name, or ends the name just as it ends the path (`filesSearch`).
+    fn leads(&self, found: &Found) -> bool {
+        let part = self.parts.get(found.part);
+        let ends =
+            part.is_some_and(|part| found.word + 1 == part.len() && self.shape.last.last() == part.last());
+        ends || leads(&self.parts, found)
+    }
+
+    /// `/search/users`: the verb stands before what is searched.
+    fn search_segment(&self) -> Option<&'static Verb> {
+        let [word] = self.shape.before.as_slice() else { return None };
+        (word == "search" && !self.shape.item && !self.shape.under_item)
+            .then(|| verbs::verb("search"))
+            .flatten()
+    }
+
+    /// Why a POST that seems to read may not be one.
+    fn objection(&self) -> Option<(Kind, String)> {
+        let quoted = |word: &str| format!("'{word}' speaks against a read");
+        let other = |verb: &&'static Verb| !verb.queries() && !(verb.reads() && verb.weight == Weight::Weak);
+        if let Some(verb) = self.lead().filter(other) {
+            return Some((Kind::Name, quoted(verb.word)));
+        }
+        if let Some(verb) = self.shape.verb().filter(other) {
+            return Some((Kind::Path, quoted(verb.word)));
+        }
+        if self.shape.bare_query() {
+            return Some((Kind::Path, "a query in a language of its own can write".to_owned()));
+        }
+        let told = self.summary_verb().filter(|verb| !verb.reads() && verb.word != "return");
+        if let Some(verb) = told {
+            return Some((Kind::Summary, quoted(verb.word)));
+        }
+        let in_name = self.parts.iter().find_map(|part| text::telltale(part));
+        in_name
+            .map(|word| (Kind::Name, quoted(word)))
+            .or_else(|| text::telltale(&self.shape.last).map(|word| (Kind::Path, quoted(word))))
+            .or_else(|| {
+                text::objection(self.evidence.summary, self.evidence.description)
+                    .map(|word| (Kind::Summary, quoted(&word)))
+            })
+    }
+
+    fn post(&self) -> Draft {
+        let reads: Vec<(Kind, String)> = self.says_read().collect();
+        // Names and summaries are written by the same hand, and a summary alone is prose: the path or the answer must be with
+        // them, and the path or the name.
+        let has = |kinds: [Kind; 2]| reads.iter().any(|(kind, _)| kinds.contains(kind));
+        let enough = reads.len() >= 2 && has([Kind::Path, Kind::Answer]) && has([Kind::Path, Kind::Name]);
+        let objection = self.objection();
+        if enough && objection.is_none() && self.method == "POST" {
+            let confidence = if reads.len() > 2 { Confidence::High } else { Confidence::Medium };
+            let computes =
+                self.lead().or(self.shape.verb()).is_some_and(|verb| verb.effect == Effect::Compute);
+            let effect = if computes { Effect::Compute } else { Effect::Read };
+            return reads
+                .into_iter()
+                .fold(self.draft(effect, confidence), |draft, (kind, text)| draft.because(kind, text));
+        }
+        let draft = self.post_that_writes();
+        if !reads.iter().any(|(kind, _)| *kind != Kind::Answer) {
+            return draft;
+        }
+        let why = objection.map_or_else(|| "only one kind of evidence says so".to_owned(), |(_, text)| text);
+        reads
+            .into_iter()
+            .fold(draft, |draft, (kind, text)| draft.because(kind, text))
+            .review(format!("it may only read, but {why}"))
+    }
+
+    fn post_that_writes(&self) -> Draft {
+        let path = self.shape.verb().filter(|verb| verb.effect.category() != Category::Read);
+        if self.shape.runs() && self.lead().is_none_or(|verb| verb.effect.category() == Category::Create) {
+            return self
+                .draft(Effect::Execute, Confidence::Medium)
+                .because(Kind::Path, "what is added there runs");
+        }
+        let bare = self.shape.bare_verb().filter(|verb| verb.effect.category() != Category::Read);
+        if let Some((effect, text)) = self.name.effect()
+            && effect.category() != Category::Read
+        {
+            let generic =
+                matches!(self.lead().map(|verb| verb.word), Some("create" | "add" | "post" | "make" | "new"));
+            if let Some(verb) = bare.filter(|_| generic) {
+                let draft = self.draft(verb.effect, Confidence::Medium);
+                return draft.because(Kind::Path, format!("the path ends in '{}'", verb.word));
+            }
+            let agrees = path.is_none_or(|verb| verb.effect.category() == effect.category());
+            let confidence = if agrees { Confidence::High } else { Confidence::Medium };
+            return self.draft(effect, confidence).because(Kind::Name, text);
+        }
+        if let Some(verb) = path {
+            let draft = self.draft(verb.effect, Confidence::Medium);
+            return draft.because(Kind::Path, format!("the path ends in '{}'", verb.word));
+        }
+        if self.shape.verb().is_some() {
+            return self.draft(Effect::Execute, Confidence::Low).because(Kind::Path, "the path is an action");
+        }
+        if let Some(verb) = self.summary_verb().filter(|verb| verb.acts()) {
+            let draft = self.draft(verb.effect, Confidence::Medium);
+            return draft.because(Kind::Summary, format!("the summary says '{}'", verb.word));
+        }
+        if self.lead().is_some() {
+            return self
+                .draft(Effect::Execute, Confidence::Low)
+                .because(Kind::Name, "the verb does not say what it writes");
+        }
+        if self.shape.item {
+            return self
+                .draft(Effect::Update, Confidence::Medium)
+                .because(Kind::Path, "the path names one item that is there");
+        }
+        let plural = self.shape.last.last().is_some_and(|word| words::is_plural(word));
+        let confidence = if plural { Confidence::High } else { Confidence::Medium };
+        self.draft(Effect::Create, confidence).because(Kind::Path, "the path names a collection")
+    }
+
+    /// A PUT sets a state, and setting it twice changes nothing more. Where its verb adds (`add`, `create`), it is a
+    /// CREATE that may be repeated; a connection that is put there without such a verb is a state that is set.
+    fn put(&self) -> Draft {
+        let set =
+            |text: &str| self.draft(Effect::Set, Confidence::High).because(Kind::Http, text).idempotent(true);
+        let path = self.shape.bare_verb().filter(|verb| verb.effect.category() != Category::Read);
+        let lead = self.lead().filter(|verb| verb.word != "put");
+        match (self.name.effect(), lead, path) {
+            (Some((effect, text)), Some(lead), _) if !matches!(effect.category(), Category::Read) => {
+                let effect = match effect {
+                    Effect::Create | Effect::Append if self.shape.links() => Effect::Append,
+                    Effect::Update => Effect::Set,
+                    other => other,
+                };
+                let sure = lead.weight == Weight::Strong;
+                let confidence = if sure { Confidence::High } else { Confidence::Medium };
+                let draft = self.draft(effect, confidence).because(Kind::Name, text);
+                match effect.category() {
+                    Category::Execute => draft,
+                    _ => draft.idempotent(true),
+                }
+            }
+            (_, Some(lead), _) if lead.reads() && lead.weight == Weight::Strong => {
+                set("sets a state").review(format!("it is a PUT but '{}' reads", lead.word))
+            }
+            (_, _, Some(verb)) => self
+                .draft(verb.effect, Confidence::Medium)
+                .because(Kind::Path, format!("the path ends in '{}'", verb.word)),
+            _ if self.shape.links() => set("sets a state")
+                .because(Kind::Path, "the path names a connection, which is there or is not"),
+            _ => set("sets a state"),
+        }
+    }
+
+    fn patch(&self) -> Draft {
+        let update = self.draft(Effect::Update, Confidence::High);
+        match self.lead() {
+            Some(verb) if verb.reads() && verb.weight == Weight::Strong => {
+                update.review(format!("it is a PATCH but '{}' reads", verb.word))
+            }
+            Some(verb)
+                if verb.acts() && !matches!(verb.effect.category(), Category::Update | Category::Create) =>
+            {
+                self.draft(verb.effect, Confidence::Medium).because(Kind::Name, format!("'{}'", verb.word))
+            }
+            Some(verb) if verb.effect == Effect::Set => self.draft(Effect::Set, Confidence::High),
+            _ => match self
+                .shape
+                .bare_verb()
+                .filter(|verb| verb.acts() && verb.effect.category() != Category::Update)
+            {
+                Some(verb) => self
+                    .draft(verb.effect, Confidence::Medium)
+                    .because(Kind::Path, format!("the path ends in '{}'", verb.word)),
+                None => update,
+            },
+        }
+    }
+
+    fn delete(&self) -> Draft {
+        let lead = self.lead();
+        match lead {
+            Some(verb) if verb.effect == Effect::Unlink => self
+                .draft(Effect::Unlink, Confidence::High)
+                .because(Kind::Name, format!("'{}' ends a connection", verb.word)),
+            Some(verb) if verb.reads() && verb.weight == Weight::Strong => self
+                .draft(Effect::Delete, Confidence::Medium)
+                .review(format!("it is a DELETE but '{}' reads", verb.word)),
+            _ if self.shape.links() => self
+                .draft(Effect::Unlink, Confidence::High)
+                .because(Kind::Path, "the path names a connection"),
+            Some(verb) if verb.effect == Effect::SoftDelete => self
+                .draft(Effect::SoftDelete, Confidence::High)
+                .because(Kind::Name, format!("'{}'", verb.word)),
+            _ => self.draft(Effect::Delete, Confidence::High),
+        }
+    }
+}
+
+fn leads(parts: &[Vec<String>], found: &Found) -> bool {
+    let before = parts.get(found.part).into_iter().flatten().take(found.word);
+    before.into_iter().all(|word| verbs::is_modifier(word) || word == "deprecated")
+}

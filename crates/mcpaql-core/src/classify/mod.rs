@@ -1,0 +1,268 @@
+//! What an operation does, judged from everything that is known about it, with the reasons.
+//!
+//! One classifier for every source of operations. What always holds: a request that can write is called a read only where
+//! at least two independent kinds of evidence say so and nothing contradicts; whatever is uncertain stays on the side that
+//! writes and carries a sentence for review. The same evidence always gives the same decision.
+
+mod http;
+pub mod shape;
+mod text;
+mod tool;
+pub mod verbs;
+pub mod words;
+
+#[cfg(test)]
+mod tests;
+
+use crate::facts::{self, Effect};
+use crate::operation::{Category, Danger};
+
+/// What is known about an operation. Everything but the name may be missing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Evidence<'a> {
+    /// The HTTP method, in any case.
+    pub method: Option<&'a str>,
+    /// The path template.
+    pub path: Option<&'a str>,
+    /// The operation id or the tool's name, in any spelling; empty where there is none.
+    pub name: &'a str,
+    /// The short text.
+    pub summary: &'a str,
+    /// The long text.
+    pub description: &'a str,
+    /// Whether the answer is a collection, be it in an envelope.
+    pub answers_collection: Option<bool>,
+    /// Whether the request has a body.
+    pub has_body: Option<bool>,
+    /// What the source itself announces.
+    pub annotations: Annotations,
+    /// What somebody who knows has said; it ends every discussion.
+    pub declared: Option<Effect>,
+}
+
+/// The hints of an MCP tool, as far as its server gave any.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Annotations {
+    /// `readOnlyHint`.
+    pub read_only: Option<bool>,
+    /// `destructiveHint`.
+    pub destructive: Option<bool>,
+    /// `idempotentHint`.
+    pub idempotent: Option<bool>,
+}
+
+/// How sure the classifier is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Confidence {
+    /// A guess; a READ of low confidence is a proposal and not to be published.
+    Low,
+    /// Probable.
+    Medium,
+    /// As sure as a description can make it.
+    High,
+}
+
+impl Confidence {
+    /// The word in reports.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+}
+
+/// Where a reason comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The method.
+    Http,
+    /// The operation id or the tool's name.
+    Name,
+    /// The shape of the path.
+    Path,
+    /// Summary or description.
+    Summary,
+    /// What comes back.
+    Answer,
+    /// A hint that the source gives.
+    Annotation,
+    /// Somebody said so.
+    Declared,
+}
+
+impl Kind {
+    /// The word in reports.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Http => "http",
+            Kind::Name => "name",
+            Kind::Path => "path",
+            Kind::Summary => "summary",
+            Kind::Answer => "answer",
+            Kind::Annotation => "annotation",
+            Kind::Declared => "declared",
+        }
+    }
+}
+
+/// One reason for a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// Where it comes from.
+    pub evidence: Kind,
+    /// What it says, as a fragment.
+    pub text: String,
+}
+
+/// What the classifier decided, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The kind of effect.
+    pub effect: Effect,
+    /// The category that follows from it.
+    pub category: Category,
+    /// How bad it is when it runs by mistake.
+    pub danger: Danger,
+    /// Whether a second call changes nothing more, where that is known.
+    pub idempotent: Option<bool>,
+    /// How sure.
+    pub confidence: Confidence,
+    /// In the order they were weighed.
+    pub reasons: Vec<Reason>,
+    /// Set where a person should look; one sentence.
+    pub review: Option<String>,
+}
+
+impl Decision {
+    /// The category to serve the operation under: a read that is only a guess is served as EXECUTE.
+    #[must_use]
+    pub fn published(&self) -> Category {
+        match (self.category, self.confidence) {
+            (Category::Read, Confidence::Low) => Category::Execute,
+            (category, _) => category,
+        }
+    }
+}
+
+/// Decides what an operation does.
+#[must_use]
+pub fn classify(evidence: &Evidence<'_>) -> Decision {
+    let draft = match (evidence.declared, evidence.method) {
+        (Some(effect), _) => Draft::new(effect, Confidence::High)
+            .because(Kind::Declared, format!("declared as {}", effect.as_str())),
+        (None, Some(method)) => http::judge(evidence, &method.to_ascii_uppercase()),
+        (None, None) => tool::judge(evidence),
+    };
+    draft.finish(evidence)
+}
+
+/// Whether knowing if the answer is a collection could change the decision: it is costly to find out.
+#[must_use]
+pub fn wants_answer(evidence: &Evidence<'_>) -> bool {
+    evidence.declared.is_none()
+        && evidence.answers_collection.is_none()
+        && evidence.method.is_some_and(|method| method.eq_ignore_ascii_case("POST"))
+        && http::may_read(evidence)
+}
+
+/// A decision in the making.
+#[derive(Debug, Clone)]
+struct Draft {
+    effect: Effect,
+    confidence: Confidence,
+    idempotent: Option<bool>,
+    reasons: Vec<Reason>,
+    review: Option<String>,
+}
+
+impl Draft {
+    fn new(effect: Effect, confidence: Confidence) -> Draft {
+        Draft { effect, confidence, idempotent: None, reasons: Vec::new(), review: None }
+    }
+
+    fn because(mut self, evidence: Kind, text: impl Into<String>) -> Draft {
+        self.reasons.push(Reason { evidence, text: text.into() });
+        self
+    }
+
+    fn idempotent(mut self, idempotent: bool) -> Draft {
+        self.idempotent = Some(idempotent);
+        self
+    }
+
+    fn confidence(mut self, confidence: Confidence) -> Draft {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Uncertain enough for a person to look.
+    fn review(mut self, text: impl Into<String>) -> Draft {
+        self.confidence = self.confidence.min(Confidence::Medium);
+        self.review = Some(text.into());
+        self
+    }
+
+    fn finish(self, evidence: &Evidence<'_>) -> Decision {
+        let category = self.effect.category();
+        let idempotent = match self.effect {
+            Effect::Read | Effect::Compute => Some(true),
+            _ => self.idempotent,
+        };
+        let (danger, reason) = danger(evidence, category);
+        let mut reasons = self.reasons;
+        reasons.extend(reason);
+        Decision {
+            effect: self.effect,
+            category,
+            danger,
+            idempotent,
+            confidence: self.confidence,
+            reasons,
+            review: self.review,
+        }
+    }
+}
+
+/// Words that make a write dangerous wherever they stand in the name or the end of the path.
+const DANGEROUS: &[&str] = &["bypass", "force", "forced", "override", "permanent", "permanently", "purge"];
+
+/// Danger by the name's own words from the verb on, by the category otherwise.
+fn danger(evidence: &Evidence<'_>, category: Category) -> (Danger, Option<Reason>) {
+    let parts = words::parts(&http::without_method(evidence.name, evidence.method));
+    let from = words::reading(&parts).lead.map_or((0, 0), |found| (found.part, found.word));
+    let mut words: Vec<String> =
+        parts.get(from.0).map(|part| part.iter().skip(from.1).cloned().collect()).unwrap_or_default();
+    if let (Some(first), Some("DELETE")) = (words.first_mut(), evidence.method)
+        && let Some(verb) = verbs::verb(first)
+    {
+        // Some frameworks call every deletion `destroy`; the method says what is meant.
+        *first = verb.canonical.to_owned();
+    }
+    let by_name = facts::danger_of(&format!("{}_", words.join("_")).replace("__", "_"), category)
+        .max(facts::danger_of(&words.join("_"), category));
+    if category == Category::Read {
+        return (by_name, None);
+    }
+    let shape = shape::Shape::of(evidence.path.unwrap_or_default());
+    let word = parts.iter().flatten().chain(&shape.last).find(|word| DANGEROUS.contains(&word.as_str()));
+    let many = category == Category::Delete && deletes_many(&parts, &shape);
+    match (word, many) {
+        (Some(word), _) if by_name < Danger::Dangerous => (
+            Danger::Dangerous,
+            Some(Reason { evidence: Kind::Name, text: format!("'{word}' goes around a safeguard") }),
+        ),
+        (None, true) if by_name < Danger::Dangerous => {
+            (Danger::Dangerous, Some(Reason { evidence: Kind::Name, text: "deletes many at once".into() }))
+        }
+        _ => (by_name, None),
+    }
+}
+
+fn deletes_many(parts: &[Vec<String>], shape: &shape::Shape) -> bool {
+    let has = |word: &str| parts.iter().flatten().chain(&shape.last).any(|found| found == word);
+    has("bulk") || has("batch") || has("mass")
+}

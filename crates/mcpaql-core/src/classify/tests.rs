@@ -1,0 +1,277 @@
+//! The classifier as a table: what each kind of operation is, and which traps do not become reads.
+
+use super::*;
+
+fn http<'a>(method: &'a str, path: &'a str, name: &'a str, summary: &'a str) -> Evidence<'a> {
+    Evidence { method: Some(method), path: Some(path), name, summary, ..Evidence::default() }
+}
+
+#[test]
+fn every_method_has_its_usual_effect() {
+    for (method, path, name, effect) in [
+        ("GET", "/users", "listUsers", Effect::Read),
+        ("GET", "/users/{id}", "", Effect::Read),
+        ("HEAD", "/users/{id}", "", Effect::Read),
+        ("POST", "/users", "", Effect::Create),
+        ("POST", "/users", "createUser", Effect::Create),
+        ("POST", "/v1/charges/{charge}", "PostChargesCharge", Effect::Update),
+        ("PUT", "/users/{id}", "", Effect::Set),
+        ("PUT", "/users/{id}", "updateUser", Effect::Set),
+        ("PATCH", "/users/{id}", "users/update", Effect::Update),
+        ("DELETE", "/users/{id}", "", Effect::Delete),
+        ("get", "/users", "", Effect::Read),
+        ("PURGE", "/cache", "", Effect::Create),
+    ] {
+        assert_eq!(classify(&http(method, path, name, "")).effect, effect, "{method} {path} {name}");
+    }
+}
+
+#[test]
+fn posts_on_action_paths_do_not_create() {
+    for (path, name, effect) in [
+        ("/repos/{o}/{r}/merges", "repos/merge", Effect::Execute),
+        ("/repos/{o}/{r}/pulls/{n}/merge", "", Effect::Execute),
+        ("/repos/{o}/{r}/dispatches", "repos/create-dispatch-event", Effect::Execute),
+        (
+            "/repos/{o}/{r}/actions/workflows/{id}/dispatches",
+            "actions/create-workflow-dispatch",
+            Effect::Execute,
+        ),
+        ("/v1/{name}:cancel", "jobs.cancel", Effect::Execute),
+        ("/runs/{id}/rerun", "actions/re-run-workflow", Effect::Execute),
+        ("/servers/{id}/start", "", Effect::Execute),
+        ("/droplets/{id}/actions", "", Effect::Execute),
+        ("/sim_cards/{id}/actions/retry", "", Effect::Execute),
+        ("/reviews/{id}/approve", "", Effect::Execute),
+        ("/messages/send", "", Effect::Send),
+        ("/users/{id}/delete", "", Effect::Delete),
+        ("/users:batchDelete", "users.batchDelete", Effect::Delete),
+        ("/projects/{id}/archive", "", Effect::SoftDelete),
+        ("/projects/{id}/disable", "", Effect::SoftDelete),
+        ("/issues/{id}/lock", "", Effect::Set),
+        ("/session/logout", "", Effect::Session),
+        ("/vms", "VirtualMachines_CreateOrUpdate", Effect::Set),
+    ] {
+        assert_eq!(classify(&http("POST", path, name, "")).effect, effect, "{path} {name}");
+    }
+}
+
+#[test]
+fn a_post_reads_where_two_kinds_of_evidence_agree() {
+    for (path, name, summary, collection) in [
+        ("/users/search", "searchUsers", "", None),
+        ("/v1/users:batchGet", "users.batchGet", "Gets several users.", None),
+        ("/items/_search", "", "Search items", None),
+        ("/contacts/lookup", "", "", Some(true)),
+        ("/contacts/count", "countContacts", "", None),
+        ("/orders/validate", "validateOrder", "", None),
+        ("/v1/accounts/list", "", "Returns all accounts", Some(true)),
+        ("/tables/{id}/rows/query", "queryRows", "", None),
+        ("/#X-Amz-Target=DynamoDB.ListTables", "ListTables", "Returns an array of table names", None),
+    ] {
+        let evidence = Evidence { answers_collection: collection, ..http("POST", path, name, summary) };
+        let decision = classify(&evidence);
+        assert_eq!(decision.category, Category::Read, "{path} {name}: {decision:?}");
+        assert!(decision.review.is_none() && decision.confidence > Confidence::Low);
+        let kinds: std::collections::HashSet<Kind> =
+            decision.reasons.iter().map(|reason| reason.evidence).collect();
+        assert!(kinds.len() >= 3, "the method and two kinds more: {decision:?}");
+    }
+}
+
+#[test]
+fn a_post_that_might_read_but_might_not_is_listed_for_review() {
+    for (path, name, summary) in [
+        ("/users/search", "", ""),
+        ("/users", "searchUsers", ""),
+        ("/users", "getUsers", "Get users"),
+        ("/#X-Amz-Target=DynamoDB.ListTables", "ListTables", ""),
+        ("/query", "PostQuery", "Query the database"),
+        ("/v1/tables/query", "queryTable", "Runs a SQL statement"),
+    ] {
+        let decision = classify(&http("POST", path, name, summary));
+        assert_ne!(decision.category, Category::Read, "{path} {name}");
+        assert!(decision.review.is_some(), "{path} {name}: {decision:?}");
+    }
+}
+
+#[test]
+fn traps_never_become_reads() {
+    for (path, name, summary) in [
+        ("/documents/{id}/find_and_replace", "find_and_replace", "Find and replace text"),
+        ("/text/search", "search_and_replace", "Search and replace"),
+        ("/users/get", "getOrCreateUser", "Get or create a user"),
+        ("/notifications/list", "mark_all_notifications_read", "List notifications as read"),
+        ("/notifications/{id}/read", "readNotification", "Reads a notification"),
+        ("/videos/{id}/view", "viewVideo", "View a video"),
+        ("/users/search", "searchUsers", "Search users and save the result"),
+        ("/users/search/export", "searchExport", "Export a search"),
+        ("/reports/get", "generateReport", "Get a generated report"),
+        ("/files/get", "downloadFile", "Get a file"),
+        ("/oauth/get", "getAccessToken", "Get an access token"),
+        ("/searches", "createSearch", "Create a search"),
+        ("/submissions/{id}:return", "submissions.return", "Returns a student submission"),
+        ("/queries/check", "startQuery", "Check a query"),
+        ("/imports/preview", "importZip", "Preview"),
+        ("/hooks/{id}/ping", "pingHook", "Ping a hook"),
+        ("/carts/find", "findCart", "Finds a cart. Creates one where there is none."),
+    ] {
+        let evidence = Evidence {
+            answers_collection: Some(true),
+            description: summary,
+            ..http("POST", path, name, summary)
+        };
+        let decision = classify(&evidence);
+        assert_ne!(decision.category, Category::Read, "{path} {name}: {decision:?}");
+    }
+}
+
+#[test]
+fn a_get_that_acts_is_not_published_as_a_read() {
+    for (path, name, summary, effect) in [
+        ("/logout", "", "", Effect::Session),
+        ("/users/delete", "", "", Effect::Delete),
+        ("/users/deleteAll", "", "", Effect::Delete),
+        ("/orders/{id}/cancel", "getOrdersCancel", "", Effect::Execute),
+        ("/jobs/{id}/trigger", "", "", Effect::Execute),
+        ("/mail/send", "", "", Effect::Send),
+        ("/unsubscribe", "", "", Effect::Unlink),
+        ("/users/{id}/activate", "", "", Effect::Set),
+        ("/#Action=DeleteBucket", "GET_DeleteBucket", "", Effect::Delete),
+        ("/?action=DeleteUser", "", "", Effect::Delete),
+        ("/chat.delete", "chat_delete", "", Effect::Delete),
+        ("/users", "get_or_create_user", "", Effect::Create),
+        ("/token", "", "Revokes the token", Effect::Unlink),
+    ] {
+        let decision = classify(&http("GET", path, name, summary));
+        assert_eq!(decision.effect, effect, "{path} {name}: {decision:?}");
+        assert!(decision.review.is_some());
+    }
+}
+
+#[test]
+fn a_get_that_only_sounds_like_acting_stays_a_read() {
+    for (path, name, summary) in [
+        ("/gists/{id}/star", "gists/check-is-starred", "Check if a gist is starred"),
+        ("/reports/{id}", "generateReport", "Generate a report"),
+        ("/users/delta()", "users.delta", "Invoke function delta"),
+        ("/releases/latest", "repos/get-latest-release", "Get the latest release"),
+        ("/exports/{id}/download", "downloadExport", ""),
+        ("/deleted", "listDeleted", ""),
+        ("/updates", "", "Get updates"),
+        ("/archive/{id}", "archive", ""),
+        ("/settings", "settings", ""),
+        ("/users/{id}/update", "", "Returns the last update"),
+    ] {
+        let decision = classify(&http("GET", path, name, summary));
+        assert_eq!(decision.category, Category::Read, "{path} {name}: {decision:?}");
+        assert!(decision.confidence > Confidence::Low);
+    }
+}
+
+#[test]
+fn connections_are_set_added_and_ended() {
+    let decide = |method, path, name| classify(&http(method, path, name, ""));
+    let add = decide("PUT", "/repos/{o}/{r}/collaborators/{username}", "repos/add-collaborator");
+    assert_eq!((add.effect, add.idempotent), (Effect::Append, Some(true)));
+    let star = decide("PUT", "/user/starred/{owner}/{repo}", "activity/star-repo-for-authenticated-user");
+    assert_eq!((star.effect, star.idempotent), (Effect::Set, Some(true)));
+    let membership = decide("PUT", "/teams/{team}/memberships/{user}", "");
+    assert_eq!(membership.effect, Effect::Set);
+    assert!(membership.reasons.iter().any(|reason| reason.evidence == Kind::Path));
+    for (path, name) in [
+        ("/repos/{o}/{r}/collaborators/{username}", "repos/remove-collaborator"),
+        ("/user/starred/{owner}/{repo}", ""),
+        ("/subscriptions/{id}", "unsubscribe"),
+    ] {
+        assert_eq!(decide("DELETE", path, name).effect, Effect::Unlink, "{path}");
+    }
+    assert_eq!(decide("PUT", "/repos/{o}/{r}/pulls/{n}/merge", "pulls/merge").effect, Effect::Execute);
+}
+
+#[test]
+fn danger_follows_the_words() {
+    for (method, path, name, danger) in [
+        ("GET", "/users", "listUsers", Danger::Safe),
+        ("GET", "/force", "getForce", Danger::Safe),
+        ("POST", "/users", "createUser", Danger::Reversible),
+        ("DELETE", "/users/{id}", "deleteUser", Danger::Destructive),
+        ("DELETE", "/users/{id}", "users#destroy", Danger::Destructive),
+        ("POST", "/cache/purge", "purgeCache", Danger::Dangerous),
+        ("POST", "/runs/{id}/force-cancel", "forceCancelRun", Danger::Dangerous),
+        ("POST", "/users/bulk-delete", "", Danger::Dangerous),
+        ("DELETE", "/users", "deleteAllUsers", Danger::Forbidden),
+        ("POST", "/tables/{id}/truncate", "truncateTable", Danger::Forbidden),
+    ] {
+        assert_eq!(classify(&http(method, path, name, "")).danger, danger, "{method} {path} {name}");
+    }
+}
+
+#[test]
+fn a_declaration_ends_the_discussion() {
+    let evidence = Evidence { declared: Some(Effect::Read), ..http("POST", "/users", "createUser", "") };
+    let decision = classify(&evidence);
+    assert_eq!((decision.category, decision.confidence), (Category::Read, Confidence::High));
+}
+
+#[test]
+fn the_answer_is_asked_for_only_where_it_matters() {
+    assert!(wants_answer(&http("POST", "/users/search", "", "")));
+    assert!(!wants_answer(&http("POST", "/users", "createUser", "")));
+    assert!(!wants_answer(&http("GET", "/users", "listUsers", "")));
+}
+
+fn tool<'a>(name: &'a str, description: &'a str, read_only: Option<bool>) -> Decision {
+    let annotations = Annotations { read_only, ..Annotations::default() };
+    classify(&Evidence { name, description, annotations, ..Evidence::default() })
+}
+
+#[test]
+fn a_name_alone_proposes_but_does_not_publish_a_read() {
+    let alone = tool("list_users", "", None);
+    assert_eq!((alone.category, alone.published()), (Category::Read, Category::Execute));
+    let described = tool("list_users", "Lists all users.", None);
+    assert_eq!(described.published(), Category::Read);
+    let contradicted = tool("get_report", "Gets a report. Creates it where there is none.", None);
+    assert_eq!(contradicted.published(), Category::Execute);
+    let doubtful = tool("lighthouse_audit", "Gets scores.", None);
+    assert_eq!(doubtful.published(), Category::Execute);
+}
+
+#[test]
+fn of_a_name_and_an_announcement_the_riskier_counts() {
+    let sender = tool("send_email", "Sends an email.", Some(true));
+    assert_eq!(sender.category, Category::Execute);
+    assert!(sender.review.is_some());
+    let writer = tool("get_page", "Gets a page and saves it.", Some(false));
+    assert_ne!(writer.category, Category::Read);
+    assert_eq!(tool("list_users", "", Some(true)).published(), Category::Read);
+    assert_eq!(tool("document_manifest", "", Some(true)).published(), Category::Read);
+    assert_ne!(tool("document_manifest", "", None).category, Category::Read);
+}
+
+#[test]
+fn names_of_tools_are_read_in_either_order() {
+    for (name, effect) in [
+        ("issue_read", Effect::Read),
+        ("alert-policy-get", Effect::Read),
+        ("mark_all_notifications_read", Effect::Set),
+        ("find_and_replace", Effect::Set),
+        ("get_or_create_user", Effect::Create),
+        ("performance_start_trace", Effect::Execute),
+        ("delete_repo", Effect::Delete),
+        ("create_or_update_file", Effect::Set),
+        ("take_snapshot", Effect::Create),
+    ] {
+        assert_eq!(tool(name, "", None).effect, effect, "{name}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn nothing_in_a_document_makes_it_panic(method in "[A-Za-z]{0,6}", path in "\\PC{0,40}", name in "\\PC{0,30}", summary in "\\PC{0,60}") {
+        let decision = classify(&Evidence { description: &summary, ..http(&method, &path, &name, &summary) });
+        proptest::prop_assert_eq!(decision.category, decision.effect.category());
+        let _ = tool(&name, &summary, None);
+    }
+}

@@ -1,0 +1,108 @@
+//! What the sentences about an operation say, and the words that forbid calling it a read.
+
+use super::verbs::{self, Verb, WordSet, set};
+use super::words::words;
+use crate::operation::Category;
+use std::sync::LazyLock;
+
+/// Nouns that are handed out, used up or run: where one stands, a POST that "gets" still changes something.
+static TELLTALES: WordSet = LazyLock::new(|| {
+    set("access_token async asynchronous asynchronously authentication bulk captcha command commands \
+         credential credentials cypher export exports file flux gql graphql influxql job login mutation \
+         mutations oauth otp password presigned queue queued script scripts session signed sparql sql \
+         statement statements task token tokens transaction upload webhook lock lease subscription checkout \
+         activation code verification return payment reservation booking report callback email sms \
+         notification")
+});
+/// Words that stand before the verb of a sentence and say nothing.
+static OPENERS: WordSet = LazyLock::new(|| {
+    set(
+        "a allow allows an api be call can client clients endpoint for function helper is it lets let method \
+         operation perform performs provide provides request route service that the this to use used user \
+         users which will you your http post rest one us in order action command webservice resource",
+    )
+});
+
+/// The verb that the first sentence opens with, in base or third person.
+#[must_use]
+pub(super) fn opening_verb(text: &str) -> Option<&'static Verb> {
+    let first = first_sentence(text);
+    let found = words(first).into_iter().find(|word| !OPENERS.contains(word.as_str()))?;
+    verbs::inflected(&found)
+}
+
+/// The text up to its first full stop.
+#[must_use]
+pub(super) fn first_sentence(text: &str) -> &str {
+    text.split(". ").next().unwrap_or(text).lines().next().unwrap_or(text)
+}
+
+/// A word of these sentences that speaks against a read: a verb that changes something, or a noun that is handed out.
+#[must_use]
+pub(super) fn objection(summary: &str, description: &str) -> Option<String> {
+    let in_first = |text: &str| words(first_sentence(text)).into_iter().find(|word| objects(word, true));
+    in_first(summary)
+        .or_else(|| in_first(description))
+        .or_else(|| words(description).into_iter().find(|word| objects(word, false)))
+}
+
+/// A word of a name or a path that speaks against a read.
+#[must_use]
+pub(super) fn telltale(words: &[String]) -> Option<&str> {
+    words.iter().map(String::as_str).find(|word| objects(word, true))
+}
+
+/// In the first sentence every changing verb counts, later only one in the third person: "creates", not "create".
+fn objects(word: &str, first: bool) -> bool {
+    if first && TELLTALES.contains(word) {
+        return true;
+    }
+    let found = if first { verbs::inflected(word) } else { inflected_only(word) };
+    found
+        .is_some_and(|verb| verb.acts() || (first && verb.weight == verbs::Weight::Doubtful && is_trap(verb)))
+}
+
+fn is_trap(verb: &Verb) -> bool {
+    verb.effect.category() == Category::Read
+        && matches!(verb.word, "export" | "download" | "convert" | "poll" | "snapshot" | "render")
+}
+
+fn inflected_only(word: &str) -> Option<&'static Verb> {
+    (verbs::verb(word).is_none() && !word.ends_with("ing")).then(|| verbs::inflected(word)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_opens_with_its_verb() {
+        for (text, expected) in [
+            ("Returns a list of users.", Some("return")),
+            ("This endpoint allows you to search for users", Some("search")),
+            ("Use this method to delete a user", Some("delete")),
+            ("Search", Some("search")),
+            ("The users of a team", None),
+            ("", None),
+        ] {
+            assert_eq!(opening_verb(text).map(|verb| verb.word), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_speaks_against_a_read_is_found() {
+        for (summary, description) in [
+            ("Search and save the result", ""),
+            ("Find items", "Finds items. Creates an entry in the audit log."),
+            ("Get an access token", ""),
+            ("Query", "Executes a SQL statement"),
+            ("List things", "Starts listing. It deletes what is old."),
+        ] {
+            assert!(objection(summary, description).is_some(), "{summary}");
+        }
+        assert_eq!(
+            objection("Search users", "Returns users that were created lately. See also: create a user."),
+            None
+        );
+    }
+}

@@ -1,0 +1,337 @@
+//! Names, paths and sentences as words, and words in singular and plural.
+
+use super::verbs::{self, Verb, Weight, WordSet, risk, set};
+use crate::facts::Effect;
+use crate::operation::Category;
+use crate::suggest::snake_case;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Two words that are one: `re-run`, `OAuth`, `log in`.
+const JOINED: &str = "o/auth log/in log/out log/off sign/in sign/out sign/up look/up shut/down git/hub git/lab web/hook \
+         web/hooks auto/complete i/ds open/id clean/up un/follow un/subscribe un/star un/lock un/archive \
+         roll/back check/in check/out fail/over tear/down who/am ip/v4 ip/v6 java/script";
+
+static JOINS: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut joins: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (first, second) in pairs(JOINED) {
+        joins.entry(first).or_default().push(second);
+    }
+    joins
+});
+
+fn pairs(list: &'static str) -> impl DoubleEndedIterator<Item = (&'static str, &'static str)> {
+    let pairs: Vec<&str> = list.split_whitespace().collect();
+    pairs.into_iter().filter_map(|pair| pair.split_once('/'))
+}
+
+/// The words of a text in lower case, whatever its spelling, with words that belong together joined.
+#[must_use]
+pub fn words(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for word in snake_case(text).split('_').filter(|word| !word.is_empty()) {
+        if let Some(last) = out.last_mut()
+            && joins(last, word)
+        {
+            last.push_str(word);
+            continue;
+        }
+        out.push(word.to_owned());
+    }
+    out
+}
+
+fn joins(first: &str, second: &str) -> bool {
+    let known = JOINS.get(first).is_some_and(|seconds| seconds.contains(&second));
+    known || (first == "re" && verbs::verb(&format!("re{second}")).is_some())
+}
+
+/// The words of an identifier, one list per part: `issues/list-for-repo`, `users.list`, `Accounts_List` have two.
+///
+/// An underscore or a hyphen divides parts only where the identifier is otherwise in camel case.
+#[must_use]
+pub fn parts(name: &str) -> Vec<Vec<String>> {
+    let hard = |ch: char| matches!(ch, '/' | '.' | ':' | '#' | ' ' | '\\');
+    let mut out = Vec::new();
+    for part in name.split(hard) {
+        let camel = part.chars().any(char::is_uppercase) && part.chars().any(char::is_lowercase);
+        if camel {
+            out.extend(part.split(['_', '-']).map(words));
+        } else {
+            out.push(words(part));
+        }
+    }
+    out.retain(|part: &Vec<String>| !part.is_empty());
+    out
+}
+
+/// What the words of a name say.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reading {
+    /// The verb that leads the name, and the part and the word where it stands.
+    pub lead: Option<Found>,
+    /// The riskiest verb that is tied to it by `and` or `or`, or ends the name.
+    pub second: Option<Found>,
+    /// The two are one verb: `find_and_replace`.
+    pub compound: bool,
+}
+
+impl Reading {
+    /// The effect of the verb; of two that are tied together the riskier one's, and of `create_or_update` a set.
+    #[must_use]
+    pub fn effect(&self) -> Option<(Effect, String)> {
+        let lead = self.lead?.verb;
+        let second = self.second.filter(|_| self.compound).map(|found| found.verb);
+        let Some(second) = second else { return Some((lead.effect, format!("'{}'", lead.word))) };
+        let text = format!("'{}' and '{}'", lead.word, second.word);
+        let categories = [lead.effect.category(), second.effect.category()];
+        if categories.contains(&Category::Create) && categories.contains(&Category::Update) {
+            return Some((Effect::Set, text));
+        }
+        let riskier = if risk(second.effect) > risk(lead.effect) { second } else { lead };
+        Some((riskier.effect, text))
+    }
+}
+
+/// A verb and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Found {
+    /// Which.
+    pub verb: &'static Verb,
+    /// The part of the name.
+    pub part: usize,
+    /// The word of the part.
+    pub word: usize,
+}
+
+/// Finds the verb of a name: it leads the last part that begins with one, else stands anywhere as a clear verb, else
+/// stands where a noun is unlikely.
+#[must_use]
+pub fn reading(parts: &[Vec<String>]) -> Reading {
+    let Some(lead) = lead(parts) else { return Reading::default() };
+    let mut reading = Reading { lead: Some(lead), second: None, compound: false };
+    let Some(part) = parts.get(lead.part) else { return reading };
+    let tied = part.iter().enumerate().skip(lead.word + 1).find_map(|(index, word)| {
+        let tie = matches!(word.as_str(), "and" | "or" | "then");
+        let next = part.get(index + 1).and_then(|next| verbs::verb(next));
+        next.filter(|_| tie).map(|verb| Found { verb, part: lead.part, word: index + 1 })
+    });
+    if let Some(tied) = tied {
+        reading.second = Some(tied);
+        reading.compound = true;
+        return reading;
+    }
+    let last = part.len().saturating_sub(1);
+    reading.second = part
+        .get(last)
+        .filter(|_| last > lead.word)
+        .and_then(|word| verbs::verb(word))
+        .filter(|verb| verb.weight == Weight::Strong)
+        .map(|verb| Found { verb, part: lead.part, word: last });
+    reading
+}
+
+fn lead(parts: &[Vec<String>]) -> Option<Found> {
+    leading(parts).or_else(|| anywhere(parts))
+}
+
+/// The verb that the last part to begin with one begins with.
+fn leading(parts: &[Vec<String>]) -> Option<Found> {
+    parts.iter().enumerate().rev().find_map(|(index, part)| {
+        let found = first_verb(part, index)?;
+        if found.verb.weight != Weight::Weak {
+            return Some(found);
+        }
+        let last = part.len().checked_sub(1)?;
+        let verb = part.get(last).and_then(|word| verbs::verb(word)).filter(|verb| verb.never_noun());
+        match verb {
+            Some(verb) => Some(Found { verb, part: index, word: last }),
+            None => (part.len() > found.word + 1).then_some(found),
+        }
+    })
+}
+
+/// A verb in the middle: a clear one, one glued to its object, else whatever can be a verb, the acting ones first.
+fn anywhere(parts: &[Vec<String>]) -> Option<Found> {
+    let all = || {
+        parts.iter().enumerate().rev().flat_map(|(part, words)| {
+            words.iter().enumerate().map(move |(word, text)| (part, word, text.as_str()))
+        })
+    };
+    let find = |accept: fn(&Verb) -> bool| {
+        all().find_map(|(part, word, text)| {
+            verbs::verb(text).filter(|verb| accept(verb)).map(|verb| Found { verb, part, word })
+        })
+    };
+    find(|verb| verb.weight == Weight::Strong)
+        .or_else(|| {
+            all().find_map(|(part, word, text)| verbs::glued(text).map(|verb| Found { verb, part, word }))
+        })
+        .or_else(|| find(|verb| verb.weight == Weight::Doubtful))
+        .or_else(|| find(|verb| verbs::risk(verb.effect) > 0))
+        .or_else(|| find(|_| true))
+}
+
+/// The verb a part begins with, behind words that only modify it.
+fn first_verb(part: &[String], index: usize) -> Option<Found> {
+    let modifiers = part.iter().take_while(|word| verbs::is_modifier(word)).count();
+    let at = |word: usize| {
+        part.get(word).and_then(|text| verbs::verb(text)).map(|verb| Found { verb, part: index, word })
+    };
+    (0..=modifiers).rev().find_map(at)
+}
+
+/// Words that end in `s` and are one thing.
+static SINGULAR_S: WordSet = LazyLock::new(|| {
+    set("access address alias analysis analytics apns atlas basis bonus bus business campus canvas census \
+         class cors diagnosis dns dos express gas gps graphics https ics ios iss kudos lens logistics mass \
+         news pass press process progress rss series sms species statistics status success synopsis tls vps \
+         virus wireless corpus focus aws axis always sales os css js us sas kms ens sns sqs ecs eks rds saas \
+         paas")
+});
+/// Nouns that have no plural of their own.
+static UNCOUNTABLE: WordSet = LazyLock::new(|| {
+    set("analytics data equipment feedback history info information media metadata news series software \
+         species statistics stats staff usage audio sms content access inventory stock weather traffic")
+});
+const IRREGULAR: &str = "person/people child/children index/indices index/indexes matrix/matrices vertex/vertices \
+         criterion/criteria analysis/analyses movie/movies cookie/cookies alias/aliases status/statuses \
+         bus/buses gas/gases lens/lenses canvas/canvases campus/campuses bonus/bonuses virus/viruses \
+         database/databases case/cases release/releases lease/leases license/licenses response/responses \
+         course/courses house/houses warehouse/warehouses purchase/purchases phase/phases use/uses base/bases \
+         expense/expenses phrase/phrases horse/horses nurse/nurses increase/increases exercise/exercises \
+         enterprise/enterprises cause/causes clause/clauses pause/pauses browse/browses close/closes \
+         cache/caches axe/axes size/sizes resize/resizes prize/prizes quiz/quizzes tie/ties pie/pies \
+         zombie/zombies calorie/calories selfie/selfies shoe/shoes half/halves shelf/shelves leaf/leaves \
+         foot/feet man/men woman/women hypothesis/hypotheses hero/heroes potato/potatoes lie/lies \
+         niche/niches headache/headaches tax/taxes box/boxes";
+
+static ONE_OF: LazyLock<HashMap<&'static str, &'static str>> =
+    LazyLock::new(|| pairs(IRREGULAR).map(|(one, many)| (many, one)).collect());
+/// Of two plurals the first is ours.
+static MANY_OF: LazyLock<HashMap<&'static str, &'static str>> =
+    LazyLock::new(|| pairs(IRREGULAR).rev().collect());
+
+/// `issues` → `issue`; what is one thing already stays.
+#[must_use]
+pub fn singular(word: &str) -> String {
+    if let Some(one) = ONE_OF.get(word) {
+        return (*one).to_owned();
+    }
+    if SINGULAR_S.contains(word) || UNCOUNTABLE.contains(word) || word.len() < 4 {
+        return word.to_owned();
+    }
+    if let Some(stem) = word.strip_suffix("ies") {
+        return format!("{stem}y");
+    }
+    for ending in ["sses", "shes", "ches", "xes", "zzes"] {
+        if word.ends_with(ending) {
+            return word.strip_suffix("es").unwrap_or(word).to_owned();
+        }
+    }
+    if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") {
+        return word.to_owned();
+    }
+    word.strip_suffix('s').unwrap_or(word).to_owned()
+}
+
+/// `issue` → `issues`; what is many already stays.
+#[must_use]
+pub fn plural(word: &str) -> String {
+    if is_plural(word) || UNCOUNTABLE.contains(word) || word.ends_with(|ch: char| ch.is_ascii_digit()) {
+        return word.to_owned();
+    }
+    if let Some(many) = MANY_OF.get(word) {
+        return (*many).to_owned();
+    }
+    let before_y = word.chars().rev().nth(1);
+    if word.ends_with('y') && !before_y.is_some_and(|ch| "aeiou".contains(ch)) {
+        return format!("{}ies", word.strip_suffix('y').unwrap_or(word));
+    }
+    if ["s", "x", "z", "ch", "sh"].iter().any(|ending| word.ends_with(ending)) {
+        return format!("{word}es");
+    }
+    format!("{word}s")
+}
+
+/// Whether a word names many things.
+#[must_use]
+pub fn is_plural(word: &str) -> bool {
+    !UNCOUNTABLE.contains(word) && singular(word) != word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_taken_apart_however_they_are_spelled() {
+        for (name, expected) in [
+            ("issues/list-for-repo", "issues|list for repo"),
+            ("actions/re-run-workflow", "actions|rerun workflow"),
+            ("Accounts_List", "accounts|list"),
+            ("PetController_findAll", "pet controller|find all"),
+            ("chat_postMessage", "chat|post message"),
+            ("users.list", "users|list"),
+            ("list_pets", "list pets"),
+            ("listOAuthApps", "list oauth apps"),
+            ("ipam_ip-addresses_delete", "ipam ip addresses delete"),
+            ("", ""),
+            ("///", ""),
+        ] {
+            let found: Vec<String> = parts(name).iter().map(|part| part.join(" ")).collect();
+            assert_eq!(found.join("|"), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_verb_is_found_where_it_stands() {
+        for (name, expected) in [
+            ("issues/list-for-repo", "list"),
+            ("search_index_delete", "search"),
+            ("SearchService_Update", "update"),
+            ("mark_all_notifications_read", "mark"),
+            ("batchGetUsers", "get"),
+            ("users.list", "list"),
+            ("ipam_ip-addresses_delete", "delete"),
+            ("admin_users_session_reset", "reset"),
+            ("repos/merge", "merge"),
+            ("deleteuser", "delete"),
+        ] {
+            let found = reading(&parts(name)).lead.map(|found| found.verb.word);
+            assert_eq!(found, Some(expected), "{name}");
+        }
+        assert!(reading(&parts("document_manifest")).lead.is_none());
+        let compound = reading(&parts("find_and_replace"));
+        assert!(compound.compound);
+        assert_eq!(compound.second.map(|found| found.verb.word), Some("replace"));
+    }
+
+    #[test]
+    fn singular_and_plural_undo_each_other() {
+        for (one, many) in [
+            ("issue", "issues"),
+            ("repository", "repositories"),
+            ("branch", "branches"),
+            ("person", "people"),
+            ("address", "addresses"),
+            ("movie", "movies"),
+            ("status", "statuses"),
+            ("key", "keys"),
+            ("box", "boxes"),
+            ("database", "databases"),
+            ("class", "classes"),
+            ("release", "releases"),
+            ("index", "indices"),
+        ] {
+            assert_eq!(singular(many), one);
+            assert_eq!(plural(one), many);
+            assert_eq!(singular(one), one);
+            assert_eq!(plural(many), many);
+        }
+        for word in ["series", "news", "metadata", "dns", "sms"] {
+            assert_eq!(singular(word), word);
+            assert!(!is_plural(word), "{word}");
+        }
+    }
+}

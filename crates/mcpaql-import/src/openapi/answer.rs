@@ -1,0 +1,294 @@
+//! What an operation answers: its schema, and where the things in it stand.
+
+use super::body::is_json;
+use super::details::Context;
+use super::params::{located, word};
+use super::schema::shape;
+use super::text::{FIELD_TEXT, brief};
+use mcpaql_core::library::Given;
+use serde_json::{Value, json};
+
+/// Fields that hold the items of a list, the likeliest first.
+const ITEM_FIELDS: [&str; 22] = [
+    "items",
+    "data",
+    "results",
+    "value",
+    "values",
+    "entries",
+    "records",
+    "list",
+    "rows",
+    "objects",
+    "hits",
+    "content",
+    "elements",
+    "nodes",
+    "resources",
+    "result",
+    "documents",
+    "members",
+    "edges",
+    "_embedded",
+    "response",
+    "payload",
+];
+/// Fields beside the items that only an envelope has.
+const ENVELOPE_FIELDS: [&str; 22] = [
+    "total",
+    "count",
+    "total_count",
+    "totalCount",
+    "next",
+    "next_page",
+    "nextPage",
+    "nextPageToken",
+    "next_page_token",
+    "nextLink",
+    "@odata.nextLink",
+    "has_more",
+    "hasMore",
+    "page",
+    "pagination",
+    "paging",
+    "meta",
+    "metadata",
+    "links",
+    "_links",
+    "kind",
+    "cursor",
+];
+/// Objects of an answer that say where the next page is.
+const PAGE_FIELDS: [&str; 16] = [
+    "meta",
+    "metadata",
+    "pagination",
+    "paging",
+    "links",
+    "_links",
+    "page_info",
+    "pageInfo",
+    "response_metadata",
+    "cursors",
+    "cursor",
+    "page",
+    "next",
+    "_meta",
+    "pages",
+    "$metadata",
+];
+/// Descriptions that say nothing.
+const EMPTY_WORDS: [&str; 14] = [
+    "ok",
+    "okay",
+    "success",
+    "successful",
+    "response",
+    "successful operation",
+    "successful response",
+    "default response",
+    "default",
+    "a successful response",
+    "200",
+    "created",
+    "accepted",
+    "success response",
+];
+
+/// The answer of success, as the document has it.
+#[derive(Debug, Default)]
+pub(super) struct Response {
+    pub(super) description: String,
+    /// With the document it stands in.
+    pub(super) schema: Option<(Value, String)>,
+    /// A `Link` header leads to the next page.
+    pub(super) link: bool,
+}
+
+/// The first answer of success that has a JSON body, else the first one.
+pub(super) fn response(cx: &Context<'_>, operation: &Value) -> Option<Response> {
+    let responses = operation.get("responses").and_then(Value::as_object)?;
+    let mut keys: Vec<&String> = responses.keys().filter(|key| key.starts_with('2')).collect();
+    keys.sort();
+    keys.extend(responses.keys().filter(|key| *key == "default"));
+    let mut first = None;
+    for key in keys {
+        let Some(value) = responses.get(key).and_then(|value| located(cx, value, cx.base)) else { continue };
+        let success = key != "default";
+        let found = Response {
+            description: telling(word(&value.node, "description").unwrap_or_default()),
+            schema: schema(&value.node).map(|schema| (schema, value.base.clone())),
+            link: success && has_link(&value.node),
+        };
+        if found.schema.is_some() {
+            return Some(found);
+        }
+        if first.is_none() && success {
+            first = Some(found);
+        }
+    }
+    first
+}
+
+fn schema(response: &Value) -> Option<Value> {
+    if let Some(schema) = response.get("schema") {
+        return Some(schema.clone());
+    }
+    let content = response.get("content").and_then(Value::as_object)?;
+    let media = content.iter().find(|(name, _)| is_json(name));
+    match media {
+        Some((_, media)) => media.get("schema").or_else(|| media.get("itemSchema")).cloned(),
+        None if content.is_empty() => None,
+        None => Some(json!({"type": "string"})),
+    }
+}
+
+fn has_link(response: &Value) -> bool {
+    let headers = response.get("headers").and_then(Value::as_object);
+    headers.is_some_and(|headers| headers.keys().any(|name| name.eq_ignore_ascii_case("link")))
+}
+
+fn telling(text: &str) -> String {
+    let text = brief(text, FIELD_TEXT);
+    let plain = text.trim_end_matches(['.', '!']).to_ascii_lowercase();
+    if EMPTY_WORDS.contains(&plain.as_str()) { String::new() } else { text }
+}
+
+/// Where the things in an answer stand.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Where the items are, in dots; empty where the answer is the list.
+    pub(super) items: Option<String>,
+    /// Fields that may lead to the next page, in dots.
+    pub(super) fields: Vec<String>,
+    /// The thing, or one item.
+    pub(super) thing: Option<(Value, String)>,
+}
+
+struct Field {
+    name: String,
+    list: bool,
+    schema: Value,
+    base: String,
+}
+
+/// Looks into the top of an answer.
+pub(super) fn look(cx: &Context<'_>, schema: &Value, base: &str) -> Seen {
+    let Some(top) = located(cx, schema, base) else { return Seen::default() };
+    if is_list(&top.node) {
+        let item = top.node.get("items").map(|items| (items.clone(), top.base.clone()));
+        return Seen { items: Some(String::new()), thing: item, fields: Vec::new() };
+    }
+    let fields = fields(cx, schema, base);
+    let mut seen = Seen { thing: Some((schema.clone(), base.to_owned())), ..Seen::default() };
+    names_within(cx, &fields, "", &mut seen.fields, 0);
+    if let Some((at, list)) = items(&fields) {
+        seen.items = Some(at.to_owned());
+        seen.thing = Some(list);
+    } else if let Some(inner) = wrapped(&fields) {
+        let below = self::fields(cx, &inner.schema, &inner.base);
+        seen.thing = Some((inner.schema.clone(), inner.base.clone()));
+        if let Some((at, list)) = items(&below) {
+            seen.items = Some(format!("{}.{at}", inner.name));
+            seen.thing = Some(list);
+        }
+    }
+    seen
+}
+
+/// The list in an envelope and one of its items.
+fn items(fields: &[Field]) -> Option<(&str, (Value, String))> {
+    let enveloped =
+        fields.len() <= 2 || fields.iter().any(|field| ENVELOPE_FIELDS.contains(&field.name.as_str()));
+    let usual =
+        ITEM_FIELDS.iter().find_map(|name| fields.iter().find(|field| field.list && field.name == *name));
+    let mut lists = fields.iter().filter(|field| field.list);
+    let only = lists.next().filter(|_| lists.next().is_none() && enveloped && fields.len() <= 12);
+    let field = usual.or(only)?;
+    let item = field.schema.get("items").cloned().unwrap_or_else(|| json!({}));
+    Some((&field.name, (item, field.base.clone())))
+}
+
+/// The one object that an envelope is around.
+fn wrapped(fields: &[Field]) -> Option<&Field> {
+    let usual = |field: &&Field| {
+        !field.list && field.schema.is_object() && ITEM_FIELDS.contains(&field.name.as_str())
+    };
+    fields.iter().find(usual).filter(|_| fields.len() <= 6)
+}
+
+fn fields(cx: &Context<'_>, schema: &Value, base: &str) -> Vec<Field> {
+    let mut out: Vec<Field> = Vec::new();
+    shape(cx.refs, schema, base, &mut |name, schema, base| {
+        let target = located(cx, schema, base);
+        let list = target.as_ref().is_some_and(|target| is_list(&target.node));
+        let looked_into = list || ITEM_FIELDS.contains(&name) || PAGE_FIELDS.contains(&name);
+        let (schema, base) = match target.filter(|_| looked_into) {
+            // A list's items are read in the document that the list stands in; an object keeps its name.
+            Some(target) if list => (Value::clone(&target.node), target.base),
+            Some(target) if is_object(&target.node) => (schema.clone(), base.to_owned()),
+            _ => (Value::Null, String::new()),
+        };
+        out.retain(|field| field.name != name);
+        out.push(Field { name: name.to_owned(), list, schema, base });
+    });
+    out
+}
+
+fn names_within(cx: &Context<'_>, fields: &[Field], before: &str, out: &mut Vec<String>, depth: usize) {
+    for field in fields {
+        let name = if before.is_empty() { field.name.clone() } else { format!("{before}.{}", field.name) };
+        if depth < 2 && !field.list && field.schema.is_object() && PAGE_FIELDS.contains(&field.name.as_str())
+        {
+            let below = self::fields(cx, &field.schema, &field.base);
+            names_within(cx, &below, &name, out, depth + 1);
+        }
+        out.push(name);
+    }
+}
+
+fn is_list(schema: &Value) -> bool {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind == "array",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "array"),
+        _ => schema.get("items").is_some() && schema.get("properties").is_none(),
+    }
+}
+
+fn is_object(schema: &Value) -> bool {
+    ["properties", "allOf", "oneOf", "anyOf"].iter().any(|key| schema.get(key).is_some())
+}
+
+/// The answer in outline.
+pub(super) fn given(cx: &Context<'_>, seen: &Seen) -> Given {
+    let mut given = Given { list: seen.items.is_some(), ..Given::default() };
+    let Some((schema, base)) = &seen.thing else { return given };
+    given.type_name = type_name(cx, schema, base);
+    let mut names: Vec<String> = Vec::new();
+    let mut add = |name: &str, schema: &Value, _: &str| {
+        if schema.get("writeOnly") != Some(&Value::Bool(true)) && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    };
+    if shape(cx.refs, schema, base, &mut add).is_none()
+        && let Some(top) = located(cx, schema, base)
+    {
+        // Of several forms the first one speaks.
+        let variants = ["oneOf", "anyOf"].iter().find_map(|key| top.node.get(key).and_then(Value::as_array));
+        if let Some(first) = variants.and_then(|variants| variants.first()) {
+            given.type_name = given.type_name.or_else(|| type_name(cx, first, &top.base));
+            let _ = shape(cx.refs, first, &top.base, &mut add);
+        }
+    }
+    given.fields = names;
+    given
+}
+
+/// The name of the type that a schema refers to.
+fn type_name(cx: &Context<'_>, schema: &Value, base: &str) -> Option<String> {
+    let parts = schema.get("allOf").and_then(Value::as_array);
+    let schema = parts.filter(|parts| parts.len() == 1).and_then(|parts| parts.first()).unwrap_or(schema);
+    let target = cx.refs.resolve(base, word(schema, "$ref")?)?;
+    (is_object(&target.value) || target.value.get("type").is_some_and(|kind| kind == "object"))
+        .then(|| cx.types.name(&target.base, &target.pointer, false))
+}

@@ -1,0 +1,346 @@
+//! The request's body: one media type of those that the operation takes, and the parameters that fill it.
+//!
+//! What always holds: an object with named fields becomes one parameter per field, anything else one parameter that is the
+//! body; a field must be given only where the body must.
+
+use super::details::{Context, Note};
+use super::examples;
+use super::params::{Draft, File, Located, located, style, word};
+use super::schema::{Additional, Shape, shape};
+use mcpaql_core::operation::{BodyForm, Operation, Place, Style};
+use serde_json::{Map, Value, json};
+
+/// The body of a request.
+#[derive(Debug)]
+pub(super) struct Body {
+    pub(super) form: BodyForm,
+    /// The media type where it is not the usual one of the form.
+    pub(super) content_type: Option<String>,
+    pub(super) drafts: Vec<Draft>,
+    /// The only draft is the body itself.
+    pub(super) whole: bool,
+    /// The document's example of the whole body.
+    pub(super) example: Option<Value>,
+}
+
+/// Media types from the one that says most to the one that says least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Media {
+    Json,
+    JsonLike,
+    JsonPatch,
+    Form,
+    Multipart,
+    Text,
+    Xml,
+    Binary,
+}
+
+impl Media {
+    fn of(media: &str) -> Media {
+        let media = plain(media);
+        let lines = ["ndjson", "jsonl", "json-seq", "jsonlines"].iter().any(|word| media.contains(word));
+        match media.as_str() {
+            "application/json" | "*/*" | "application/*" | "" | "*" => Media::Json,
+            "application/x-www-form-urlencoded" => Media::Form,
+            "multipart/form-data" => Media::Multipart,
+            "application/json-patch+json" => Media::JsonPatch,
+            other if other.contains("json") && !lines => Media::JsonLike,
+            other if other.contains("xml") => Media::Xml,
+            "application/graphql" | "application/yaml" | "application/x-yaml" => Media::Text,
+            other if other.starts_with("text/") || lines => Media::Text,
+            _ => Media::Binary,
+        }
+    }
+
+    const fn form(self) -> BodyForm {
+        match self {
+            Media::Json | Media::JsonLike | Media::JsonPatch => BodyForm::Json,
+            Media::Form => BodyForm::Form,
+            Media::Multipart => BodyForm::Multipart,
+            Media::Text | Media::Xml => BodyForm::Text,
+            Media::Binary => BodyForm::Binary,
+        }
+    }
+
+    const fn usual(self) -> &'static str {
+        match self.form() {
+            BodyForm::Json => "application/json",
+            BodyForm::Form => "application/x-www-form-urlencoded",
+            BodyForm::Multipart => "multipart/form-data",
+            BodyForm::Text => "text/plain",
+            BodyForm::Binary => "application/octet-stream",
+        }
+    }
+}
+
+/// A media type without its parameters.
+pub(super) fn plain(media: &str) -> String {
+    media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// Whether answers of that media type are JSON.
+pub(super) fn is_json(media: &str) -> bool {
+    matches!(Media::of(media), Media::Json | Media::JsonLike)
+}
+
+/// What a chosen media type says.
+struct Content<'v> {
+    media: Media,
+    content_type: Option<String>,
+    schema: Option<&'v Value>,
+    encoding: Option<&'v Map<String, Value>>,
+    base: &'v str,
+    required: bool,
+    description: Option<&'v str>,
+    light: bool,
+}
+
+/// The body of an operation, of any version.
+pub(super) fn read(
+    cx: &Context<'_>,
+    head: &Operation,
+    declared: &[Located<'_>],
+    operation: &Value,
+    light: bool,
+    notes: &mut Vec<Note>,
+) -> Option<Body> {
+    if let Some(body) = swagger(cx, declared, operation, light, notes) {
+        return Some(body);
+    }
+    let request = located(cx, operation.get("requestBody")?, cx.base)?;
+    let content = request.node.get("content").and_then(Value::as_object)?;
+    if let mcpaql_core::operation::Binding::Http(http) = &head.binding
+        && matches!(http.method.as_str(), "GET" | "HEAD")
+    {
+        notes.push(Note::lost("requestBody", format!("{} requests carry no body", http.method)));
+        return None;
+    }
+    let (name, value) = content.iter().min_by_key(|(name, _)| Media::of(name))?;
+    unused(content.keys().filter(|other| *other != name), name, notes);
+    let media = Media::of(name);
+    let content = Content {
+        media,
+        content_type: content_type(media, name, notes),
+        schema: value.get("schema"),
+        encoding: value.get("encoding").and_then(Value::as_object),
+        base: &request.base,
+        required: request.node.get("required") == Some(&Value::Bool(true)),
+        description: word(&request.node, "description"),
+        light,
+    };
+    let mut body = fill(cx, &content, notes);
+    if !light {
+        let of_media = examples::of(cx, value, &request.base);
+        body.example = of_media.or_else(|| {
+            let schema = located(cx, value.get("schema")?, &request.base)?;
+            examples::of_schema(&schema.node)
+        });
+    }
+    Some(body)
+}
+
+/// The media type to send, where the form alone does not say it.
+fn content_type(media: Media, name: &str, notes: &mut Vec<Note>) -> Option<String> {
+    let plain = plain(name);
+    if media == Media::Xml {
+        notes.push(Note::changed("requestBody", "the body is XML, which the caller writes"));
+    }
+    if plain == media.usual() || plain.is_empty() {
+        return None;
+    }
+    if plain.contains('*') {
+        if media == Media::Binary {
+            notes
+                .push(Note::changed("requestBody", format!("'{plain}' is sent as application/octet-stream")));
+        }
+        return None;
+    }
+    Some(plain)
+}
+
+fn unused<'n>(others: impl Iterator<Item = &'n String>, name: &str, notes: &mut Vec<Note>) {
+    let others: Vec<&str> = others.map(String::as_str).collect();
+    if !others.is_empty() {
+        let what = format!("the body is sent as {name}, not as {}", others.join(", "));
+        notes.push(Note::changed("requestBody", what));
+    }
+}
+
+/// Swagger 2.0: the body is a parameter, or many.
+fn swagger(
+    cx: &Context<'_>,
+    declared: &[Located<'_>],
+    operation: &Value,
+    light: bool,
+    notes: &mut Vec<Note>,
+) -> Option<Body> {
+    let at =
+        |place: &'static str| declared.iter().filter(move |param| word(&param.node, "in") == Some(place));
+    let own: Option<Vec<String>> = operation
+        .get("consumes")
+        .and_then(Value::as_array)
+        .map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+    let consumes = own.unwrap_or_else(|| cx.consumes.to_vec());
+    if let Some(param) = at("body").next() {
+        let name = consumes.iter().min_by_key(|name| Media::of(name)).cloned().unwrap_or_default();
+        unused(consumes.iter().filter(|other| **other != name), &name, notes);
+        // A body parameter of a form would be formData; what consumes says is then a leftover.
+        let media = match Media::of(&name) {
+            Media::Form | Media::Multipart => Media::Json,
+            media => media,
+        };
+        let content = Content {
+            media,
+            content_type: if media == Media::of(&name) { content_type(media, &name, notes) } else { None },
+            schema: param.node.get("schema"),
+            encoding: None,
+            base: &param.base,
+            required: param.node.get("required") == Some(&Value::Bool(true)),
+            description: word(&param.node, "description"),
+            light,
+        };
+        let mut body = fill(cx, &content, notes);
+        body.example = examples::of(cx, &param.node, &param.base).filter(|_| !light);
+        return Some(body);
+    }
+    at("formData").next()?;
+    let file = at("formData").any(|param| word(&param.node, "type") == Some("file"));
+    let only_multipart = consumes.iter().any(|name| Media::of(name) == Media::Multipart)
+        && !consumes.iter().any(|name| Media::of(name) == Media::Form);
+    let media = if file || only_multipart { Media::Multipart } else { Media::Form };
+    let drafts = at("formData").filter_map(|param| {
+        let name = word(&param.node, "name")?;
+        let schema = if light { Value::Null } else { Value::clone(&param.node) };
+        let mut draft = Draft::new(name, Place::Body, schema, &param.base);
+        draft.required = param.node.get("required") == Some(&Value::Bool(true));
+        draft.description = word(&param.node, "description").map(str::to_owned);
+        draft.style = style(cx, &param.node, &param.node, Place::Body, name, notes);
+        draft.example = examples::of(cx, &param.node, &param.base);
+        if word(&param.node, "type") == Some("file") {
+            draft.file = File::One;
+        }
+        Some(draft)
+    });
+    let drafts = drafts.collect();
+    Some(Body { form: media.form(), content_type: None, drafts, whole: false, example: None })
+}
+
+/// The parameters that fill a body of the chosen media type.
+fn fill(cx: &Context<'_>, content: &Content<'_>, notes: &mut Vec<Note>) -> Body {
+    let mut body = Body {
+        form: content.media.form(),
+        content_type: content.content_type.clone(),
+        drafts: Vec::new(),
+        whole: false,
+        example: None,
+    };
+    let schema = match content.media.form() {
+        BodyForm::Text => Some(json!({"type": "string"})),
+        BodyForm::Binary => Some(json!({"type": "string", "format": "byte"})),
+        _ => None,
+    };
+    if schema.is_none()
+        && let Some((drafts, whole)) = fields(cx, content, notes)
+    {
+        for key in &whole.lost {
+            notes.push(Note::lost("requestBody", format!("'{key}' is left to the API")));
+        }
+        if whole.additional == Additional::Open && content.media.form() == BodyForm::Json {
+            notes.push(Note::lost("requestBody", "fields that the document does not name cannot be sent"));
+        }
+        body.drafts = drafts;
+        return body;
+    }
+    let schema = schema.or_else(|| content.schema.cloned()).unwrap_or_else(|| json!({}));
+    let schema = if content.light { Value::Null } else { schema };
+    let draft = Draft::new("body", Place::Body, schema, content.base);
+    let description = content.description.map(str::to_owned);
+    body.drafts.push(Draft { required: content.required, description, ..draft });
+    body.whole = true;
+    body
+}
+
+/// The fields of a body that is an object with named fields.
+fn fields(cx: &Context<'_>, content: &Content<'_>, notes: &mut Vec<Note>) -> Option<(Vec<Draft>, Shape)> {
+    let mut drafts: Vec<Draft> = Vec::new();
+    let mut named = false;
+    let whole = shape(cx.refs, content.schema?, content.base, &mut |name, schema, base| {
+        named = true;
+        let theirs = schema.get("readOnly") == Some(&Value::Bool(true));
+        drafts.retain(|draft| draft.wire != name);
+        if !theirs {
+            let schema = if content.light { Value::Null } else { schema.clone() };
+            drafts.push(Draft::new(name, Place::Body, schema, base));
+        }
+    })?;
+    if !named || matches!(whole.additional, Additional::Like(..)) {
+        return None;
+    }
+    for draft in &mut drafts {
+        let listed =
+            whole.required.contains(&draft.wire) || whole.discriminator.as_ref() == Some(&draft.wire);
+        draft.required = content.required && listed;
+        if content.light {
+            continue;
+        }
+        let encoding = content.encoding.and_then(|encoding| encoding.get(&draft.wire));
+        match content.media.form() {
+            BodyForm::Form => {
+                let usual = json!({});
+                let encoding = encoding.unwrap_or(&usual);
+                draft.style = style(cx, encoding, &draft.schema, Place::Body, &draft.wire, notes);
+            }
+            BodyForm::Multipart => part(cx, draft, encoding, notes),
+            _ => draft.style = Style::default_for(Place::Body),
+        }
+        draft.example = examples::of_schema(&draft.schema);
+    }
+    Some((drafts, whole))
+}
+
+/// One part of a multipart body: a file or a field.
+fn part(cx: &Context<'_>, draft: &mut Draft, encoding: Option<&Value>, notes: &mut Vec<Note>) {
+    let content_type = encoding.and_then(|encoding| word(encoding, "contentType"));
+    let schema = located(cx, &draft.schema, &draft.base);
+    let (mut file, mut encoded) = (File::No, false);
+    if let Some(schema) = &schema {
+        let items = schema.node.get("items").and_then(|items| located(cx, items, &schema.base));
+        if is_file(&schema.node, content_type) {
+            file = File::One;
+        } else if items.is_some_and(|items| is_file(&items.node, content_type)) {
+            file = File::Many;
+        }
+        encoded = word(&schema.node, "format") == Some("byte");
+    }
+    draft.file = file;
+    if file == File::No && encoded {
+        // The API wants the base64 text itself, not what it stands for.
+        draft.schema = json!({"type": "string", "description": word_of(&schema, "description")});
+    }
+    let told = content_type.filter(|kind| {
+        file == File::No && !matches!(plain(kind).as_str(), "text/plain" | "application/json")
+    });
+    if let Some(kind) = told {
+        notes.push(Note::lost(&draft.wire, format!("the part's own media type '{kind}'")));
+    }
+}
+
+fn word_of(schema: &Option<Located<'_>>, key: &str) -> String {
+    schema.as_ref().and_then(|schema| word(&schema.node, key)).unwrap_or_default().to_owned()
+}
+
+fn is_file(schema: &Value, content_type: Option<&str>) -> bool {
+    let text = schema.get("type").is_none_or(|kind| kind == "string" || kind == "file");
+    let binary =
+        matches!(word(schema, "format"), Some("binary" | "file")) || word(schema, "type") == Some("file");
+    let media = word(schema, "contentMediaType").is_some() && schema.get("contentEncoding").is_none();
+    let composed =
+        ["properties", "allOf", "oneOf", "anyOf", "$ref", "enum"].iter().any(|key| schema.get(key).is_some());
+    let encoded = content_type.is_some_and(|kind| {
+        kind.split(',').map(plain).all(|kind| {
+            !kind.starts_with("text/plain") && !kind.contains("json") && !kind.contains("urlencoded")
+        })
+    });
+    text && !composed && (binary || media || (encoded && word(schema, "format") != Some("byte")))
+}

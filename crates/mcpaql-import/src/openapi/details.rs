@@ -1,0 +1,284 @@
+//! One operation of a document → everything that its head leaves out.
+//!
+//! What always holds: nothing in an operation makes this fail or panic; what is changed or left out is noted; parameters
+//! have distinct legal names, the same ones in the outline as in the whole; and no default of the document is ever filled
+//! in, because it tells what the API does when it is given nothing.
+
+use super::answer::{self, Response};
+use super::body::{self, Body};
+use super::params::{self, Draft, File};
+use super::refs::Refs;
+use super::schema::Writer;
+use super::text::{PARAM_TEXT, brief, with_default};
+use super::type_names::TypeNames;
+use super::{examples, names, pages};
+use indexmap::IndexMap;
+use mcpaql_core::library::{Given, Need, Outline};
+use mcpaql_core::operation::{
+    Binding, BodyForm, Example, Operation, Pagination, Param, Place, Returns, Segment,
+};
+use serde_json::{Map, Value, json};
+
+/// The version of OpenAPI that a document is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// Swagger 2.0.
+    V2,
+    /// OpenAPI 3.0.
+    V30,
+    /// OpenAPI 3.1.
+    V31,
+    /// OpenAPI 3.2.
+    V32,
+}
+
+impl Version {
+    /// Whether keywords beside a `$ref` mean something.
+    pub(super) fn has_siblings(self) -> bool {
+        self >= Version::V31
+    }
+}
+
+/// What every operation of a document is read with.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Follows references.
+    pub refs: &'a dyn Refs,
+    /// The names of types.
+    pub types: &'a TypeNames,
+    /// The document's version.
+    pub version: Version,
+    /// The document that the operation stands in; "" is the main one.
+    pub base: &'a str,
+    /// The document's own `consumes` (Swagger 2.0).
+    pub consumes: &'a [String],
+    /// Places and names of the API keys of all security schemes, which no caller is asked for.
+    pub credentials: &'a [(Place, String)],
+}
+
+impl std::fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context")
+            .field("version", &self.version)
+            .field("base", &self.base)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Something that was changed or left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The part of the operation, by name.
+    pub place: String,
+    /// What happened to it.
+    pub what: String,
+    /// Whether something that the document says is not said any more.
+    pub lost: bool,
+}
+
+impl Note {
+    pub(super) fn lost(place: impl Into<String>, what: impl Into<String>) -> Note {
+        Note { place: place.into(), what: what.into(), lost: true }
+    }
+
+    pub(super) fn changed(place: impl Into<String>, what: impl Into<String>) -> Note {
+        Note { place: place.into(), what: what.into(), lost: false }
+    }
+}
+
+/// Everything that an operation's head leaves out.
+#[derive(Debug, Clone)]
+pub struct Details {
+    /// The path with its placeholders under the parameters' names.
+    pub path: Vec<Segment>,
+    /// Path, query, headers, cookies, body.
+    pub params: Vec<Param>,
+    /// What comes back.
+    pub returns: Option<Returns>,
+    /// The document's own example, at most one; it may still not fit.
+    pub examples: Vec<Example>,
+    /// How answers are divided into pages.
+    pub pagination: Option<Pagination>,
+    /// How body parameters are sent.
+    pub body: BodyForm,
+    /// The body's media type where it is not the usual one of its form.
+    pub content_type: Option<String>,
+    /// The parameter that is the body.
+    pub body_param: Option<String>,
+    /// Every type that the schemas refer to; those far away are left open.
+    pub types: IndexMap<String, Value>,
+    /// What was changed or left out.
+    pub notes: Vec<Note>,
+}
+
+/// The parameters of an operation, named but not written.
+struct Drafted {
+    drafts: Vec<Draft>,
+    names: Vec<String>,
+    body: Option<Body>,
+}
+
+/// Reads one operation whole; `path_params` are the parameters of its path item.
+#[must_use]
+pub fn details(cx: &Context<'_>, head: &Operation, path_params: &[Value], operation: &Value) -> Details {
+    let mut writer = Writer::new(cx);
+    let Drafted { drafts, names, body } = drafted(cx, head, path_params, operation, false, &mut writer.notes);
+    let params: Vec<Param> =
+        drafts.iter().zip(&names).map(|(draft, name)| param(&mut writer, draft, name)).collect();
+    writer.place = "requestBody".to_owned();
+    writer.finish();
+    let whole = body.as_ref().is_some_and(|body| body.whole);
+    let example = body.as_ref().and_then(|body| body.example.as_ref());
+    let examples = examples::call(&drafts, &params, example, whole);
+    let response = answer::response(cx, operation);
+    let seen = response
+        .as_ref()
+        .and_then(|response| response.schema.as_ref())
+        .map(|(schema, base)| answer::look(cx, schema, base))
+        .unwrap_or_default();
+    let link = response.as_ref().is_some_and(|response| response.link);
+    let pagination = pages::pages(head, &params, &seen, link);
+    let returns = response.and_then(|response| returns(&mut writer, response));
+    let body_param = names.last().filter(|_| whole).cloned();
+    Details {
+        path: path(head, &drafts, &names),
+        params,
+        returns,
+        examples,
+        pagination,
+        body: body.as_ref().map_or(BodyForm::Json, |body| body.form),
+        content_type: body.and_then(|body| body.content_type),
+        body_param,
+        types: writer.types,
+        notes: writer.notes,
+    }
+}
+
+/// What discovery needs to know of an operation: names only.
+#[must_use]
+pub fn outline(cx: &Context<'_>, head: &Operation, path_params: &[Value], operation: &Value) -> Outline {
+    let Drafted { drafts, names, .. } = drafted(cx, head, path_params, operation, true, &mut Vec::new());
+    let needs = drafts.iter().zip(names).map(|(draft, name)| Need {
+        name,
+        required: draft.required,
+        in_path: draft.place == Place::Path,
+    });
+    let answer = answer::response(cx, operation)
+        .and_then(|response| response.schema)
+        .map(|(schema, base)| answer::given(cx, &answer::look(cx, &schema, &base)))
+        .filter(|given| *given != Given::default());
+    Outline { params: needs.collect(), answer }
+}
+
+/// The type of that name, where it is a component of the main document; what it refers to are types as well.
+#[must_use]
+pub fn type_named(cx: &Context<'_>, name: &str) -> Option<Value> {
+    let (component, input) = cx.types.component(name)?;
+    let escaped = component.replace('~', "~0").replace('/', "~1");
+    let home = if cx.version == Version::V2 { "#/definitions/" } else { "#/components/schemas/" };
+    let target = cx.refs.resolve("", &format!("{home}{escaped}"))?;
+    let mut writer = Writer::new(cx);
+    if !input {
+        writer.side = super::schema::Side::Answer;
+    }
+    Some(writer.body(&target))
+}
+
+fn drafted(
+    cx: &Context<'_>,
+    head: &Operation,
+    path_params: &[Value],
+    operation: &Value,
+    light: bool,
+    notes: &mut Vec<Note>,
+) -> Drafted {
+    let declared = params::declared(cx, path_params, operation, notes);
+    let mut drafts = params::read(cx, head, &declared, light, notes);
+    let mut body = body::read(cx, head, &declared, operation, light, notes);
+    drafts.extend(body.as_mut().map(|body| std::mem::take(&mut body.drafts)).unwrap_or_default());
+    let names = names::assign(drafts.iter().map(|draft| (draft.place, draft.wire.as_str())));
+    Drafted { drafts, names, body }
+}
+
+fn param(writer: &mut Writer<'_>, draft: &Draft, name: &str) -> Param {
+    writer.place.clone_from(&draft.wire);
+    let mut schema = match draft.file {
+        File::No => writer.schema(&draft.schema, &draft.base),
+        File::One => file(),
+        File::Many => json!({"type": "array", "items": file()}),
+    };
+    let mut take = |key: &str| schema.as_object_mut().and_then(|schema| schema.shift_remove(key));
+    let own = take("description");
+    let default = take("default");
+    let deprecated = take("deprecated").is_some() || draft.deprecated;
+    let text = draft.description.as_deref().filter(|text| !text.trim().is_empty());
+    let text = text
+        .or(draft.schema.get("description").and_then(Value::as_str))
+        .or(own.as_ref().and_then(Value::as_str));
+    let mut description = with_default(brief(text.unwrap_or_default(), PARAM_TEXT), default.as_ref());
+    if deprecated && !description.to_ascii_lowercase().contains("deprecated") {
+        description = format!("Deprecated. {description}").trim_end().to_owned();
+    }
+    let mut param = Param::new(name, draft.place, Value::Null);
+    param.sensitive = is_secret(name, &schema);
+    param.wire.clone_from(&draft.wire);
+    param.required = draft.required;
+    param.description = description;
+    param.schema = schema;
+    param.style = draft.style;
+    param
+}
+
+/// A file: base64 alone, or with its name and media type.
+fn file() -> Value {
+    let bytes = json!({"type": "string", "format": "byte"});
+    json!({"anyOf": [bytes, {
+        "type": "object",
+        "properties": {"data": bytes, "filename": {"type": "string"}, "content_type": {"type": "string"}},
+        "required": ["data"]
+    }]})
+}
+
+/// Whether a value must not be repeated anywhere.
+fn is_secret(name: &str, schema: &Value) -> bool {
+    const NAMES: [&str; 6] =
+        ["password", "passphrase", "client_secret", "private_key", "secret_key", "secret"];
+    let text = schema.get("type").is_some_and(|kind| kind == "string") && schema.get("enum").is_none();
+    let named = NAMES
+        .iter()
+        .any(|word| name == *word || name.strip_suffix(word).is_some_and(|head| head.ends_with('_')));
+    schema.get("format").is_some_and(|format| format == "password") || (text && named)
+}
+
+fn returns(writer: &mut Writer<'_>, response: Response) -> Option<Returns> {
+    let (schema, base) = response.schema?;
+    writer.place = "responses".to_owned();
+    writer.answers();
+    let mut schema = writer.schema(&schema, &base);
+    writer.finish();
+    if let Some(map) = schema.as_object_mut() {
+        map.shift_remove("description");
+    }
+    let empty = schema.as_object().is_some_and(Map::is_empty) && response.description.is_empty();
+    (!empty).then_some(Returns { schema, description: response.description })
+}
+
+fn path(head: &Operation, drafts: &[Draft], names: &[String]) -> Vec<Segment> {
+    let Binding::Http(http) = &head.binding else { return Vec::new() };
+    let in_path = || drafts.iter().zip(names).filter(|(draft, _)| draft.place == Place::Path);
+    let name_of = |placeholder: &str| {
+        let exact = in_path().find(|(draft, _)| draft.wire == placeholder);
+        exact
+            .or_else(|| in_path().find(|(draft, _)| params::means(placeholder, &draft.wire)))
+            .map(|(_, name)| name.clone())
+    };
+    http.path
+        .iter()
+        .map(|segment| match segment {
+            Segment::Param(placeholder) => {
+                Segment::Param(name_of(placeholder).unwrap_or_else(|| placeholder.clone()))
+            }
+            literal => literal.clone(),
+        })
+        .collect()
+}

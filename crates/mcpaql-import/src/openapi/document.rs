@@ -1,0 +1,254 @@
+//! One document: its text and an index of where the parts stand. Values are read only when somebody asks for them.
+//!
+//! What always holds: the text is JSON (YAML is turned into it once), every range of the index lies in the text, and a part
+//! of the wrong type is diagnosed and left out instead of ending the reading.
+
+use super::details::Version;
+use super::index::{Index, PathItem};
+use super::scan::{self, Range};
+use mcpaql_core::diagnostic::{Diagnostic, Span};
+use mcpaql_core::error::Code;
+use mcpaql_core::source::Source;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A text with its index.
+#[derive(Debug)]
+pub struct Document {
+    text: String,
+    /// Whether the text is the author's own, so that its lines mean something to him.
+    authored: bool,
+    index: Index,
+}
+
+/// How far a text is shown in a message.
+const SHOWN: usize = 40;
+
+impl Document {
+    /// Reads a text and makes the index; what is odd but could be read over is added to `diagnostics`.
+    ///
+    /// # Errors
+    ///
+    /// Why the text cannot be read at all.
+    pub fn read(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<Document, Vec<Diagnostic>> {
+        let text = trimmed(text);
+        if text.is_empty() {
+            return Err(vec![no_document("The document is empty")]);
+        }
+        let fault = match text.starts_with(['{', '[']) {
+            true => match Index::of(&text) {
+                Ok((index, odd)) => return Document::finish(text, true, index, odd, diagnostics),
+                Err(error) => Some(syntax(&text, &error)),
+            },
+            false => None,
+        };
+        // What is no JSON may still be YAML: trailing commas and single quotes are legal there.
+        let json = match (through_yaml(text, diagnostics), fault) {
+            (Ok(json), _) => json,
+            (Err(_), Some(fault)) => return Err(vec![fault]),
+            (Err(faults), None) => return Err(faults),
+        };
+        match Index::of(&json) {
+            Ok((index, odd)) => Document::finish(json, false, index, odd, diagnostics),
+            Err(error) => Err(vec![syntax(&json, &error)]),
+        }
+    }
+
+    fn finish(
+        text: String,
+        authored: bool,
+        index: Index,
+        odd: Vec<Diagnostic>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Document, Vec<Diagnostic>> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(vec![no_document("The document is larger than 4 GB")]);
+        }
+        if !text.starts_with('{') {
+            let shown: String = text.chars().take(SHOWN).collect();
+            return Err(vec![
+                no_document(format!("The document is {}, not an object", scan::kind(&text))).found(shown),
+            ]);
+        }
+        diagnostics.extend(odd);
+        Ok(Document { text, authored, index })
+    }
+
+    /// The whole text, as JSON.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the text says that it describes an API, or looks like it.
+    pub(crate) fn describes_an_api(&self) -> bool {
+        let says = self.top("openapi").is_some() || self.top("swagger").is_some();
+        says || !self.index.items.is_empty()
+    }
+
+    /// The paths in order.
+    pub(crate) fn items(&self) -> &[PathItem] {
+        &self.index.items
+    }
+
+    /// How many webhooks the document describes, which nobody can call.
+    pub(crate) fn webhooks(&self) -> usize {
+        self.top("webhooks").or_else(|| self.top("x-webhooks")).map_or(0, |text| scan::members(text).len())
+    }
+
+    /// The text of a top-level member.
+    pub(crate) fn top(&self, name: &str) -> Option<&str> {
+        self.index.top.get(name).map(|range| range.slice(&self.text))
+    }
+
+    /// The names in a section of reusable parts, in order.
+    pub(crate) fn section(&self, section: &str) -> Vec<(&str, &str)> {
+        let parts = self.index.sections.get(section).into_iter().flatten();
+        parts.map(|(name, range)| (&**name, range.slice(&self.text))).collect()
+    }
+
+    /// The language the document speaks; where it does not say, or says something unknown, by its shape.
+    #[must_use]
+    pub fn version(&self) -> (Version, Option<Diagnostic>) {
+        let said = |name| self.top(name).map(|text| text.trim().trim_matches('"').to_owned());
+        let (openapi, swagger) = (said("openapi"), said("swagger"));
+        let known = match (openapi.as_deref(), swagger.as_deref()) {
+            (Some(version), _) if is(version, "3.0") => Some(Version::V30),
+            (Some(version), _) if is(version, "3.1") => Some(Version::V31),
+            (Some(version), _) if is(version, "3.2") => Some(Version::V32),
+            (_, Some(version)) if is(version, "2.0") || version == "2" => Some(Version::V2),
+            _ => None,
+        };
+        if let Some(version) = known {
+            return (version, None);
+        }
+        let sections = |start: &str| self.index.sections.keys().any(|section| section.starts_with(start));
+        let swagger_like = swagger.is_some()
+            || sections("definitions")
+            || ["host", "basePath"].iter().any(|key| self.top(key).is_some());
+        let guess = if swagger_like && !sections("components/") { Version::V2 } else { Version::V31 };
+        let reading = if guess == Version::V2 { "Swagger 2.0" } else { "OpenAPI 3.1" };
+        let (pointer, message) = match (&openapi, &swagger) {
+            (Some(_), _) => ("/openapi", format!("The version is not one we know; read as {reading}")),
+            (_, Some(_)) => ("/swagger", format!("The version is not one we know; read as {reading}")),
+            _ => ("", format!("The document does not say its version; read as {reading}")),
+        };
+        let mut diagnostic = Diagnostic::warning(Code::SchemaVersionUnsupported, pointer, message)
+            .expected("openapi 3.0, 3.1 or 3.2, or swagger 2.0");
+        if let Some(found) = openapi.or(swagger) {
+            diagnostic = diagnostic.found(found.chars().take(SHOWN).collect::<String>());
+        }
+        (guess, Some(diagnostic))
+    }
+
+    /// The text behind a JSON pointer.
+    pub(crate) fn at(&self, pointer: &str) -> Option<&str> {
+        let tokens: Vec<Cow<'_, str>> = pointer.split('/').skip(1).map(unescaped).collect();
+        let (mut found, used) = self.nearest(&tokens);
+        for token in tokens.iter().skip(used) {
+            found = scan::child(found, token)?;
+        }
+        Some(found)
+    }
+
+    /// As far as the index knows the way: the text there, and how many steps that was.
+    fn nearest(&self, tokens: &[Cow<'_, str>]) -> (&str, usize) {
+        let range = match tokens {
+            [components, section, name, ..] if components == "components" => {
+                self.index.part(&format!("components/{section}"), name).map(|range| (range, 3))
+            }
+            [section, name, ..] if section == "paths" => self.operation(name, tokens.get(2)),
+            [section, name, ..] => self.index.part(section, name).map(|range| (range, 2)),
+            _ => None,
+        };
+        let range = range.or_else(|| {
+            let first = tokens.first()?;
+            self.index.top.get(&**first).map(|range| (*range, 1))
+        });
+        range.map_or((self.text.as_str(), 0), |(range, used)| (range.slice(&self.text), used))
+    }
+
+    fn operation(&self, path: &str, method: Option<&Cow<'_, str>>) -> Option<(Range, usize)> {
+        let item = self.index.items.iter().find(|item| *item.path == *path)?;
+        let (_, range) =
+            item.operations.iter().find(|(name, _)| method.is_some_and(|method| **name == **method))?;
+        Some((*range, 3))
+    }
+
+    /// Reads a piece of the text.
+    pub(crate) fn value(text: &str) -> Result<Value, String> {
+        serde_json::from_str(text).map_err(|error| reason(&error))
+    }
+
+    /// Where a piece of the text stands, for people; nothing where the text is not the author's.
+    pub(crate) fn span(&self, part: &str) -> Option<Span> {
+        let range = Range::of(&self.text, part);
+        if !self.authored || range.end() > self.text.len() {
+            return None;
+        }
+        let before = self.text.get(..range.start())?;
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+        Some(Span { start: range.start(), end: range.end(), line, column })
+    }
+}
+
+fn is(version: &str, prefix: &str) -> bool {
+    version.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
+}
+
+/// The name behind an escaped step of a JSON pointer.
+pub(crate) fn unescaped(token: &str) -> Cow<'_, str> {
+    match token.contains('~') {
+        true => Cow::Owned(token.replace("~1", "/").replace("~0", "~")),
+        false => Cow::Borrowed(token),
+    }
+}
+
+/// A step of a JSON pointer.
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+fn no_document(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(Code::SchemaSyntax, "", message).expected("an OpenAPI document in JSON or YAML")
+}
+
+/// Without what editors and downloads leave around a text.
+fn trimmed(mut text: String) -> String {
+    let blank = |letter: char| letter.is_whitespace() || matches!(letter, '\0' | '\u{feff}');
+    text.truncate(text.trim_end_matches(blank).len());
+    let leading = text.len() - text.trim_start_matches(blank).len();
+    if leading > 0 && text.get(..leading).is_some_and(|start| start.contains(['\0', '\u{feff}'])) {
+        text.drain(..leading);
+    }
+    text
+}
+
+fn through_yaml(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<String, Vec<Diagnostic>> {
+    let parsed = Source::new("document.yaml", text).parse()?;
+    let Value::Object(_) = parsed.value else {
+        return Err(vec![no_document("The text is neither JSON nor YAML that describes an API")]);
+    };
+    diagnostics.extend(parsed.diagnostics);
+    serde_json::to_string(&parsed.value).map_err(|error| vec![no_document(reason(&error))])
+}
+
+fn syntax(text: &str, error: &serde_json::Error) -> Diagnostic {
+    let mut diagnostic = no_document(format!("This is not valid JSON: {}", reason(error)));
+    let start = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
+    let offset = (start + error.column().saturating_sub(1)).min(text.len());
+    diagnostic.span =
+        Some(Span { start: offset, end: offset, line: error.line().max(1), column: error.column().max(1) });
+    diagnostic
+}
+
+/// What the parser says, without the position that stands in the span.
+pub(crate) fn reason(error: &serde_json::Error) -> String {
+    let full = error.to_string();
+    let text = full.rsplit_once(" at line ").map_or(full.as_str(), |(text, _)| text);
+    match text {
+        "recursion limit exceeded" => "it is nested too deeply".to_owned(),
+        text => text.to_owned(),
+    }
+}

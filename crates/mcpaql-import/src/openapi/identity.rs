@@ -1,0 +1,155 @@
+//! Who an API says it is, as an adapter says it.
+
+use super::document::Document;
+use super::markdown::flatten;
+use super::scan;
+use mcpaql_core::adapter::title_of;
+use mcpaql_core::naming::MAX_NAME;
+
+/// Words of a title that tell nothing about the API.
+const GENERIC: &[&str] = &[
+    "an",
+    "and",
+    "api",
+    "apis",
+    "docs",
+    "documentation",
+    "extension",
+    "for",
+    "http",
+    "of",
+    "official",
+    "openapi",
+    "public",
+    "reference",
+    "rest",
+    "restful",
+    "service",
+    "services",
+    "spec",
+    "specification",
+    "swagger",
+    "the",
+    "v1",
+    "v2",
+    "v3",
+    "v4",
+    "version",
+    "web",
+    "mcpaql",
+];
+/// How many words of a title make a name.
+const MAX_WORDS: usize = 4;
+/// How long a description may be.
+const MAX_DESCRIPTION: usize = 600;
+
+/// What an adapter is called.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    pub(crate) name: String,
+    pub(crate) display_name: String,
+    pub(crate) version: String,
+    pub(crate) description: String,
+}
+
+/// Reads `info`; whatever is missing or odd there has a default.
+pub(crate) fn read(document: &Document, name: Option<&str>) -> Identity {
+    let info = scan::members(document.top("info").unwrap_or("{}"));
+    let text = |key: &str| info.get(key).and_then(|text| scan::string(text)).unwrap_or_default();
+    let title = flatten(&text("title")).replace('\n', " ");
+    let name = name.map_or_else(|| name_of_title(&title), legal);
+    let version = text("version");
+    let version = version.trim().trim_start_matches('v');
+    let description =
+        [text("description"), text("summary")].iter().map(|text| flatten(text)).find(|text| !text.is_empty());
+    Identity {
+        display_name: if title.is_empty() { title_of(&name) } else { title.clone() },
+        version: if is_semver(version) { version.to_owned() } else { "1.0.0".to_owned() },
+        description: description
+            .map(|text| shortened(&text))
+            .or(Some(title).filter(|title| !title.is_empty()))
+            .unwrap_or_else(|| format!("The {} API", title_of(&name))),
+        name,
+    }
+}
+
+fn name_of_title(title: &str) -> String {
+    let title = title.to_lowercase().replace("'s ", " ").replace("’s ", " ");
+    let words: Vec<&str> =
+        title.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let telling: Vec<&str> =
+        words.iter().copied().filter(|word| !GENERIC.contains(word)).take(MAX_WORDS).collect();
+    let chosen = if telling.is_empty() { words } else { telling };
+    legal(&chosen.join("-"))
+}
+
+/// Lower case letters, digits, hyphens and underscores, beginning with a letter, without the word that separates adapter
+/// and endpoint in names of tools.
+fn legal(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for letter in name.chars() {
+        match letter.to_ascii_lowercase() {
+            letter if letter.is_ascii_lowercase() || letter.is_ascii_digit() => out.push(letter),
+            '_' if !out.ends_with(['-', '_']) => out.push('_'),
+            _ if !out.ends_with(['-', '_']) => out.push('-'),
+            _ => {}
+        }
+    }
+    let words: Vec<&str> = out
+        .split('-')
+        .filter(|word| !word.is_empty() && !word.split('_').any(|part| part == "mcpaql"))
+        .collect();
+    let mut out = words.join("-");
+    if out.len() > MAX_NAME / 2 {
+        let head = out.get(..MAX_NAME / 2).unwrap_or_default();
+        out = head.rsplit_once('-').map_or(head, |(words, _)| words).to_owned();
+    }
+    let out = out.trim_matches(['-', '_']);
+    match out.chars().next() {
+        None => "api".to_owned(),
+        Some(first) if !first.is_ascii_lowercase() || out.len() < 2 => format!("api-{out}"),
+        Some(_) => out.to_owned(),
+    }
+}
+
+/// Whole paragraphs while they fit, else the beginning of the first.
+fn shortened(text: &str) -> String {
+    let mut out = String::new();
+    for paragraph in text.split("\n\n") {
+        if !out.is_empty() && out.len() + paragraph.len() > MAX_DESCRIPTION {
+            break;
+        }
+        if !out.is_empty() {
+            out.push_str("\n\n");
+        }
+        out.push_str(paragraph);
+    }
+    if out.len() <= MAX_DESCRIPTION {
+        return out;
+    }
+    let head = out.get(..out.floor_char_boundary(MAX_DESCRIPTION)).unwrap_or_default();
+    let end = head.rfind(". ").map(|end| end + 1).or_else(|| head.rfind(' ')).unwrap_or(head.len());
+    head.get(..end).unwrap_or(head).trim_end().to_owned()
+}
+
+/// `MAJOR.MINOR.PATCH`, with what may stand behind it.
+fn is_semver(version: &str) -> bool {
+    let core = version.split(['-', '+']).next().unwrap_or_default();
+    let numbers: Vec<&str> = core.split('.').collect();
+    let number = |text: &&str| {
+        !text.is_empty()
+            && text.len() < 10
+            && text.bytes().all(|byte| byte.is_ascii_digit())
+            && (text.len() == 1 || !text.starts_with('0'))
+    };
+    let behind = version.get(core.len()..).unwrap_or_default();
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
+    // The part behind may hold empty identifiers or leading zeros, which is rare enough to give up on.
+    numbers.len() == 3
+        && numbers.iter().all(number)
+        && behind.bytes().all(legal)
+        && behind
+            .split(['.', '-', '+'])
+            .skip(1)
+            .all(|part| !part.is_empty() && (part.len() == 1 || !part.starts_with('0')))
+}

@@ -1,0 +1,264 @@
+//! A described API whose operations are read one at a time.
+
+use super::collection;
+use super::details::{self, Context, Details, Note, Version};
+use super::document::Document;
+use super::heads::{Draft, Home, draft};
+use super::refs::{Documents, Refs};
+use super::security::{Asked, Security};
+use super::servers::{self, Site};
+use super::type_names::TypeNames;
+use mcpaql_core::adapter::{Auth, title_of};
+use mcpaql_core::classify::{Evidence, wants_answer};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::facts::Facts;
+use mcpaql_core::library::{Full, Library, Outline};
+use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, Place};
+use mcpaql_core::suggest::snake_case;
+use serde_json::{Value, json};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// An OpenAPI document as a library: heads are made from the text, the rest is read on demand.
+#[derive(Debug)]
+pub struct Described {
+    documents: Documents,
+    homes: Vec<Home>,
+    entries: Vec<Entry>,
+    setting: Setting,
+    /// Named when the first type is asked for.
+    types: OnceLock<TypeNames>,
+}
+
+/// What was decided about an operation.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) place: (usize, usize),
+    pub(crate) name: Box<str>,
+    pub(crate) category: Category,
+    pub(crate) danger: Danger,
+    pub(crate) facts: Facts,
+}
+
+/// What all operations have in common.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    pub(crate) version: Version,
+    pub(crate) url: Option<String>,
+    pub(crate) prefix: String,
+    pub(crate) base_url: String,
+    /// The document's own `consumes` (Swagger 2.0).
+    pub(crate) consumes: Vec<String>,
+    /// Places and names of API keys.
+    pub(crate) credentials: Vec<(Place, String)>,
+    pub(crate) security: Security,
+    /// The adapter's way to authenticate.
+    pub(crate) auth: Auth,
+    /// That of operations that say nothing, where it is another.
+    pub(crate) silent: Option<Auth>,
+    pub(crate) asked: Mutex<Asked>,
+}
+
+impl Setting {
+    /// The binding of an operation.
+    pub(crate) fn binding(&self, draft: &Draft<'_>, home: &Home) -> HttpBinding {
+        let mut binding = HttpBinding::new(draft.method, draft.template.path.clone());
+        let site = Site { url: self.url.as_deref(), prefix: &self.prefix };
+        let servers = draft.said.servers.or_else(|| home.servers());
+        binding.base_url =
+            servers.and_then(|servers| servers::choose(servers, &site)).filter(|url| *url != self.base_url);
+        binding.auth = match draft.said.security {
+            None => self.silent.clone(),
+            Some(text) => {
+                let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+                Some(asked.auth(&self.security, text, &mut Vec::new())).filter(|auth| *auth != self.auth)
+            }
+        };
+        binding
+    }
+}
+
+/// The head of an operation.
+pub(crate) fn head(draft: &Draft<'_>, entry: &Entry, binding: Binding) -> Operation {
+    let mut operation = Operation::new(&*entry.name, entry.category, entry.facts, binding);
+    operation.title = draft.title().unwrap_or_else(|| title_of(&entry.name));
+    operation.description = draft.text();
+    operation.tags =
+        draft.said.tags.iter().map(|tag| tag.trim().to_owned()).filter(|tag| !tag.is_empty()).collect();
+    operation.danger = entry.danger;
+    operation.deprecated = draft.deprecation();
+    operation.source_id = draft.said.id.as_deref().map(str::to_owned);
+    operation
+}
+
+/// What is known about an operation before it is judged.
+pub(crate) fn evidence<'d>(documents: &Documents, home: &Home, draft: &'d Draft<'_>) -> Evidence<'d> {
+    let mut evidence = Evidence {
+        method: Some(draft.method),
+        path: Some(draft.path),
+        name: draft.said.id.as_deref().unwrap_or_default(),
+        summary: &draft.summary,
+        description: &draft.description,
+        has_body: draft.said.has_body.then_some(true),
+        ..Evidence::default()
+    };
+    if wants_answer(&evidence)
+        && let Some(responses) = draft.said.responses
+    {
+        evidence.answers_collection = collection::answers(documents, &home.document, &home.base, responses);
+    }
+    evidence
+}
+
+impl Described {
+    pub(crate) fn new(
+        documents: Documents,
+        homes: Vec<Home>,
+        entries: Vec<Entry>,
+        setting: Setting,
+    ) -> Described {
+        Described { documents, homes, entries, setting, types: OnceLock::new() }
+    }
+
+    /// Where references lead.
+    #[must_use]
+    pub fn refs(&self) -> &(dyn Refs + Send + Sync) {
+        &self.documents
+    }
+
+    /// The language the document speaks.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.setting.version
+    }
+
+    /// What went wrong with references so far, in whatever was read until now.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Diagnostic> {
+        self.documents.problems()
+    }
+
+    /// The head of the operation in that position, the same as in the adapter.
+    #[must_use]
+    pub fn head(&self, index: usize) -> Option<Operation> {
+        self.source(index).map(|source| source.head)
+    }
+
+    /// The operation in that position, and what was changed or left out of it.
+    #[must_use]
+    pub fn read(&self, index: usize) -> Option<(Full, Vec<Note>)> {
+        let Source { base, mut head, operation, path_params, query } = self.source(index)?;
+        let mut details = details::details(&self.context(&base), &head, &path_params, &operation);
+        let types = std::mem::take(&mut details.types);
+        let notes = std::mem::take(&mut details.notes);
+        complete(&mut head, details);
+        for (name, value) in &query {
+            fix(&mut head.params, name, value);
+        }
+        Some((Full { operation: head, types }, notes))
+    }
+
+    fn source(&self, index: usize) -> Option<Source> {
+        let entry = self.entries.get(index)?;
+        let home = self.homes.get(entry.place.0)?;
+        let draft = draft(home, entry.place).ok()?;
+        let operation = Document::value(home.operation(entry.place.1)?).ok()?;
+        let path_params = match home.parameters().and_then(|text| Document::value(text).ok()) {
+            Some(Value::Array(params)) => params,
+            _ => Vec::new(),
+        };
+        let head = head(&draft, entry, Binding::Http(self.setting.binding(&draft, home)));
+        Some(Source {
+            base: home.base.to_string(),
+            head,
+            operation,
+            path_params,
+            query: draft.template.query,
+        })
+    }
+
+    fn context<'a>(&'a self, base: &'a str) -> Context<'a> {
+        Context {
+            refs: &self.documents,
+            types: self.types(),
+            version: self.setting.version,
+            base,
+            consumes: &self.setting.consumes,
+            credentials: &self.setting.credentials,
+        }
+    }
+
+    fn types(&self) -> &TypeNames {
+        self.types.get_or_init(|| {
+            let section =
+                if self.setting.version == Version::V2 { "definitions" } else { "components/schemas" };
+            TypeNames::new(self.documents.main.section(section).into_iter().map(|(name, _)| name))
+        })
+    }
+}
+
+/// An operation as the document has it, with its head.
+struct Source {
+    base: String,
+    head: Operation,
+    operation: Value,
+    path_params: Vec<Value>,
+    /// Fixed pairs of the query that the path holds.
+    query: Vec<(String, String)>,
+}
+
+fn complete(operation: &mut Operation, details: Details) {
+    operation.params = details.params;
+    operation.returns = details.returns;
+    operation.examples = details.examples;
+    operation.pagination = details.pagination;
+    if let Binding::Http(http) = &mut operation.binding {
+        http.path = details.path;
+        http.body = details.body;
+        http.body_param = details.body_param;
+        http.content_type = details.content_type;
+    }
+}
+
+/// A pair that the path's own query holds is sent whatever the caller says.
+fn fix(params: &mut Vec<Param>, wire: &str, value: &str) {
+    if let Some(param) = params.iter_mut().find(|param| param.place == Place::Query && param.wire == wire) {
+        param.required = false;
+        param.default = Some(json!(value));
+        return;
+    }
+    let plain = snake_case(wire);
+    let plain = if plain.starts_with(|first: char| first.is_ascii_lowercase()) {
+        plain
+    } else {
+        format!("q_{plain}")
+    };
+    let taken = |name: &str| params.iter().any(|param| param.name == name);
+    let name = if taken(&plain) { format!("{plain}_query") } else { plain };
+    if taken(&name) {
+        return;
+    }
+    let mut param = Param::new(name, Place::Query, json!({"type": "string", "const": value}));
+    wire.clone_into(&mut param.wire);
+    param.description = "Always this value.".to_owned();
+    param.default = Some(json!(value));
+    params.push(param);
+}
+
+impl Library for Described {
+    fn operation(&self, index: usize) -> Option<Full> {
+        self.read(index).map(|(full, _)| full)
+    }
+
+    fn outline(&self, index: usize) -> Outline {
+        let Some(source) = self.source(index) else { return Outline::default() };
+        details::outline(&self.context(&source.base), &source.head, &source.path_params, &source.operation)
+    }
+
+    fn type_names(&self) -> Vec<String> {
+        self.types().all().to_vec()
+    }
+
+    fn type_named(&self, name: &str) -> Option<Value> {
+        details::type_named(&self.context(""), name)
+    }
+}

@@ -1,0 +1,362 @@
+//! Parameters outside the body: path, query, headers and cookies.
+//!
+//! What always holds: a parameter of the operation replaces one of its path with the same name and place, every
+//! placeholder of the path has exactly one required parameter, and no parameter carries a credential or frames a message.
+
+use super::details::{Context, Note, Version};
+use super::names;
+use super::schema::shape;
+use mcpaql_core::operation::{
+    Binding, CREDENTIAL_HEADERS, FRAMING_HEADERS, Operation, Place, Segment, Style, StyleForm,
+};
+use serde_json::{Value, json};
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Headers that OpenAPI says to ignore: the message and its credentials decide them.
+const IGNORED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
+
+/// A parameter whose schema is not written yet.
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    pub(super) wire: String,
+    pub(super) place: Place,
+    pub(super) required: bool,
+    pub(super) description: Option<String>,
+    pub(super) deprecated: bool,
+    /// As the document writes it; null where only the outline is asked for.
+    pub(super) schema: Value,
+    /// The document it stands in.
+    pub(super) base: String,
+    pub(super) style: Style,
+    pub(super) file: File,
+    pub(super) example: Option<Value>,
+}
+
+/// Whether a parameter is a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum File {
+    No,
+    One,
+    Many,
+}
+
+impl Draft {
+    pub(super) fn new(wire: &str, place: Place, schema: Value, base: &str) -> Draft {
+        Draft {
+            wire: wire.to_owned(),
+            place,
+            required: false,
+            description: None,
+            deprecated: false,
+            schema,
+            base: base.to_owned(),
+            style: Style::default_for(place),
+            file: File::No,
+            example: None,
+        }
+    }
+}
+
+/// A value of the document, or one that a reference led to.
+pub(super) enum Node<'v> {
+    Here(&'v Value),
+    There(Arc<Value>),
+}
+
+impl Deref for Node<'_> {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        match self {
+            Node::Here(value) => value,
+            Node::There(value) => value,
+        }
+    }
+}
+
+/// A value with the document it stands in.
+pub(super) struct Located<'v> {
+    pub(super) node: Node<'v>,
+    pub(super) base: String,
+}
+
+/// The value itself, or what it refers to.
+pub(super) fn located<'v>(cx: &Context<'_>, value: &'v Value, base: &str) -> Option<Located<'v>> {
+    match value.get("$ref").and_then(Value::as_str) {
+        None => Some(Located { node: Node::Here(value), base: base.to_owned() }),
+        Some(reference) => cx
+            .refs
+            .resolve(base, reference)
+            .map(|target| Located { node: Node::There(target.value), base: target.base }),
+    }
+}
+
+/// The parameters of an operation, those of its path replaced where it has its own.
+pub(super) fn declared<'v>(
+    cx: &Context<'_>,
+    path_params: &'v [Value],
+    operation: &'v Value,
+    notes: &mut Vec<Note>,
+) -> Vec<Located<'v>> {
+    let own = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
+    let mut out: Vec<Located<'v>> = Vec::new();
+    for value in path_params.iter().chain(own) {
+        let Some(param) = located(cx, value, cx.base) else {
+            notes.push(Note::lost("parameters", "a parameter whose reference leads nowhere"));
+            continue;
+        };
+        if word(&param.node, "name").is_none() || word(&param.node, "in").is_none() {
+            notes.push(Note::lost("parameters", "a parameter without a name or a place"));
+            continue;
+        }
+        let same = |other: &Located<'_>| {
+            ["name", "in"].iter().all(|key| word(&other.node, key) == word(&param.node, key))
+        };
+        match out.iter().position(same) {
+            Some(at) => {
+                if let Some(slot) = out.get_mut(at) {
+                    *slot = param;
+                }
+            }
+            None => out.push(param),
+        }
+    }
+    out
+}
+
+pub(super) fn word<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+/// The placeholders of the operation's path.
+pub(super) fn placeholders(head: &Operation) -> Vec<&str> {
+    let Binding::Http(http) = &head.binding else { return Vec::new() };
+    let mut names: Vec<&str> = Vec::new();
+    for segment in &http.path {
+        if let Segment::Param(name) = segment
+            && !names.contains(&name.as_str())
+        {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Whether a placeholder means that parameter, in whatever spelling.
+pub(super) fn means(placeholder: &str, wire: &str) -> bool {
+    placeholder == wire || names::legal(placeholder) == names::legal(wire)
+}
+
+/// The parameters outside the body: path first, in the order of the path. `light` leaves the schemas out.
+pub(super) fn read(
+    cx: &Context<'_>,
+    head: &Operation,
+    declared: &[Located<'_>],
+    light: bool,
+    notes: &mut Vec<Note>,
+) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for param in declared {
+        let (Some(name), Some(place)) = (word(&param.node, "name"), word(&param.node, "in")) else {
+            continue;
+        };
+        let place = match place {
+            "path" => Place::Path,
+            "query" => Place::Query,
+            "header" => Place::Header,
+            "cookie" => Place::Cookie,
+            "querystring" => {
+                drafts.extend(query_string(cx, param, light));
+                continue;
+            }
+            "body" | "formData" => continue,
+            other => {
+                notes.push(Note::lost(name, format!("a parameter in '{other}'")));
+                continue;
+            }
+        };
+        if !is_credential(cx, place, name, notes) {
+            drafts.push(draft(cx, param, name, place, light, notes));
+        }
+    }
+    let mut out = in_path(head, &mut drafts, notes);
+    for place in [Place::Query, Place::Header, Place::Cookie] {
+        out.extend(drafts.iter().filter(|draft| draft.place == place).cloned());
+    }
+    out
+}
+
+/// The path's parameters in the path's order.
+fn in_path(head: &Operation, drafts: &mut Vec<Draft>, notes: &mut Vec<Note>) -> Vec<Draft> {
+    let mut out = Vec::new();
+    for placeholder in placeholders(head) {
+        let exact = drafts.iter().position(|draft| draft.place == Place::Path && draft.wire == placeholder);
+        let position = exact
+            .or_else(|| drafts.iter().position(|d| d.place == Place::Path && means(placeholder, &d.wire)));
+        match position {
+            Some(position) => out.push(Draft { required: true, ..drafts.remove(position) }),
+            None => {
+                notes.push(Note::changed(
+                    placeholder,
+                    "the path names it, but no parameter does; taken as text",
+                ));
+                let draft = Draft::new(placeholder, Place::Path, json!({"type": "string"}), "");
+                out.push(Draft { required: true, ..draft });
+            }
+        }
+    }
+    drafts.retain(|draft| {
+        if draft.place == Place::Path {
+            notes
+                .push(Note::changed(&draft.wire, "a path parameter that the path does not name is left out"));
+        }
+        draft.place != Place::Path
+    });
+    out
+}
+
+/// Whether a parameter is no business of a caller.
+fn is_credential(cx: &Context<'_>, place: Place, name: &str, notes: &mut Vec<Note>) -> bool {
+    let lower = name.to_ascii_lowercase();
+    if place == Place::Header && IGNORED_HEADERS.contains(&lower.as_str()) {
+        return true;
+    }
+    let key = |(at, key): &(Place, String)| {
+        *at == place && (key == name || (place == Place::Header && key.eq_ignore_ascii_case(name)))
+    };
+    if cx.credentials.iter().any(key) {
+        notes.push(Note::changed(name, "the API's credential is not asked from callers"));
+        return true;
+    }
+    let header = place == Place::Header
+        && (FRAMING_HEADERS.contains(&lower.as_str()) || CREDENTIAL_HEADERS.contains(&lower.as_str()));
+    if header {
+        notes.push(Note::changed(name, "a header that callers cannot set"));
+    }
+    header
+}
+
+fn draft(
+    cx: &Context<'_>,
+    param: &Located<'_>,
+    name: &str,
+    place: Place,
+    light: bool,
+    notes: &mut Vec<Note>,
+) -> Draft {
+    let node: &Value = &param.node;
+    let media = node.get("content").and_then(Value::as_object).and_then(|content| content.iter().next());
+    let schema = match media {
+        Some((_, media)) => media.get("schema"),
+        None => node.get("schema").or(Some(node)),
+    };
+    let mut draft = Draft::new(name, place, Value::Null, &param.base);
+    draft.required = node.get("required") == Some(&Value::Bool(true));
+    if light {
+        return draft;
+    }
+    draft.schema = schema.cloned().unwrap_or_else(|| json!({}));
+    draft.description = word(node, "description").map(str::to_owned);
+    draft.deprecated = node.get("deprecated") == Some(&Value::Bool(true));
+    draft.style = match media {
+        Some((media, _)) if media.starts_with("text/") => draft.style,
+        Some(_) => Style { form: StyleForm::Json, explode: false, reserved: false },
+        None => style(cx, node, &draft.schema, place, name, notes),
+    };
+    draft.example = super::examples::of(cx, node, &param.base)
+        .or_else(|| media.and_then(|(_, media)| super::examples::of(cx, media, &param.base)))
+        .or_else(|| super::examples::of_schema(&draft.schema));
+    draft
+}
+
+/// OpenAPI 3.2's query string as a whole: its fields are query parameters.
+fn query_string(cx: &Context<'_>, param: &Located<'_>, light: bool) -> Vec<Draft> {
+    let media =
+        param.node.get("content").and_then(Value::as_object).and_then(|content| content.values().next());
+    let Some(schema) = media.and_then(|media| media.get("schema")) else { return Vec::new() };
+    let mut drafts: Vec<Draft> = Vec::new();
+    let whole = shape(cx.refs, schema, &param.base, &mut |name, schema, base| {
+        let schema = if light { Value::Null } else { schema.clone() };
+        drafts.retain(|draft| draft.wire != name);
+        drafts.push(Draft::new(name, Place::Query, schema, base));
+    });
+    let required = whole.map(|whole| whole.required).unwrap_or_default();
+    for draft in &mut drafts {
+        draft.required = required.contains(&draft.wire);
+    }
+    drafts
+}
+
+/// How arrays and objects are spelled; scalars have no style worth telling.
+pub(super) fn style(
+    cx: &Context<'_>,
+    node: &Value,
+    schema: &Value,
+    place: Place,
+    name: &str,
+    notes: &mut Vec<Note>,
+) -> Style {
+    let usual = Style::default_for(place);
+    let structured = is_structured(cx, schema);
+    if cx.version == Version::V2 {
+        return if structured { collection(node, place, name, notes) } else { usual };
+    }
+    let reserved = place == Place::Query && node.get("allowReserved") == Some(&Value::Bool(true));
+    let form = match word(node, "style") {
+        None => usual.form,
+        Some(text) => match (place, text) {
+            (Place::Path, "label") => StyleForm::Label,
+            (Place::Path, "matrix") => StyleForm::Matrix,
+            (Place::Path | Place::Header, "simple") => StyleForm::Simple,
+            (Place::Query | Place::Cookie | Place::Body, "form") => StyleForm::Form,
+            (Place::Query | Place::Body, "spaceDelimited") => StyleForm::SpaceDelimited,
+            (Place::Query | Place::Body, "pipeDelimited") => StyleForm::PipeDelimited,
+            (Place::Query | Place::Body, "deepObject") => StyleForm::DeepObject,
+            (Place::Cookie, "cookie") => StyleForm::Form,
+            (_, other) => {
+                notes.push(Note::changed(name, format!("the style '{other}' has no meaning there")));
+                usual.form
+            }
+        },
+    };
+    let shown_alone = matches!(form, StyleForm::Label | StyleForm::Matrix);
+    if !structured && !shown_alone {
+        return Style { reserved, ..usual };
+    }
+    let explode = node.get("explode").and_then(Value::as_bool);
+    let explode = explode.unwrap_or(matches!(form, StyleForm::Form | StyleForm::DeepObject));
+    Style { form, explode: explode || form == StyleForm::DeepObject, reserved }
+}
+
+/// Swagger 2.0's `collectionFormat`.
+fn collection(node: &Value, place: Place, name: &str, notes: &mut Vec<Note>) -> Style {
+    let usual = Style { explode: false, ..Style::default_for(place) };
+    let listed = place != Place::Path && place != Place::Header;
+    match word(node, "collectionFormat") {
+        None | Some("csv") => usual,
+        Some("ssv") if listed => Style { form: StyleForm::SpaceDelimited, ..usual },
+        Some("pipes") if listed => Style { form: StyleForm::PipeDelimited, ..usual },
+        Some("tsv") if listed => {
+            notes.push(Note::changed(name, "a list divided by tabs is sent divided by spaces"));
+            Style { form: StyleForm::SpaceDelimited, ..usual }
+        }
+        Some("multi") if listed => Style { explode: true, ..usual },
+        Some(other) => {
+            notes.push(Note::changed(
+                name,
+                format!("the collection format '{other}' is sent divided by commas"),
+            ));
+            usual
+        }
+    }
+}
+
+/// Whether values may be arrays or objects.
+fn is_structured(cx: &Context<'_>, schema: &Value) -> bool {
+    let Some(schema) = located(cx, schema, cx.base) else { return true };
+    match schema.node.get("type") {
+        Some(Value::String(kind)) => !matches!(kind.as_str(), "string" | "integer" | "number" | "boolean"),
+        _ => schema.node.get("enum").is_none() && schema.node.get("const").is_none(),
+    }
+}

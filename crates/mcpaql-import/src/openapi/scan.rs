@@ -1,0 +1,220 @@
+//! Walking over JSON text without building values: only what a walk asks for is looked at, the rest is skipped.
+//!
+//! What always holds: nothing here recurses deeper than the walk itself, a member of the wrong type is skipped and told
+//! to the walk, and of two equal names the last one counts.
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, de};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// A range of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Range {
+    start: u32,
+    end: u32,
+}
+
+impl Range {
+    /// Where `part`, a piece of `text`, stands in it.
+    pub(crate) fn of(text: &str, part: &str) -> Range {
+        let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        let place = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        Range { start: place(start), end: place(start + part.len()) }
+    }
+
+    pub(crate) fn slice(self, text: &str) -> &str {
+        text.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+
+    pub(crate) fn start(self) -> usize {
+        self.start as usize
+    }
+
+    pub(crate) fn end(self) -> usize {
+        self.end as usize
+    }
+}
+
+/// A string, borrowed from the text where it has no escapes.
+#[derive(Debug, Clone)]
+pub(crate) struct Text<'t>(pub(crate) Cow<'t, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'de>, D::Error> {
+        struct Strings;
+        impl<'de> Visitor<'de> for Strings {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Strings)
+    }
+}
+
+/// What to do with the members of an object.
+pub(crate) trait Walk<'t> {
+    /// Takes one member: exactly one value must be read from `access`.
+    fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error>;
+
+    /// There was something else where the object should be.
+    fn odd(&mut self, found: &'static str);
+}
+
+/// The object that comes next, walked over.
+pub(crate) struct Object<'w, W>(pub(crate) &'w mut W);
+
+impl<'t, W: Walk<'t>> DeserializeSeed<'t> for Object<'_, W> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'t>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'t, W: Walk<'t>> Visitor<'t> for Object<'_, W> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut access: A) -> Result<(), A::Error> {
+        while let Some(Text(name)) = access.next_key()? {
+            self.0.member(name, &mut access)?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(self, mut access: A) -> Result<(), A::Error> {
+        while access.next_element::<IgnoredAny>()?.is_some() {}
+        self.0.odd("an array");
+        Ok(())
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        self.0.odd("null");
+        Ok(())
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<(), E> {
+        self.0.odd("a boolean");
+        Ok(())
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<(), E> {
+        self.0.odd("a number");
+        Ok(())
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<(), E> {
+        self.0.odd("a number");
+        Ok(())
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<(), E> {
+        self.0.odd("a number");
+        Ok(())
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<(), E> {
+        self.0.odd("a string");
+        Ok(())
+    }
+}
+
+/// Walks over the one value of a text.
+pub(crate) fn walk<'t, W: Walk<'t>>(text: &'t str, walk: &mut W) -> Result<(), serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    Object(walk).deserialize(&mut deserializer)?;
+    deserializer.end()
+}
+
+/// The member's value, as text.
+pub(crate) fn raw<'t, A: MapAccess<'t>>(access: &mut A) -> Result<&'t str, A::Error> {
+    access.next_value::<&RawValue>().map(RawValue::get)
+}
+
+/// Leaves the member's value out.
+pub(crate) fn skip<'t, A: MapAccess<'t>>(access: &mut A) -> Result<(), A::Error> {
+    access.next_value::<IgnoredAny>().map(|_| ())
+}
+
+/// The member of that name, or the element of that number, of a value.
+pub(crate) fn child<'t>(text: &'t str, token: &str) -> Option<&'t str> {
+    if text.starts_with('[') {
+        let index: usize = token.parse().ok()?;
+        let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+        return items.get(index).map(|item| item.get());
+    }
+    let mut find = Find { name: token, found: None };
+    walk(text, &mut find).ok()?;
+    find.found
+}
+
+struct Find<'n, 't> {
+    name: &'n str,
+    found: Option<&'t str>,
+}
+
+impl<'t> Walk<'t> for Find<'_, 't> {
+    fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error> {
+        if name == self.name {
+            self.found = Some(raw(access)?);
+            return Ok(());
+        }
+        skip(access)
+    }
+
+    fn odd(&mut self, _: &'static str) {}
+}
+
+/// The members of an object in order, each name once; nothing where it is no object.
+pub(crate) fn members(text: &str) -> indexmap::IndexMap<Cow<'_, str>, &str> {
+    let mut all = All(indexmap::IndexMap::new());
+    let _ = walk(text, &mut all);
+    all.0
+}
+
+struct All<'t>(indexmap::IndexMap<Cow<'t, str>, &'t str>);
+
+impl<'t> Walk<'t> for All<'t> {
+    fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error> {
+        let value = raw(access)?;
+        self.0.insert(name, value);
+        Ok(())
+    }
+
+    fn odd(&mut self, _: &'static str) {}
+}
+
+/// The elements of an array; nothing where it is none.
+pub(crate) fn items(text: &str) -> Vec<&str> {
+    let items: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+    items.into_iter().map(RawValue::get).collect()
+}
+
+/// The string that a piece of text is.
+pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
+    serde_json::from_str::<Text<'_>>(text).ok().map(|text| text.0)
+}
+
+/// What JSON calls the value that begins so.
+pub(crate) fn kind(text: &str) -> &'static str {
+    match text.trim_start().bytes().next() {
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') | None => "null",
+        Some(_) => "a number",
+    }
+}

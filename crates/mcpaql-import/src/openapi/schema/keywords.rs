@@ -1,0 +1,303 @@
+//! Keywords of scalars and lists, mended where the document's meaning is plain and left out where it is not.
+
+use super::object::is_nullable;
+use super::{Writer, non_empty};
+use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::schema::Schemas;
+use serde_json::{Map, Number, Value, json};
+
+/// Whether a keyword narrows the values of a schema.
+pub(super) fn constrains(key: &str) -> bool {
+    const KEYWORDS: [&str; 27] = [
+        "type",
+        "enum",
+        "const",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "format",
+        "items",
+        "prefixItems",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "properties",
+        "required",
+        "additionalProperties",
+        "patternProperties",
+        "minProperties",
+        "maxProperties",
+        "oneOf",
+        "anyOf",
+        "not",
+        "contentEncoding",
+    ];
+    KEYWORDS.contains(&key)
+}
+
+impl Writer<'_> {
+    /// `type`, literals, bounds, `pattern` and `format`.
+    pub(super) fn scalar_keywords(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
+        self.kind(map, out);
+        self.literals(map, out);
+        if is_nullable(map) && !out.get("type").is_some_and(Value::is_array) {
+            out.insert("nullable".into(), true.into());
+        }
+        self.bounds(map, out);
+        match counts(map, "minLength", "maxLength") {
+            Some(lengths) => out.extend(lengths),
+            None => self.note("no text is as long as 'minLength' and 'maxLength' ask", true),
+        }
+        self.pattern(map, out);
+        match map.get("format") {
+            Some(Value::String(format)) if !format.is_empty() && !out.contains_key("format") => {
+                out.insert("format".into(), format.as_str().into());
+            }
+            _ => {}
+        }
+        let base64 =
+            map.get("contentEncoding").and_then(Value::as_str).is_some_and(|name| name.starts_with("base64"));
+        if base64 && !out.contains_key("format") {
+            out.insert("format".into(), "byte".into());
+        }
+    }
+
+    fn kind(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
+        let names: Vec<&str> = match map.get("type") {
+            None | Some(Value::Null) => return,
+            Some(Value::String(name)) => vec![name],
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+            Some(_) => {
+                self.note("a 'type' that is no name", true);
+                return;
+            }
+        };
+        let mut known: Vec<&str> = Vec::new();
+        for name in names {
+            match json_type(name) {
+                Some((kind, format)) => {
+                    if !known.contains(&kind) {
+                        known.push(kind);
+                    }
+                    if let Some(format) = format {
+                        out.insert("format".into(), format.into());
+                    }
+                }
+                None => {
+                    if !matches!(name, "any" | "") {
+                        self.note(format!("'{name}' is no JSON type, so every value is taken"), true);
+                    }
+                    return;
+                }
+            }
+        }
+        match known.as_slice() {
+            [] => {}
+            [only] => {
+                out.insert("type".into(), (*only).into());
+            }
+            several => {
+                out.insert("type".into(), json!(several));
+            }
+        }
+    }
+
+    /// `const` and `enum`, spelled as the declared type spells them.
+    fn literals(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
+        if let Some(value) = map.get("const") {
+            out.insert("const".into(), value.clone());
+            return;
+        }
+        let Some(values) = map.get("enum") else { return };
+        let Some(values) = values.as_array().filter(|values| !values.is_empty()) else {
+            self.note("an 'enum' that lists nothing", false);
+            return;
+        };
+        let kind = out.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut kept: Vec<Value> = Vec::with_capacity(values.len());
+        for value in values {
+            let value = as_kind(value, &kind);
+            if value.is_null() && !kind.is_empty() && kind != "null" {
+                out.insert("nullable".into(), true.into());
+                continue;
+            }
+            if fits(&value, &kind) && !kept.contains(&value) {
+                kept.push(value);
+            }
+        }
+        if kept.is_empty() {
+            if values.iter().any(|value| !value.is_null()) {
+                self.note(format!("no value of 'enum' is of type {kind}"), false);
+                out.shift_remove("type");
+                out.insert("enum".into(), Value::Array(values.clone()));
+            }
+            return;
+        }
+        out.insert("enum".into(), Value::Array(kept));
+    }
+
+    fn bounds(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
+        let numeric = out.get("type").is_none_or(|kind| {
+            let number = |kind: &Value| kind == "integer" || kind == "number";
+            number(kind) || kind.as_array().is_some_and(|kinds| kinds.iter().any(number))
+        });
+        if !numeric {
+            return;
+        }
+        let mut bounds = Map::new();
+        for (key, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+            let inclusive = number(map.get(key));
+            match (map.get(exclusive), inclusive) {
+                // The flag of older versions.
+                (Some(Value::Bool(true)), Some(number)) => {
+                    bounds.insert(exclusive.into(), number.into());
+                }
+                (other, inclusive) => {
+                    bounds.extend(inclusive.map(|number| (key.to_owned(), number.into())));
+                    bounds.extend(number(other).map(|number| (exclusive.to_owned(), number.into())));
+                }
+            }
+        }
+        let at = |keys: [&str; 2]| keys.iter().find_map(|key| bounds.get(*key).and_then(Value::as_f64));
+        let (low, high) = (at(["minimum", "exclusiveMinimum"]), at(["maximum", "exclusiveMaximum"]));
+        if low.zip(high).is_some_and(|(low, high)| low > high) {
+            self.note("no number lies between its bounds", true);
+        } else {
+            out.extend(bounds);
+        }
+        if let Some(step) =
+            number(map.get("multipleOf")).filter(|step| step.as_f64().is_some_and(|step| step > 0.0))
+        {
+            out.insert("multipleOf".into(), step.into());
+        }
+    }
+
+    fn pattern(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
+        let Some(Value::String(pattern)) = map.get("pattern") else { return };
+        let textual = out.get("type").is_none_or(|kind| {
+            kind == "string" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "string"))
+        });
+        if !textual || pattern.is_empty() {
+            return;
+        }
+        // Some write it as JavaScript does, between slashes.
+        let inner = pattern.strip_prefix('/').and_then(|rest| {
+            let (inner, flags) = rest.rsplit_once('/')?;
+            let delimited = flags.chars().all(|flag| "gimsuy".contains(flag)) && !flags.contains('i');
+            Some(inner).filter(|inner| delimited && inner.starts_with('^') && inner.ends_with('$'))
+        });
+        let pattern = inner.unwrap_or(pattern);
+        let (_, problems) = Schemas::default().add(&json!({"pattern": pattern}), "");
+        if problems.iter().any(|problem| problem.severity == Severity::Error) {
+            self.note("a 'pattern' that is no regular expression", true);
+        } else {
+            out.insert("pattern".into(), pattern.into());
+        }
+    }
+
+    /// `items` and its companions.
+    pub(super) fn list_keywords(
+        &mut self,
+        map: &Map<String, Value>,
+        out: &mut Map<String, Value>,
+        base: &str,
+        nesting: usize,
+    ) {
+        let tuple = non_empty(map, "prefixItems").or_else(|| non_empty(map, "items"));
+        if let Some(items) = tuple {
+            let items: Vec<Value> = items.iter().map(|item| self.written(item, base, nesting + 1)).collect();
+            out.insert("prefixItems".into(), Value::Array(items));
+        }
+        if let Some(items @ (Value::Object(_) | Value::Bool(true))) = map.get("items") {
+            let items = self.written(items, base, nesting + 1);
+            if out.get("type").is_none()
+                && non_empty(map, "oneOf").is_none()
+                && non_empty(map, "anyOf").is_none()
+            {
+                out.insert("type".into(), "array".into());
+            }
+            out.insert("items".into(), items);
+        }
+        match counts(map, "minItems", "maxItems") {
+            Some(lengths) => out.extend(lengths),
+            None => self.note("no list is as long as 'minItems' and 'maxItems' ask", true),
+        }
+        if map.get("uniqueItems") == Some(&Value::Bool(true)) {
+            out.insert("uniqueItems".into(), true.into());
+        }
+    }
+}
+
+/// Two counts, where they are counts; `None` where nothing lies between them.
+pub(super) fn counts(map: &Map<String, Value>, low: &str, high: &str) -> Option<Map<String, Value>> {
+    let count = |key: &str| {
+        let number = number(map.get(key))?;
+        let whole = number.as_f64().filter(|float| *float >= 0.0 && float.fract() == 0.0 && *float < 1e15)?;
+        Some(number.as_u64().unwrap_or(whole as u64))
+    };
+    let (least, most) = (count(low), count(high));
+    if least.zip(most).is_some_and(|(least, most)| least > most) {
+        return None;
+    }
+    let mut out = Map::new();
+    out.extend(least.filter(|least| *least > 0).map(|least| (low.to_owned(), least.into())));
+    out.extend(most.map(|most| (high.to_owned(), most.into())));
+    Some(out)
+}
+
+/// A number, also where it is written as text.
+fn number(value: Option<&Value>) -> Option<Number> {
+    match value? {
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => serde_json::from_str::<Number>(text.trim()).ok(),
+        _ => None,
+    }
+}
+
+/// The JSON type that a name means, with the format that goes with it.
+fn json_type(name: &str) -> Option<(&'static str, Option<&'static str>)> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "string" | "str" | "text" | "enum" | "char" => ("string", None),
+        "integer" | "int" | "int32" | "int64" | "long" => ("integer", None),
+        "number" | "float" | "double" | "decimal" => ("number", None),
+        "boolean" | "bool" => ("boolean", None),
+        "array" | "list" => ("array", None),
+        "object" | "map" | "dict" | "hash" => ("object", None),
+        "null" => ("null", None),
+        "file" => ("string", Some("byte")),
+        "date" => ("string", Some("date")),
+        "datetime" | "date-time" | "timestamp" => ("string", None),
+        "uuid" => ("string", Some("uuid")),
+        _ => return None,
+    })
+}
+
+/// The value as the type spells it: `1` as `"1"` among strings, `"1"` as `1` among numbers.
+fn as_kind(value: &Value, kind: &str) -> Value {
+    match (kind, value) {
+        ("string", Value::Number(_) | Value::Bool(_)) => Value::String(value.to_string()),
+        ("integer" | "number" | "boolean", Value::String(text)) => serde_json::from_str(text.trim())
+            .ok()
+            .filter(|value| fits(value, kind))
+            .unwrap_or_else(|| value.clone()),
+        _ => value.clone(),
+    }
+}
+
+fn fits(value: &Value, kind: &str) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.as_f64().is_some_and(|float| float.fract() == 0.0),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _ => true,
+    }
+}

@@ -1,0 +1,374 @@
+//! OpenAPI schema → the JSON Schema that operations are compiled from.
+//!
+//! What always holds: a reference to an object becomes `{"$ref": "#/types/Name"}` and the name stands in `types`; what a
+//! name stands for depends on the name alone, except that a type too far away is left open; scalars and lists that are
+//! only referred to stand where they are used; and nothing in a schema makes the conversion fail: what makes no sense is
+//! left out and noted.
+
+mod keywords;
+mod object;
+mod variants;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use object::{Additional, Shape, shape};
+
+use super::details::{Context, Note};
+use super::refs::Resolved;
+use super::text::{FIELD_TEXT, brief};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+/// References from a request to a type that is still written out.
+const MAX_REFERENCES: usize = 6;
+/// Types of one operation that are written out.
+const MAX_TYPES: usize = 200;
+/// Nesting within one schema.
+const MAX_NESTING: usize = 20;
+/// Types looked through for fields that only one side has.
+const MAX_LOOKED_THROUGH: usize = 300;
+/// Longest enum that stands in every place that refers to it.
+const INLINE_ENUM: usize = 24;
+/// Lists within lists that are written in place.
+const INLINE_LISTS: usize = 3;
+
+/// Who writes the values of a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The caller: fields that are `readOnly` are not theirs.
+    Request,
+    /// The API: fields that are `writeOnly` never come back.
+    Answer,
+}
+
+/// A type that was referred to and is not written yet.
+struct Pending {
+    name: String,
+    target: Resolved,
+    side: Side,
+    references: usize,
+}
+
+/// Writes the schemas of one operation and collects the types they reach.
+pub(super) struct Writer<'a> {
+    cx: &'a Context<'a>,
+    /// Every type that was reached.
+    pub(super) types: IndexMap<String, Value>,
+    /// What was changed or left out.
+    pub(super) notes: Vec<Note>,
+    /// Where notes point to.
+    pub(super) place: String,
+    pub(super) side: Side,
+    /// How deep inline objects are written out.
+    pub(super) nesting: usize,
+    known: HashSet<String>,
+    queue: VecDeque<Pending>,
+    references: usize,
+    one_sided: HashMap<String, bool>,
+    left_open: usize,
+    answering: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(cx: &'a Context<'a>) -> Writer<'a> {
+        Writer {
+            cx,
+            types: IndexMap::new(),
+            notes: Vec::new(),
+            place: String::new(),
+            side: Side::Request,
+            nesting: MAX_NESTING,
+            known: HashSet::new(),
+            queue: VecDeque::new(),
+            references: 0,
+            one_sided: HashMap::new(),
+            left_open: 0,
+            answering: false,
+        }
+    }
+
+    /// What follows is what the API answers: written out only as far as its own type.
+    pub(super) fn answers(&mut self) {
+        self.side = Side::Answer;
+        self.answering = true;
+        self.references = MAX_REFERENCES - 1;
+        self.nesting = 3;
+    }
+
+    pub(super) fn note(&mut self, what: impl Into<String>, lost: bool) {
+        self.notes.push(Note { place: self.place.clone(), what: what.into(), lost });
+    }
+
+    /// Writes the types that were referred to, the nearest first.
+    pub(super) fn finish(&mut self) {
+        while let Some(pending) = self.queue.pop_front() {
+            let far = pending.references > MAX_REFERENCES || self.types.len() >= MAX_TYPES;
+            let body = if far {
+                self.left_open += usize::from(!self.answering);
+                open(&pending.target.value)
+            } else {
+                let outer = (self.side, self.references, self.nesting);
+                (self.side, self.references, self.nesting) = (pending.side, pending.references, MAX_NESTING);
+                let place = std::mem::replace(&mut self.place, pending.name.clone());
+                let body = self.body(&pending.target);
+                self.place = place;
+                (self.side, self.references, self.nesting) = outer;
+                body
+            };
+            self.types.insert(pending.name, body);
+        }
+        if self.left_open > 0 {
+            let what = format!("{} types far from the request are left open", self.left_open);
+            self.note(what, true);
+            self.left_open = 0;
+        }
+    }
+
+    /// A named type itself.
+    pub(super) fn body(&mut self, target: &Resolved) -> Value {
+        self.written(&target.value, &target.base, 0)
+    }
+
+    /// A schema, as operations are compiled from it.
+    pub(super) fn schema(&mut self, schema: &Value, base: &str) -> Value {
+        self.written(schema, base, 0)
+    }
+
+    fn written(&mut self, schema: &Value, base: &str, nesting: usize) -> Value {
+        let map = match schema {
+            Value::Bool(true) => return json!({}),
+            Value::Bool(false) => return json!({"not": {}}),
+            Value::Object(map) => map,
+            _ => {
+                self.note("a schema that is no mapping", true);
+                return json!({});
+            }
+        };
+        if nesting > self.nesting {
+            return open(schema);
+        }
+        if let Some(Value::String(reference)) = map.get("$ref") {
+            let target = self.referred(reference, base, nesting);
+            return self.with_siblings(target, map, base, nesting);
+        }
+        if let Some(parts) = non_empty(map, "allOf") {
+            return self.all_of(schema, map, parts, base, nesting);
+        }
+        self.own(map, base, nesting)
+    }
+
+    /// Everything a schema without parts says.
+    fn own(&mut self, map: &Map<String, Value>, base: &str, nesting: usize) -> Value {
+        let mut out = Map::new();
+        self.scalar_keywords(map, &mut out);
+        self.list_keywords(map, &mut out, base, nesting);
+        self.object_keywords(map, &mut out, base, nesting);
+        for key in ["oneOf", "anyOf"] {
+            if let Some(variants) = non_empty(map, key) {
+                self.variants(key, variants, map, &mut out, base, nesting);
+            }
+        }
+        if let Some(not) = map.get("not").filter(|not| not.is_object()) {
+            let not = self.written(not, base, nesting + 1);
+            out.insert("not".into(), not);
+        }
+        for key in
+            ["if", "then", "else", "dependentRequired", "dependentSchemas", "contains", "propertyNames"]
+        {
+            if map.contains_key(key) {
+                self.note(format!("'{key}' is left to the API"), true);
+            }
+        }
+        annotate(map, &mut out);
+        Value::Object(out)
+    }
+
+    /// What a reference stands for: a name, or the thing itself where that is small.
+    fn referred(&mut self, reference: &str, base: &str, nesting: usize) -> Value {
+        let Some(target) = self.cx.refs.resolve(base, reference) else {
+            self.note(format!("'{reference}' leads nowhere"), true);
+            return json!({});
+        };
+        if let Some(inline) = self.in_place(&target, nesting) {
+            return inline;
+        }
+        if !target.value.is_object() || target.value.get("$ref").is_some() {
+            self.note(format!("'{reference}' leads to no schema"), true);
+            return json!({});
+        }
+        json!({"$ref": format!("#/types/{}", self.named(target))})
+    }
+
+    /// Scalars and lists are written where they are used.
+    fn in_place(&mut self, target: &Resolved, nesting: usize) -> Option<Value> {
+        let map = target.value.as_object()?;
+        let composed =
+            ["allOf", "oneOf", "anyOf", "properties", "not", "$ref"].iter().any(|key| map.contains_key(*key));
+        let values = map.get("enum").and_then(Value::as_array).map_or(0, Vec::len);
+        if composed || values > INLINE_ENUM {
+            return None;
+        }
+        let kind = match map.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
+            Some(Value::String(kind)) => Some(kind.as_str()),
+            _ => None,
+        };
+        match kind {
+            Some("object") => None,
+            Some("array") if nesting > INLINE_LISTS => None,
+            None if map.contains_key("additionalProperties") => None,
+            _ => Some(self.written(&target.value, &target.base, nesting + 1)),
+        }
+    }
+
+    /// The name of the type, which will be written later.
+    fn named(&mut self, target: Resolved) -> String {
+        let input = self.side == Side::Request && self.is_one_sided(&target);
+        let name = self.cx.types.name(&target.base, &target.pointer, input);
+        if self.known.insert(name.clone()) {
+            let side = if input { Side::Request } else { Side::Answer };
+            self.queue.push_back(Pending {
+                name: name.clone(),
+                target,
+                side,
+                references: self.references + 1,
+            });
+        }
+        name
+    }
+
+    /// Whether the type, or one that it reaches, has fields that only one side has: it then has two forms.
+    fn is_one_sided(&mut self, target: &Resolved) -> bool {
+        let start = key(target);
+        if let Some(known) = self.one_sided.get(&start) {
+            return *known;
+        }
+        let mut seen: HashSet<String> = HashSet::from([start.clone()]);
+        let mut queue = VecDeque::from([(Arc::clone(&target.value), target.base.clone())]);
+        let mut found = false;
+        while let Some((value, base)) = queue.pop_front() {
+            let mut references = Vec::new();
+            if has_one_sided_fields(&value, &mut references, 0) {
+                found = true;
+                break;
+            }
+            for reference in references {
+                if seen.len() < MAX_LOOKED_THROUGH
+                    && let Some(next) = self.cx.refs.resolve(&base, &reference)
+                    && seen.insert(key(&next))
+                {
+                    queue.push_back((next.value, next.base));
+                }
+            }
+        }
+        if found {
+            self.one_sided.insert(start, true);
+        } else if seen.len() < MAX_LOOKED_THROUGH {
+            self.one_sided.extend(seen.into_iter().map(|key| (key, false)));
+        } else {
+            self.one_sided.insert(start, false);
+        }
+        found
+    }
+
+    /// A reference with what stands beside it: its own description, `nullable`, and since 3.1 any keyword.
+    fn with_siblings(
+        &mut self,
+        target: Value,
+        map: &Map<String, Value>,
+        base: &str,
+        nesting: usize,
+    ) -> Value {
+        let Value::Object(mut out) = target else { return target };
+        if map.len() == 1 {
+            return Value::Object(out);
+        }
+        let beside: Map<String, Value> = map
+            .iter()
+            .filter(|(key, _)| key.as_str() != "$ref")
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        if self.cx.version.has_siblings() && beside.keys().any(|key| keywords::constrains(key)) {
+            let own = self.written(&Value::Object(beside.clone()), base, nesting);
+            let mut both = json!({"allOf": [Value::Object(out), own]});
+            if let Some(both) = both.as_object_mut() {
+                annotate(&beside, both);
+            }
+            return both;
+        }
+        annotate(&beside, &mut out);
+        if beside.get("nullable") == Some(&Value::Bool(true)) {
+            out.insert("nullable".into(), true.into());
+        }
+        Value::Object(out)
+    }
+}
+
+/// Description, default and deprecation: what helps a caller besides the type.
+fn annotate(map: &Map<String, Value>, out: &mut Map<String, Value>) {
+    if let Some(text) = map.get("description").and_then(Value::as_str).map(|text| brief(text, FIELD_TEXT))
+        && !text.is_empty()
+    {
+        out.insert("description".into(), text.into());
+    }
+    if let Some(default) = map.get("default")
+        && matches!(default, Value::Bool(_) | Value::Number(_) | Value::String(_))
+        && default.as_str().is_none_or(|text| text.len() <= 60)
+    {
+        out.insert("default".into(), default.clone());
+    }
+    if map.get("deprecated") == Some(&Value::Bool(true)) {
+        out.insert("deprecated".into(), true.into());
+    }
+}
+
+/// The schema with nothing of what is inside it.
+fn open(schema: &Value) -> Value {
+    let kind = schema.get("type").and_then(Value::as_str);
+    let object = ["properties", "allOf", "additionalProperties"].iter().any(|key| schema.get(key).is_some());
+    match kind {
+        Some(kind @ ("string" | "integer" | "number" | "boolean" | "array" | "object")) => {
+            json!({"type": kind})
+        }
+        None if object => json!({"type": "object"}),
+        _ => json!({}),
+    }
+}
+
+fn non_empty<'v>(map: &'v Map<String, Value>, key: &str) -> Option<&'v Vec<Value>> {
+    map.get(key).and_then(Value::as_array).filter(|list| !list.is_empty())
+}
+
+fn key(target: &Resolved) -> String {
+    format!("{}#{}", target.base, target.pointer)
+}
+
+/// Whether a schema has fields of one side only, itself or in inline schemas; collects its references on the way.
+fn has_one_sided_fields(value: &Value, references: &mut Vec<String>, depth: usize) -> bool {
+    if depth > MAX_NESTING * 3 {
+        return false;
+    }
+    match value {
+        Value::Array(items) => items.iter().any(|item| has_one_sided_fields(item, references, depth + 1)),
+        Value::Object(map) => {
+            if let Some(Value::String(reference)) = map.get("$ref") {
+                references.push(reference.clone());
+            }
+            let flagged = |field: &Value| {
+                ["readOnly", "writeOnly"].iter().any(|key| field.get(key) == Some(&Value::Bool(true)))
+            };
+            map.iter().any(|(key, inner)| match (key.as_str(), inner) {
+                ("properties", Value::Object(fields)) => fields
+                    .values()
+                    .any(|field| flagged(field) || has_one_sided_fields(field, references, depth + 1)),
+                ("enum" | "const" | "default" | "example" | "examples" | "discriminator", _) => false,
+                (key, _) if key.starts_with("x-") => false,
+                _ => has_one_sided_fields(inner, references, depth + 1),
+            })
+        }
+        _ => false,
+    }
+}

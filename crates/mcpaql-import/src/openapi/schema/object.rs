@@ -1,0 +1,386 @@
+//! Objects: their fields, and the parts (`allOf`) that make one object together.
+
+use super::super::refs::Refs;
+use super::{Side, Writer, annotate, non_empty};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+/// Parts within parts that are looked into.
+const MAX_PARTS: usize = 12;
+
+/// What an object says about fields that it does not name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(in super::super) enum Additional {
+    /// Nothing.
+    #[default]
+    Unsaid,
+    /// There may be more.
+    Open,
+    /// There are none.
+    Closed,
+    /// They all look like this; with the document it stands in.
+    Like(Value, String),
+}
+
+/// An object put together from its parts, without the fields themselves.
+#[derive(Debug, Clone, Default)]
+pub(in super::super) struct Shape {
+    pub(in super::super) required: Vec<String>,
+    pub(in super::super) additional: Additional,
+    pub(in super::super) nullable: bool,
+    /// The property that tells variants apart.
+    pub(in super::super) discriminator: Option<String>,
+    /// Keywords that have no place in what was put together.
+    pub(in super::super) lost: Vec<String>,
+    parts: usize,
+}
+
+/// Reads an object through references and parts, and gives every field to `field` (name, schema, document), a later one
+/// replacing an earlier one of the same name. `None` where the schema is something else than a plain object.
+pub(in super::super) fn shape(
+    refs: &dyn Refs,
+    schema: &Value,
+    base: &str,
+    field: &mut dyn FnMut(&str, &Value, &str),
+) -> Option<Shape> {
+    let mut shape = Shape::default();
+    let mut reader = Reader { refs, field, open: Vec::new() };
+    reader.part(schema, base, &mut shape, 0).then_some(shape)
+}
+
+struct Reader<'r> {
+    refs: &'r dyn Refs,
+    field: &'r mut dyn FnMut(&str, &Value, &str),
+    /// References that are being followed.
+    open: Vec<String>,
+}
+
+impl Reader<'_> {
+    /// Adds one part; false where it is no plain object.
+    fn part(&mut self, schema: &Value, base: &str, shape: &mut Shape, depth: usize) -> bool {
+        let Value::Object(map) = schema else { return schema == &Value::Bool(true) };
+        if depth > MAX_PARTS {
+            return false;
+        }
+        if let Some(Value::String(reference)) = map.get("$ref") {
+            let Some(target) = self.refs.resolve(base, reference) else { return false };
+            let key = super::key(&target);
+            if self.open.contains(&key) {
+                return true;
+            }
+            self.open.push(key);
+            let plain = target.value.get("$ref").is_none()
+                && self.part(&target.value, &target.base, shape, depth + 1);
+            self.open.pop();
+            return plain;
+        }
+        if !is_object_type(map)
+            || ["enum", "const", "items", "prefixItems"].iter().any(|key| map.contains_key(*key))
+        {
+            return false;
+        }
+        for part in non_empty(map, "allOf").into_iter().flatten() {
+            if !self.part(part, base, shape, depth + 1) {
+                return false;
+            }
+        }
+        for key in ["oneOf", "anyOf"] {
+            let Some(variants) = non_empty(map, key) else { continue };
+            let real: Vec<&Value> = variants.iter().filter(|variant| !is_null(variant)).collect();
+            match real.as_slice() {
+                [only] => {
+                    shape.nullable |= variants.len() > 1;
+                    if !self.part(only, base, shape, depth + 1) {
+                        return false;
+                    }
+                }
+                _ if real.iter().all(|variant| only_constrains(variant)) => shape.lost.push(key.to_owned()),
+                _ => return false,
+            }
+        }
+        self.own(map, base, shape);
+        true
+    }
+
+    fn own(&mut self, map: &Map<String, Value>, base: &str, shape: &mut Shape) {
+        shape.parts += usize::from(map.contains_key("properties"));
+        for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            (self.field)(name, schema, base);
+            // As parameters are written, and as old drafts wrote fields.
+            if schema.get("required") == Some(&Value::Bool(true)) {
+                push_new(&mut shape.required, name);
+            }
+        }
+        let listed = map.get("required").and_then(Value::as_array).into_iter().flatten();
+        listed.filter_map(Value::as_str).for_each(|name| push_new(&mut shape.required, name));
+        shape.nullable |= is_nullable(map);
+        shape.discriminator = shape.discriminator.take().or_else(|| discriminator(map));
+        let additional = additional(map, base);
+        if additional != Additional::Unsaid {
+            shape.additional = additional;
+        }
+        if shape.parts > 1 && shape.additional == Additional::Closed {
+            // A part that is closed for itself would refuse the fields of its siblings.
+            shape.additional = Additional::Unsaid;
+        }
+        for key in ["not", "if", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties"] {
+            if map.contains_key(key) {
+                shape.lost.push(key.to_owned());
+            }
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// A schema with parts: one object where they are plain objects, the one part where there is only one, else all of
+    /// them side by side.
+    pub(super) fn all_of(
+        &mut self,
+        schema: &Value,
+        map: &Map<String, Value>,
+        parts: &[Value],
+        base: &str,
+        nesting: usize,
+    ) -> Value {
+        let own_says =
+            map.keys().any(|key| key != "allOf" && key != "type" && super::keywords::constrains(key));
+        let telling: Vec<&Value> = parts.iter().filter(|part| says_something(part)).collect();
+        if let ([only], false) = (telling.as_slice(), own_says) {
+            let mut out = self.written(only, base, nesting);
+            if let Some(out) = out.as_object_mut() {
+                annotate(map, out);
+                let nullable = parts.iter().chain([schema]).filter_map(Value::as_object).any(is_nullable);
+                if nullable {
+                    out.insert("nullable".into(), true.into());
+                }
+            }
+            return out;
+        }
+        let mut fields: IndexMap<String, (Value, String)> = IndexMap::new();
+        let whole = shape(self.cx.refs, schema, base, &mut |name, schema, base| {
+            fields.insert(name.to_owned(), (schema.clone(), base.to_owned()));
+        });
+        match whole {
+            Some(whole) if !fields.is_empty() => self.merged(whole, fields, map, nesting),
+            _ => {
+                let parts: Vec<Value> =
+                    telling.into_iter().map(|part| self.written(part, base, nesting + 1)).collect();
+                let mut out = self.own(map, base, nesting);
+                if let Some(out) = out.as_object_mut() {
+                    out.insert("allOf".into(), Value::Array(parts));
+                }
+                out
+            }
+        }
+    }
+
+    fn merged(
+        &mut self,
+        whole: Shape,
+        fields: IndexMap<String, (Value, String)>,
+        map: &Map<String, Value>,
+        nesting: usize,
+    ) -> Value {
+        let mut out = Map::from_iter([("type".to_owned(), Value::from("object"))]);
+        let mut written = Map::new();
+        for (name, (schema, base)) in &fields {
+            self.field(name, schema, base, nesting, &mut written);
+        }
+        self.close(&mut out, written, &whole, nesting);
+        if whole.nullable {
+            out.insert("nullable".into(), true.into());
+        }
+        annotate(map, &mut out);
+        for key in &whole.lost {
+            self.note(format!("'{key}' is left to the API"), true);
+        }
+        Value::Object(out)
+    }
+
+    /// `properties`, `required` and `additionalProperties` of one schema.
+    pub(super) fn object_keywords(
+        &mut self,
+        map: &Map<String, Value>,
+        out: &mut Map<String, Value>,
+        base: &str,
+        nesting: usize,
+    ) {
+        let fields = map.get("properties").and_then(Value::as_object);
+        let mut whole = Shape {
+            additional: additional(map, base),
+            discriminator: discriminator(map),
+            ..Shape::default()
+        };
+        let listed = map.get("required").and_then(Value::as_array).into_iter().flatten();
+        listed.filter_map(Value::as_str).for_each(|name| push_new(&mut whole.required, name));
+        let mut written = Map::new();
+        for (name, schema) in fields.into_iter().flatten() {
+            self.field(name, schema, base, nesting, &mut written);
+            if schema.get("required") == Some(&Value::Bool(true)) {
+                push_new(&mut whole.required, name);
+            }
+        }
+        let kind = out.get("type").cloned();
+        if fields.is_some()
+            && kind.is_none()
+            && non_empty(map, "oneOf").is_none()
+            && non_empty(map, "anyOf").is_none()
+        {
+            out.insert("type".into(), "object".into());
+        }
+        if fields.is_none() {
+            // Variants and `not` say by `required` alone what they want.
+            if !whole.required.is_empty() && kind.as_ref().is_none_or(|kind| kind != "object") {
+                out.insert("required".into(), json!(whole.required));
+            }
+            whole.required.clear();
+        }
+        self.close(out, written, &whole, nesting);
+        let counts = super::keywords::counts(map, "minProperties", "maxProperties");
+        if fields.is_none() {
+            out.extend(counts.unwrap_or_default());
+        }
+    }
+
+    /// One field, unless it belongs to the other side.
+    fn field(
+        &mut self,
+        name: &str,
+        schema: &Value,
+        base: &str,
+        nesting: usize,
+        out: &mut Map<String, Value>,
+    ) {
+        if !self.is_theirs(schema) {
+            let length = self.place.len();
+            self.place.push('.');
+            self.place.push_str(name);
+            out.insert(name.to_owned(), self.written(schema, base, nesting + 1));
+            self.place.truncate(length);
+        }
+    }
+
+    /// Whether a field belongs to the other side.
+    pub(in super::super) fn is_theirs(&self, schema: &Value) -> bool {
+        let flag = match self.side {
+            Side::Request => "readOnly",
+            Side::Answer => "writeOnly",
+        };
+        schema.get(flag) == Some(&Value::Bool(true))
+    }
+
+    /// What stands beside the fields.
+    fn close(
+        &mut self,
+        out: &mut Map<String, Value>,
+        written: Map<String, Value>,
+        whole: &Shape,
+        nesting: usize,
+    ) {
+        let mut required: Vec<&String> =
+            whole.required.iter().filter(|name| written.contains_key(*name)).collect();
+        required.extend(whole.discriminator.iter().filter(|name| written.contains_key(*name)));
+        let mut names: Vec<&str> = Vec::new();
+        for name in required {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        if !names.is_empty() {
+            out.insert("required".into(), json!(names));
+        }
+        match &whole.additional {
+            Additional::Closed if !written.is_empty() && whole.discriminator.is_none() => {
+                out.insert("additionalProperties".into(), false.into());
+            }
+            Additional::Like(schema, base) => {
+                let like = self.written(schema, base, nesting + 1);
+                if like.as_object().is_some_and(|like| !like.is_empty()) {
+                    out.insert("additionalProperties".into(), like);
+                }
+            }
+            _ => {}
+        }
+        if !written.is_empty() {
+            out.insert("properties".into(), Value::Object(written));
+        }
+    }
+}
+
+fn additional(map: &Map<String, Value>, base: &str) -> Additional {
+    let patterns =
+        map.get("patternProperties").and_then(Value::as_object).filter(|patterns| !patterns.is_empty());
+    match (map.get("additionalProperties"), patterns) {
+        (Some(Value::Object(schema)), None) if !schema.is_empty() => {
+            Additional::Like(Value::Object(schema.clone()), base.to_owned())
+        }
+        (None | Some(Value::Bool(false)), Some(patterns)) => match patterns.values().next() {
+            Some(schema) if patterns.len() == 1 => Additional::Like(schema.clone(), base.to_owned()),
+            _ => Additional::Open,
+        },
+        (Some(Value::Bool(false)), None) => Additional::Closed,
+        (Some(_), _) => Additional::Open,
+        (None, None) => Additional::Unsaid,
+    }
+}
+
+/// `discriminator: kind` of 2.0, `discriminator: {propertyName: kind}` since.
+fn discriminator(map: &Map<String, Value>) -> Option<String> {
+    match map.get("discriminator")? {
+        Value::String(name) => Some(name.clone()),
+        other => other.get("propertyName").and_then(Value::as_str).map(str::to_owned),
+    }
+}
+
+fn is_object_type(map: &Map<String, Value>) -> bool {
+    match map.get("type") {
+        None => true,
+        Some(Value::String(kind)) => kind == "object",
+        Some(Value::Array(kinds)) => kinds.iter().all(|kind| kind == "object" || kind == "null"),
+        Some(_) => true,
+    }
+}
+
+pub(super) fn is_nullable(map: &Map<String, Value>) -> bool {
+    map.get("nullable") == Some(&Value::Bool(true))
+        || map.get("x-nullable") == Some(&Value::Bool(true))
+        || map
+            .get("type")
+            .and_then(Value::as_array)
+            .is_some_and(|kinds| kinds.iter().any(|kind| kind == "null"))
+}
+
+pub(super) fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "null")
+        || schema.get("const") == Some(&Value::Null)
+        || schema
+            .get("enum")
+            .and_then(Value::as_array)
+            .is_some_and(|values| values.as_slice() == [Value::Null])
+}
+
+/// A variant that names no field of its own, such as `{required: [a]}`.
+fn only_constrains(schema: &Value) -> bool {
+    let saying =
+        ["properties", "$ref", "allOf", "oneOf", "anyOf", "additionalProperties", "items", "enum", "const"];
+    schema.as_object().is_some_and(|map| {
+        saying.iter().all(|key| !map.contains_key(*key))
+            && map.get("type").is_none_or(|kind| kind == "object")
+            && (map.contains_key("required") || map.contains_key("not"))
+    })
+}
+
+fn says_something(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => {
+            map.keys().any(|key| key == "$ref" || key == "allOf" || super::keywords::constrains(key))
+        }
+        other => other == &Value::Bool(false),
+    }
+}
+
+fn push_new(names: &mut Vec<String>, name: &str) {
+    if !names.iter().any(|known| known == name) {
+        names.push(name.to_owned());
+    }
+}

@@ -1,0 +1,365 @@
+//! Security schemes → how calls are authenticated, with names of environment variables instead of credentials.
+
+use super::document::Document;
+use super::refs::{Documents, Refs};
+use super::scan;
+use super::servers::{join, screaming};
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{Auth, KeyPlace, OAuth2};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::operation::Place;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// The document's schemes, ready to be asked for.
+#[derive(Debug)]
+pub(crate) struct Security {
+    schemes: IndexMap<String, Option<Scheme>>,
+    keys: Vec<(Place, String)>,
+    prefix: String,
+}
+
+#[derive(Debug, Clone)]
+enum Scheme {
+    Fixed(Auth),
+    /// OAuth 2.0: what the client does by itself, and what needs a person's token first.
+    OAuth {
+        own: Option<String>,
+        person: Option<Option<String>>,
+    },
+}
+
+/// What a document or an operation says about credentials: alternatives, each a list of schemes with their scopes.
+type Requirements = Vec<IndexMap<String, Vec<String>>>;
+
+impl Security {
+    /// Reads the schemes; what cannot be done is told once.
+    pub(crate) fn read(
+        documents: &Documents,
+        url: Option<&str>,
+        prefix: &str,
+        notes: &mut Vec<Diagnostic>,
+    ) -> Security {
+        let main = &documents.main;
+        let mut found: IndexMap<String, (String, Value)> = IndexMap::new();
+        for section in ["components/securitySchemes", "securityDefinitions"] {
+            for (name, text) in main.section(section) {
+                let Ok(mut value) = Document::value(text) else { continue };
+                if let Some(reference) = value.get("$ref").and_then(Value::as_str) {
+                    let Some(resolved) = documents.resolve("", reference) else { continue };
+                    value = (*resolved.value).clone();
+                }
+                found.insert(name.to_owned(), (format!("/{section}/{name}"), value));
+            }
+        }
+        let mut keys: Vec<(&str, &str)> = found.values().filter_map(|(_, scheme)| key_of(scheme)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let many = keys.len() > 1;
+        let schemes = found
+            .iter()
+            .map(|(name, (pointer, value))| {
+                let scheme = scheme(name, value, prefix, many, url);
+                if scheme.is_none() {
+                    let message = format!("The security scheme '{name}' is of a kind that cannot be used");
+                    notes.push(
+                        Diagnostic::warning(Code::SchemaUnsupported, pointer, message)
+                            .expected("apiKey, http basic or bearer, oauth2 or openIdConnect"),
+                    );
+                }
+                (name.clone(), scheme)
+            })
+            .collect();
+        let keys = keys.into_iter().map(|(place, name)| (place_of(place), name.to_owned())).collect();
+        Security { schemes, keys, prefix: prefix.to_owned() }
+    }
+
+    /// The way to authenticate that a `security` member asks for.
+    pub(crate) fn auth(&self, requirements: &str, notes: &mut Vec<Diagnostic>) -> Auth {
+        let mut alternatives: Vec<Auth> = Vec::new();
+        let requirements = parse(requirements);
+        let mut open = requirements.is_empty();
+        for requirement in &requirements {
+            if requirement.is_empty() {
+                open = true;
+                continue;
+            }
+            let together: Option<Vec<Auth>> =
+                requirement.iter().map(|(name, scopes)| self.scheme(name, scopes, notes)).collect();
+            match together.map(all) {
+                Some(Auth::Any(several)) => alternatives.extend(several),
+                Some(auth) => alternatives.push(auth),
+                None => {}
+            }
+        }
+        any(alternatives, open)
+    }
+
+    /// For documents that describe schemes but never ask for one: whichever the operator has a credential for.
+    pub(crate) fn whichever(&self) -> Auth {
+        let mut alternatives = Vec::new();
+        for scheme in self.schemes.values().flatten() {
+            match self.expand(scheme, &[]) {
+                Auth::Any(several) => alternatives.extend(several),
+                auth => alternatives.push(auth),
+            }
+        }
+        if self.schemes.is_empty() {
+            alternatives.push(bearer(&self.prefix));
+        }
+        any(alternatives, true)
+    }
+
+    /// Places and names of all API keys, which no caller is asked for.
+    pub(crate) fn keys(&self) -> Vec<(Place, String)> {
+        self.keys.clone()
+    }
+
+    /// Whether the document describes any scheme.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.schemes.is_empty()
+    }
+
+    fn scheme(&self, name: &str, scopes: &[String], notes: &mut Vec<Diagnostic>) -> Option<Auth> {
+        match self.schemes.get(name) {
+            Some(scheme) => scheme.as_ref().map(|scheme| self.expand(scheme, scopes)),
+            None => {
+                let message = format!("The security scheme '{name}' is not described");
+                if !notes.iter().any(|note| note.message == message) {
+                    notes.push(
+                        Diagnostic::warning(Code::SchemaUnresolvedRef, "/security", message).found(name),
+                    );
+                }
+                None
+            }
+        }
+    }
+
+    fn expand(&self, scheme: &Scheme, scopes: &[String]) -> Auth {
+        let (own, person) = match scheme {
+            Scheme::Fixed(auth) => return auth.clone(),
+            Scheme::OAuth { own, person } => (own, person),
+        };
+        let prefix = &self.prefix;
+        let mut ways = Vec::new();
+        if let Some(token_url) = person {
+            ways.push(bearer(prefix));
+            ways.extend(token_url.as_ref().map(|token_url| {
+                Auth::OAuth2(OAuth2 {
+                    token_url: token_url.clone(),
+                    client_id_env: format!("{prefix}_CLIENT_ID"),
+                    client_secret_env: Some(format!("{prefix}_CLIENT_SECRET")),
+                    refresh_token_env: Some(format!("{prefix}_REFRESH_TOKEN")),
+                    // What the token was granted for.
+                    scopes: Vec::new(),
+                })
+            }));
+        }
+        ways.extend(own.as_ref().map(|token_url| {
+            Auth::OAuth2(OAuth2 {
+                token_url: token_url.clone(),
+                client_id_env: format!("{prefix}_CLIENT_ID"),
+                client_secret_env: Some(format!("{prefix}_CLIENT_SECRET")),
+                refresh_token_env: None,
+                scopes: scopes.to_vec(),
+            })
+        }));
+        any(ways, false)
+    }
+}
+
+/// `security` by its text, so that a thousand operations that say the same are worked out once.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    known: HashMap<String, Auth>,
+}
+
+impl Asked {
+    pub(crate) fn auth(&mut self, security: &Security, text: &str, notes: &mut Vec<Diagnostic>) -> Auth {
+        if let Some(auth) = self.known.get(text) {
+            return auth.clone();
+        }
+        let auth = security.auth(text, notes);
+        self.known.insert(text.to_owned(), auth.clone());
+        auth
+    }
+
+    /// The adapter's way to authenticate, and that of operations which say nothing, where it is another.
+    pub(crate) fn common<'t, I: Iterator<Item = Option<&'t str>>>(
+        &mut self,
+        security: &Security,
+        document: Option<&str>,
+        operations: impl Fn() -> I,
+        notes: &mut Vec<Diagnostic>,
+    ) -> (Auth, Option<Auth>) {
+        if let Some(text) = document.filter(|text| text.starts_with(['[', '{'])) {
+            let auth = self.auth(security, text, notes);
+            if auth != Auth::None || scan::items(text).is_empty() {
+                return (auth, None);
+            }
+        }
+        let mut counts: IndexMap<&str, usize> = IndexMap::new();
+        for text in operations().flatten() {
+            *counts.entry(text).or_default() += 1;
+        }
+        let mut best: Option<(Auth, usize)> = None;
+        for (text, count) in &counts {
+            let auth = self.auth(security, text, notes);
+            if auth != Auth::None && best.as_ref().is_none_or(|(_, most)| count > most) {
+                best = Some((auth, *count));
+            }
+        }
+        let silent = operations().any(|text| text.is_none()).then_some(Auth::None);
+        match best {
+            Some((auth, _)) => (auth, silent),
+            None if counts.is_empty() => {
+                notes.push(unasked(security));
+                (security.whichever(), None)
+            }
+            None => (Auth::None, None),
+        }
+    }
+}
+
+/// Nobody asks for credentials, which more often is an omission than the truth.
+fn unasked(security: &Security) -> Diagnostic {
+    let message = if security.is_empty() {
+        "The document says nothing about credentials"
+    } else {
+        "The document describes security schemes but never asks for one"
+    };
+    Diagnostic::warning(Code::SchemaMissingField, "/security", message)
+        .suggest(format!("a credential is sent where {}_TOKEN or its like is set", security.prefix))
+}
+
+fn parse(text: &str) -> Requirements {
+    let scopes =
+        |text: &str| scan::items(text).into_iter().filter_map(scan::string).map(Into::into).collect();
+    let one = |text: &str| {
+        scan::members(text).into_iter().map(|(name, value)| (name.into_owned(), scopes(value))).collect()
+    };
+    // Some write the one requirement without the list around it.
+    if text.starts_with('{') {
+        return vec![one(text)];
+    }
+    scan::items(text).into_iter().filter(|item| item.starts_with('{')).map(one).collect()
+}
+
+fn all(mut together: Vec<Auth>) -> Auth {
+    if together.len() > 1 {
+        return Auth::All(together);
+    }
+    together.pop().unwrap_or_default()
+}
+
+fn any(alternatives: Vec<Auth>, open: bool) -> Auth {
+    let mut ways: Vec<Auth> = Vec::with_capacity(alternatives.len() + 1);
+    for way in alternatives {
+        if !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    if open && !ways.is_empty() {
+        ways.push(Auth::None);
+    }
+    if ways.len() > 1 { Auth::Any(ways) } else { ways.pop().unwrap_or_default() }
+}
+
+fn bearer(prefix: &str) -> Auth {
+    Auth::Bearer {
+        token_env: format!("{prefix}_TOKEN"),
+        header: "Authorization".to_owned(),
+        prefix: "Bearer ".to_owned(),
+    }
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default().trim()
+}
+
+/// Place and name of an API key.
+fn key_of(scheme: &Value) -> Option<(&str, &str)> {
+    (text(scheme, "type") == "apiKey").then(|| (text(scheme, "in"), text(scheme, "name")))
+}
+
+fn place_of(word: &str) -> Place {
+    match word {
+        "query" => Place::Query,
+        "cookie" => Place::Cookie,
+        _ => Place::Header,
+    }
+}
+
+fn scheme(id: &str, value: &Value, prefix: &str, many: bool, url: Option<&str>) -> Option<Scheme> {
+    let fixed = match text(value, "type").to_ascii_lowercase().as_str() {
+        "apikey" => api_key(id, value, prefix, many)?,
+        "basic" => basic(prefix),
+        "http" => match text(value, "scheme").to_ascii_lowercase().as_str() {
+            "basic" => basic(prefix),
+            "bearer" | "" => bearer(prefix),
+            // These answer a challenge; a variable cannot.
+            "digest" | "hoba" | "mutual" | "negotiate" | "scram-sha-1" | "scram-sha-256" | "vapid" => {
+                return None;
+            }
+            _ => Auth::ApiKey {
+                key_env: format!("{prefix}_API_KEY"),
+                place: KeyPlace::Header("Authorization".to_owned()),
+                prefix: format!("{} ", text(value, "scheme")),
+            },
+        },
+        "oauth2" => return Some(oauth(value, url)),
+        "openidconnect" => bearer(prefix),
+        _ => return None,
+    };
+    Some(Scheme::Fixed(fixed))
+}
+
+fn basic(prefix: &str) -> Auth {
+    Auth::Basic { username_env: format!("{prefix}_USERNAME"), password_env: format!("{prefix}_PASSWORD") }
+}
+
+fn api_key(id: &str, value: &Value, prefix: &str, many: bool) -> Option<Auth> {
+    let (place, name) = (text(value, "in"), text(value, "name"));
+    if name.is_empty() {
+        return None;
+    }
+    let spoken = [id, text(value, "description"), text(value, "bearerFormat")];
+    let says_bearer = spoken.iter().any(|text| text.to_ascii_lowercase().contains("bearer"));
+    if place == "header" && name.eq_ignore_ascii_case("authorization") && says_bearer {
+        return Some(bearer(prefix));
+    }
+    let key_env = if many {
+        let own = screaming(name);
+        format!("{prefix}_{}", own.strip_prefix("X_").unwrap_or(&own))
+    } else {
+        format!("{prefix}_API_KEY")
+    };
+    let (place, before) = match place {
+        "query" => (KeyPlace::Query(name.to_owned()), String::new()),
+        "cookie" => (KeyPlace::Header("Cookie".to_owned()), format!("{name}=")),
+        _ => (KeyPlace::Header(name.to_owned()), String::new()),
+    };
+    Some(Auth::ApiKey { key_env, place, prefix: before })
+}
+
+fn oauth(value: &Value, url: Option<&str>) -> Scheme {
+    let token_url = |flow: &Value| {
+        let written = Some(text(flow, "tokenUrl")).filter(|written| !written.is_empty())?;
+        join(url, written).filter(|url| url.starts_with("https://") || url.starts_with("http://"))
+    };
+    let (mut own, mut person) = (None, None);
+    // Swagger 2.0 has one flow, beside the type.
+    let swagger = value.get("flow").and_then(Value::as_str).map(|flow| (flow, value));
+    let flows = value.get("flows").and_then(Value::as_object);
+    for (name, flow) in flows.into_iter().flatten().map(|(name, flow)| (name.as_str(), flow)).chain(swagger) {
+        match (name, token_url(flow)) {
+            ("clientCredentials" | "application", Some(url)) => own = Some(url),
+            (_, url) => person = Some(person.flatten().or(url)),
+        }
+    }
+    if own.is_none() && person.is_none() {
+        person = Some(None);
+    }
+    Scheme::OAuth { own, person }
+}

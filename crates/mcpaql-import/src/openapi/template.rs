@@ -1,0 +1,134 @@
+//! Path templates: what is sent as written, what is filled in, and what belongs in the query.
+
+use mcpaql_core::operation::Segment;
+
+/// A path, ready to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Template {
+    /// Placeholders carry the names that the document's parameters have.
+    pub(crate) path: Vec<Segment>,
+    /// Fixed pairs that the path holds behind a question mark.
+    pub(crate) query: Vec<(String, String)>,
+}
+
+/// Takes a path apart.
+///
+/// # Errors
+///
+/// Why it is no path, as the rest of a sentence.
+pub(crate) fn read(path: &str) -> Result<Template, &'static str> {
+    if path.contains("://") {
+        return Err("its path is an address of its own");
+    }
+    let written = path.split('#').next().unwrap_or_default().trim();
+    let (path, query) = split_query(written);
+    let mut pieces = Vec::new();
+    let mut literal = String::new();
+    if !path.starts_with('/') {
+        literal.push('/');
+    }
+    let mut rest = path;
+    while let Some((before, behind)) = rest.split_once('{') {
+        push_literal(&mut literal, before);
+        let (name, after) = behind.split_once('}').ok_or("a '{' of its path is never closed")?;
+        rest = after;
+        // `{?a,b}` only repeats the query parameters.
+        if name.starts_with(['?', '&', ';', '#']) {
+            continue;
+        }
+        if name.starts_with('/') {
+            literal.push('/');
+        }
+        let name = name.trim_start_matches(['+', '/', '.']).trim_end_matches('*');
+        let name = name.split(':').next().unwrap_or_default().trim();
+        if name.is_empty() {
+            return Err("a placeholder of its path has no name");
+        }
+        if !literal.is_empty() {
+            pieces.push(Segment::Literal(std::mem::take(&mut literal)));
+        }
+        pieces.push(Segment::Param(name.to_owned()));
+    }
+    push_literal(&mut literal, rest);
+    if !literal.is_empty() {
+        pieces.push(Segment::Literal(literal));
+    }
+    Ok(Template { path: pieces, query })
+}
+
+/// The path without its query; pairs with placeholders are declared as parameters anyway.
+fn split_query(path: &str) -> (&str, Vec<(String, String)>) {
+    // Not the question mark of `{?a,b}`.
+    let mark = path.char_indices().find(|(index, letter)| {
+        *letter == '?' && !path.get(..*index).is_some_and(|before| before.ends_with('{'))
+    });
+    let Some((path, query)) = mark.and_then(|(index, _)| Some((path.get(..index)?, path.get(index + 1..)?)))
+    else {
+        return (path, Vec::new());
+    };
+    let pairs = query.split('&').filter(|pair| !pair.is_empty() && !pair.contains('{'));
+    let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    (path, pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+/// Literals are sent as written, so what no URL may hold is encoded here.
+fn push_literal(out: &mut String, text: &str) {
+    for letter in text.chars() {
+        if letter.is_ascii_graphic() && !matches!(letter, '"' | '<' | '>' | '\\' | '^' | '`' | '|' | '}') {
+            out.push(letter);
+        } else {
+            for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
+                out.push('%');
+                for half in [byte >> 4, byte & 15] {
+                    out.push(char::from_digit(u32::from(half), 16).unwrap_or('0').to_ascii_uppercase());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(path: &str) -> String {
+        let template = read(path).unwrap();
+        let mut text: String = template
+            .path
+            .iter()
+            .map(|piece| match piece {
+                Segment::Literal(text) => text.clone(),
+                Segment::Param(name) => format!("<{name}>"),
+            })
+            .collect();
+        for (name, value) in template.query {
+            text.push_str(&format!(" {name}={value}"));
+        }
+        text
+    }
+
+    #[test]
+    fn paths_of_all_spellings_become_templates() {
+        for (path, expected) in [
+            ("/a/{b}/c", "/a/<b>/c"),
+            ("a/{b}.json", "/a/<b>.json"),
+            ("/v1/{+name}:cancel", "/v1/<name>:cancel"),
+            ("/files/{path*}{?rev,raw}", "/files/<path>"),
+            ("/x{id:[0-9]+}", "/x<id>"),
+            ("/#Action=Run", "/"),
+            ("/do?action=run&x={y}", "/do action=run"),
+            ("/with space/\u{fc}", "/with%20space/%C3%BC"),
+            ("/f(a={a},b='{b}')", "/f(a=<a>,b='<b>')"),
+            ("", "/"),
+        ] {
+            assert_eq!(shown(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_path_is_refused() {
+        for path in ["/a/{b", "/a/{}", "https://example.com/a"] {
+            assert!(read(path).is_err(), "{path}");
+        }
+    }
+}
