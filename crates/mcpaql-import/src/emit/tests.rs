@@ -56,7 +56,7 @@ fn seen(adapter: Adapter) -> Value {
         .iter()
         .map(|entry| {
             json!({
-                "signature": entry.signature,
+                "signature": catalog.whole(entry).map(|whole| whole.signature),
                 "hints": format!("{:?}", entry.hints),
                 "danger": entry.operation.danger.as_str(),
                 "sent": format!("{:?}", entry.operation.binding),

@@ -132,7 +132,7 @@ pub(crate) fn redact(diagnostic: &mut Diagnostic) {
     }
 }
 
-/// The text without what [`scan`] would report under that key, for whoever writes documents.
+/// The text without what loading would report as a credential under that key, for whoever writes documents.
 #[must_use]
 pub fn without_credentials<'t>(key: &str, text: &'t str) -> Cow<'t, str> {
     let (Some(token), Some(query)) = (TOKEN.as_ref(), QUERY.as_ref()) else {

@@ -305,6 +305,7 @@ fn auths() -> impl Strategy<Value = Auth> {
         key(KeyPlace::Header("X-API-Key".into())),
         key(KeyPlace::Header("on".into())),
         key(KeyPlace::Query("key".into())),
+        key(KeyPlace::Cookie("session".into())),
         Auth::Basic { username_env: "USER_NAME".into(), password_env: "PASS".into() },
     ])
 }
