@@ -2,22 +2,30 @@
 //!
 //! Tools, introspection, validation and errors are views of this one value, so what introspection says is what validation does.
 //! Every example in it validates against its operation.
+//!
+//! An adapter with a library is compiled by its heads; each operation follows when somebody asks for it, and stays.
 
 mod compile;
+mod deferred;
+mod discovery;
 mod tools;
 
-pub use compile::compile;
+pub use compile::{compile, compile_deferred};
+pub use discovery::Producers;
 
 use crate::adapter::{Adapter, ErrorPolicy, Mode};
 use crate::diagnostic::Diagnostic;
+use crate::library::{Full, Library, Outline};
 use crate::operation::{INTROSPECT, Operation};
 use crate::policy::Hints;
 use crate::schema::Schemas;
 use crate::surface::Tool;
 use crate::validate::{CompiledParams, Limits};
+use deferred::Deferred;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The name of the standard profile.
 pub const CRUDE: &str = "crude";
@@ -90,11 +98,12 @@ pub struct Catalog {
     pub operations: Vec<Entry>,
     /// Endpoint families in order, with what they hold; empty ones are not there.
     pub endpoints: IndexMap<String, Endpoint>,
-    /// Declared and hoisted types.
+    /// Declared and hoisted types; those of a library are not among them.
     pub types: IndexMap<String, Value>,
     /// The surface: what `tools/list` shows, in order.
     pub tools: Vec<Tool>,
     pub(crate) schemas: Schemas,
+    library: Option<Arc<dyn Library>>,
     by_name: HashMap<String, usize>,
     routes: HashMap<String, Route>,
 }
@@ -102,15 +111,33 @@ pub struct Catalog {
 /// One operation, compiled.
 #[derive(Debug)]
 pub struct Entry {
-    /// What the document means.
+    /// What the document means; only its head where the adapter has a library.
     pub operation: Operation,
-    /// `name(a: string, b?: Size)`, with `type Size = …` on lines of its own.
-    pub signature: String,
     /// After policy and overrides.
     pub hints: Hints,
     /// The tool that reaches it.
     pub tool: String,
-    pub(crate) params: CompiledParams,
+    body: Body,
+}
+
+/// What a call needs beyond the head.
+#[derive(Debug)]
+enum Body {
+    Compiled { signature: String, params: Box<CompiledParams> },
+    Deferred(Deferred),
+}
+
+/// An operation with all that belongs to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Whole<'c> {
+    /// With parameters, answer and examples.
+    pub operation: &'c Operation,
+    /// `name(a: string, b?: Size)`, with `type Size = …` on lines of its own.
+    pub signature: &'c str,
+    /// The types that its schemas refer to, perhaps among others.
+    pub types: &'c IndexMap<String, Value>,
+    pub(crate) params: &'c CompiledParams,
+    pub(crate) schemas: &'c Schemas,
 }
 
 /// One endpoint family.
@@ -151,6 +178,64 @@ impl Catalog {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.by_name.get(name).and_then(|index| self.operations.get(*index))
+    }
+
+    /// The whole of an operation of this catalog; `None` where the library cannot read it.
+    #[must_use]
+    pub fn whole<'c>(&'c self, entry: &'c Entry) -> Option<Whole<'c>> {
+        match &entry.body {
+            Body::Compiled { signature, params } => Some(Whole {
+                operation: &entry.operation,
+                signature,
+                types: &self.types,
+                params,
+                schemas: &self.schemas,
+            }),
+            Body::Deferred(deferred) => {
+                deferred.whole(&entry.operation, self.library.as_deref()?, &self.limits)
+            }
+        }
+    }
+
+    /// Reads an operation from the library as it stands there; `None` where it does not come from one.
+    pub(crate) fn read(&self, entry: &Entry) -> Option<Full> {
+        match &entry.body {
+            Body::Deferred(deferred) => self.library.as_ref()?.operation(deferred.index),
+            Body::Compiled { .. } => None,
+        }
+    }
+
+    /// Whether an operation comes from the library.
+    pub(crate) fn is_deferred(&self, entry: &Entry) -> bool {
+        matches!(entry.body, Body::Deferred(_))
+    }
+
+    /// What an operation takes and gives, in names only.
+    #[must_use]
+    pub fn outline(&self, entry: &Entry) -> Outline {
+        match (&entry.body, &self.library) {
+            (Body::Deferred(deferred), Some(library)) => library.outline(deferred.index),
+            _ => Outline::of(&entry.operation, &self.types),
+        }
+    }
+
+    /// The names of all types, in order.
+    pub fn type_names(&self) -> impl Iterator<Item = String> {
+        let deferred = self.library.iter().flat_map(|library| library.type_names());
+        self.types.keys().cloned().chain(deferred)
+    }
+
+    /// The type of that name: declared, hoisted, from the library, or of an operation that was read from it.
+    #[must_use]
+    pub fn type_named(&self, name: &str) -> Option<Value> {
+        let read = || {
+            self.operations.iter().find_map(|entry| match &entry.body {
+                Body::Deferred(deferred) => deferred.type_named(name),
+                Body::Compiled { .. } => None,
+            })
+        };
+        let library = || self.library.as_ref().and_then(|library| library.type_named(name));
+        self.types.get(name).cloned().or_else(library).or_else(|| read().cloned())
     }
 
     /// Where a tool name leads.

@@ -3,7 +3,7 @@
 //! The adapter then holds only their heads: operations without parameters, answers and examples, but with everything that
 //! tools and lists need. A library hands out the rest when somebody asks for it.
 
-use crate::operation::Operation;
+use crate::operation::{Operation, Place};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::fmt;
@@ -61,4 +61,66 @@ pub struct Given {
     pub list: bool,
     /// The fields of the answer, or of its items.
     pub fields: Vec<String>,
+}
+
+impl Outline {
+    /// The outline of a whole operation.
+    #[must_use]
+    pub fn of(operation: &Operation, types: &IndexMap<String, Value>) -> Outline {
+        let params = operation.params.iter().map(|param| Need {
+            name: param.name.clone(),
+            required: param.required,
+            in_path: param.place == Place::Path,
+        });
+        let answer = operation.returns.as_ref().map(|returns| Given::of(&returns.schema, types));
+        Outline { params: params.collect(), answer }
+    }
+}
+
+impl Given {
+    /// The outline of what a schema describes: an object, a list of them, or a list in an envelope.
+    #[must_use]
+    pub fn of(schema: &Value, types: &IndexMap<String, Value>) -> Given {
+        let (name, schema) = followed(schema, types);
+        if let Some(items) = schema.get("items") {
+            return Given { list: true, ..Given::of_item(items, types) };
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let lists: Vec<&Value> = properties
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, property)| followed(property, types).1.get("items"))
+            .collect();
+        // An envelope holds one list; an object with several is a thing of its own.
+        match lists.as_slice() {
+            [items] if properties.is_some_and(|properties| properties.len() <= 8) => {
+                Given { list: true, ..Given::of_item(items, types) }
+            }
+            _ => Given { type_name: name, list: false, fields: field_names(schema) },
+        }
+    }
+
+    fn of_item(schema: &Value, types: &IndexMap<String, Value>) -> Given {
+        let (type_name, schema) = followed(schema, types);
+        Given { type_name, list: false, fields: field_names(schema) }
+    }
+}
+
+fn field_names(schema: &Value) -> Vec<String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
+}
+
+/// The schema behind a reference, with its name. References that lead on are followed a little.
+fn followed<'v>(schema: &'v Value, types: &'v IndexMap<String, Value>) -> (Option<String>, &'v Value) {
+    let (mut name, mut schema) = (None, schema);
+    for _ in 0..8 {
+        let target =
+            schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/types/"));
+        let Some(target) = target else { break };
+        name.get_or_insert_with(|| target.to_owned());
+        let Some(next) = types.get(target) else { break };
+        schema = next;
+    }
+    (name, schema)
 }

@@ -3,19 +3,28 @@
 //! Order: envelope, operation known, right endpoint, then the parameters (`validate`). Everything here is recoverable by the agent,
 //! except arguments that are no envelope at all.
 
-use crate::catalog::{Catalog, Entry, Scope};
+use crate::catalog::{Catalog, Entry, Scope, Whole};
 use crate::error::{Code, OpError};
-use crate::operation::INTROSPECT;
+use crate::operation::{INTROSPECT, Operation};
 use crate::response::Warning;
 use crate::schema::type_name;
-use crate::suggest;
+use crate::signature;
 use serde_json::{Map, Value};
+
+/// Estimated tokens of a signature that is offered.
+const SIGNATURE: usize = 80;
+/// So many keys of parameters help to find out which operation was meant.
+const KEYS: usize = 12;
+/// Longer keys are no names.
+const LONG_KEY: usize = 64;
 
 /// A call that may run: an operation and complete, validated arguments.
 #[derive(Debug)]
 pub struct Call<'c> {
     /// What to run.
     pub entry: &'c Entry,
+    /// The whole of it.
+    pub whole: Whole<'c>,
     /// By parameter name, defaults filled in.
     pub args: Map<String, Value>,
     /// What to tell the agent besides the answer.
@@ -43,12 +52,12 @@ pub fn prepare<'c>(
             let Some(entry) = catalog.operations.get(*index) else {
                 return Err(no_tool(tool));
             };
-            (entry, flat(entry, arguments)?)
+            (entry, flat(whole(catalog, entry)?.operation, arguments)?)
         }
         scope => {
             let (operation, params) = merged(arguments)?;
             let name = operation.ok_or_else(missing_operation)?;
-            let entry = find(catalog, &name)?;
+            let entry = find(catalog, &name, &params)?;
             if let Scope::Endpoint(endpoint) = scope
                 && entry.operation.endpoint != *endpoint
             {
@@ -70,7 +79,7 @@ pub fn prepare_operation<'c>(
     name: &str,
     params: Map<String, Value>,
 ) -> Result<Call<'c>, OpError> {
-    let entry = find(catalog, name)?;
+    let entry = find(catalog, name, &params)?;
     let mut warnings = Vec::new();
     note_alias(entry, name, &mut warnings);
     finish(catalog, entry, params, warnings)
@@ -82,13 +91,26 @@ fn finish<'c>(
     params: Map<String, Value>,
     mut warnings: Vec<Warning>,
 ) -> Result<Call<'c>, OpError> {
-    let args = entry.params.validate(params, &catalog.schemas, &catalog.limits)?;
+    let whole = whole(catalog, entry)?;
+    let args = whole.params.validate(params, whole.schemas, &catalog.limits)?;
     if let Some(instead) = &entry.operation.deprecated {
         let name = &entry.operation.name;
         let text = format!("The operation '{name}' is deprecated. {instead}");
         warnings.push(deprecated("DEPRECATED_OPERATION", text.trim_end().to_owned()));
     }
-    Ok(Call { entry, args, warnings })
+    Ok(Call { entry, whole, args, warnings })
+}
+
+fn whole<'c>(catalog: &'c Catalog, entry: &'c Entry) -> Result<Whole<'c>, OpError> {
+    catalog.whole(entry).ok_or_else(|| {
+        let name = &entry.operation.name;
+        OpError::new(
+            Code::Internal,
+            format!(
+                "The operation '{name}' cannot be read from the description of its API; use another one."
+            ),
+        )
+    })
 }
 
 fn deprecated(code: &'static str, message: String) -> Warning {
@@ -107,8 +129,7 @@ fn note_alias(entry: &Entry, called: &str, warnings: &mut Vec<Warning>) {
 
 /// The parameters of a tool that is one operation. The arguments are the parameters; an envelope is taken too, as far as the
 /// operation has no parameters of those names.
-fn flat(entry: &Entry, mut arguments: Map<String, Value>) -> Result<Map<String, Value>, OpError> {
-    let operation = &entry.operation;
+fn flat(operation: &Operation, mut arguments: Map<String, Value>) -> Result<Map<String, Value>, OpError> {
     let names_it = arguments
         .get("operation")
         .and_then(Value::as_str)
@@ -193,20 +214,26 @@ fn missing_operation() -> OpError {
     .before_dispatch()
 }
 
-fn find<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Entry, OpError> {
+fn find<'c>(catalog: &'c Catalog, name: &str, params: &Map<String, Value>) -> Result<&'c Entry, OpError> {
     if let Some(entry) = catalog.get(name) {
         return Ok(entry);
     }
-    let candidates = catalog.operations.iter().map(|entry| entry.operation.name.as_str());
-    let near = suggest::nearest_many(name, candidates, 3);
+    let keys = params.keys().map(String::as_str).filter(|key| key.len() <= LONG_KEY).take(KEYS);
+    let meant = catalog.meant(name, keys);
+    let names: Vec<&str> = meant.iter().map(|entry| entry.operation.name.as_str()).collect();
     let shown: String = name.chars().take(64).collect();
-    let hint = match near.first() {
+    let hint = match names.first() {
         Some(first) => format!("Did you mean '{first}'?"),
         None => format!("Use '{INTROSPECT}' to list operations."),
     };
-    Err(OpError::new(Code::NotFoundOperation, format!("Unknown operation{}. {hint}", quoted(name)))
+    let error = OpError::new(Code::NotFoundOperation, format!("Unknown operation{}. {hint}", quoted(name)))
         .with("operation", shown)
-        .with("suggestions", near))
+        .with("suggestions", names);
+    let signatures: Vec<String> = meant
+        .iter()
+        .filter_map(|entry| Some(signature::brief(catalog.whole(entry)?.operation, SIGNATURE)))
+        .collect();
+    Err(if signatures.is_empty() { error } else { error.with("signatures", signatures) })
 }
 
 fn wrong_endpoint(entry: &Entry, actual: &str, tool: &str) -> OpError {

@@ -126,15 +126,16 @@ impl Sampler<'_> {
             // An optional list of things without an example is empty.
             return (least == 0).then(|| json!([]));
         };
+        let unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
         let mut items = vec![first.clone()];
         for n in 1..least {
-            items.push(self.another(item, &first, n));
+            items.push(self.another(item, &first, n, unique));
         }
         Some(Value::Array(items))
     }
 
     /// Another value besides the first one, as far as one is easily found.
-    fn another(&self, schema: &Value, first: &Value, n: u64) -> Value {
+    fn another(&self, schema: &Value, first: &Value, n: u64, unique: bool) -> Value {
         let target =
             schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix("#/types/"));
         let schema = target.and_then(|target| self.types.get(target)).unwrap_or(schema);
@@ -151,7 +152,7 @@ impl Sampler<'_> {
             {
                 json!(format!("{text} {}", n + 1))
             }
-            (None, Value::Object(fields)) => {
+            (None, Value::Object(fields)) if unique => {
                 let mut fields = fields.clone();
                 if let Some(Value::String(text)) = fields.values_mut().find(|value| value.is_string()) {
                     text.push_str(&format!(" {}", n + 1));

@@ -2,38 +2,101 @@
 //! `create_issue(owner: string, title: string, labels?: string[], state?: "open"|"closed" = "open") -> Issue`.
 //!
 //! What always holds: required parameters come first, otherwise the document's order is kept; the text depends on the
-//! operation alone; a default is shown exactly where validation fills it in, and a secret's default never.
+//! operation alone; `= value` stands exactly where validation fills a default in, and a secret's default never. What a line
+//! with types below it cuts is one of these types, and types that have no room are named in the last line.
 
+mod bounds;
 mod hoist;
+mod render;
 
 pub use hoist::{hoist, hoist_schema, hoist_types, pascal_case};
 
-use crate::operation::{Operation, Param};
-use crate::schema::{required_fields, shorten};
+use crate::operation::{Category, Operation, Param, Place};
+use crate::schema::shorten;
+use crate::tokens;
 use crate::validate::fills_default;
+use bounds::default_comment;
 use indexmap::{IndexMap, IndexSet};
-use serde_json::{Map, Value};
+use render::{Form, Lifted};
+use serde_json::{Value, json};
 
-/// A longer enum is cut in the one-line form.
-const LONG_ENUM: usize = 8;
-/// So many of its values stay.
-const ENUM_SAMPLE: usize = 4;
-/// An object with more fields is not written inline.
-const SMALL_OBJECT: usize = 4;
-/// No schema that people read is nested deeper.
-const MAX_DEPTH: usize = 12;
-/// Formats that say how a string must look; others say nothing a caller can act on.
-const SHOWN_FORMATS: [&str; 11] =
-    ["date", "date-time", "time", "email", "uri", "uuid", "ipv4", "ipv6", "hostname", "byte", "binary"];
 /// Keys of a schema whose values are data, not schemas.
 const DATA_KEYS: [&str; 5] = ["enum", "const", "default", "example", "examples"];
+/// So many of the types that had no room are named.
+const NAMED_REST: usize = 6;
+
+/// How much room the types below a line have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Types, one on each line.
+    pub lines: usize,
+    /// Estimated tokens of all of them.
+    pub tokens: usize,
+}
+
+impl Room {
+    /// For one operation that somebody asked for.
+    pub const ALONE: Room = Room { lines: 40, tokens: 1500 };
+    /// For one operation in an error.
+    pub const ERROR: Room = Room { lines: 24, tokens: 500 };
+    /// For one operation of a list.
+    pub const LISTED: Room = Room { lines: 4, tokens: 120 };
+}
 
 /// The call and what it returns.
 #[must_use]
 pub fn line(op: &Operation) -> String {
-    let mut out = call(op);
+    line_in(op, Form { hints: true, ..Form::LINE })
+}
+
+/// The call alone, without what it returns and without bounds.
+#[must_use]
+pub fn call(op: &Operation) -> String {
+    call_in(op, Form::LINE)
+}
+
+/// The call in about that many estimated tokens: every required parameter, and optional ones as long as they fit, then
+/// `…(+12)`. Where the required ones do not fit, their types are left out.
+#[must_use]
+pub fn brief(op: &Operation, tokens: usize) -> String {
+    let (required, optional) = in_order(op);
+    let texts: Vec<String> = required.iter().map(|param| param_text(op, param, Form::LINE)).collect();
+    let mut inside = texts.join(", ");
+    if tokens::estimate(&op.name) + tokens::estimate(&inside) > tokens {
+        inside = required.iter().map(|param| key(&param.name)).collect::<Vec<_>>().join(", ");
+    }
+    let mut left = optional.len();
+    for param in optional {
+        let longer = glued(&inside, &param_text(op, param, Form::LINE));
+        if tokens::estimate(&op.name) + tokens::estimate(&longer) + 3 > tokens {
+            break;
+        }
+        inside = longer;
+        left -= 1;
+    }
+    if left > 0 {
+        inside = glued(&inside, &format!("…(+{left})"));
+    }
+    format!("{}({inside})", op.name)
+}
+
+fn glued(list: &str, next: &str) -> String {
+    if list.is_empty() { next.to_owned() } else { format!("{list}, {next}") }
+}
+
+/// Required parameters, then the others.
+fn in_order(op: &Operation) -> (Vec<&Param>, Vec<&Param>) {
+    op.params.iter().partition(|param| param.required && !fills_default(op, param))
+}
+
+fn line_in(op: &Operation, form: Form<'_>) -> String {
+    let mut out = call_in(op, form);
     if let Some(returns) = &op.returns {
-        let returned = Form::LINE.text(&returns.schema);
+        if let Some(lifted) = form.lifted {
+            lifted.owned_by("Result");
+        }
+        // What is true of an answer need not be kept to.
+        let returned = Form { hints: false, ..form }.text(&returns.schema);
         if returned != "any" {
             out.push_str(" -> ");
             out.push_str(&returned);
@@ -42,32 +105,30 @@ pub fn line(op: &Operation) -> String {
     out
 }
 
-/// The call alone, without what it returns.
-#[must_use]
-pub fn call(op: &Operation) -> String {
-    let (required, optional): (Vec<&Param>, Vec<&Param>) =
-        op.params.iter().partition(|param| param.required && !fills_default(op, param));
-    let mut out = format!("{}(", op.name);
-    for (index, param) in required.into_iter().chain(optional).enumerate() {
-        if index > 0 {
-            out.push_str(", ");
-        }
-        out.push_str(&param_text(op, param));
-    }
-    out.push(')');
-    out
+fn call_in(op: &Operation, form: Form<'_>) -> String {
+    let (required, optional) = in_order(op);
+    let params: Vec<String> =
+        required.into_iter().chain(optional).map(|param| param_text(op, param, form)).collect();
+    format!("{}({})", op.name, params.join(", "))
 }
 
-fn param_text(op: &Operation, param: &Param) -> String {
+fn param_text(op: &Operation, param: &Param, form: Form<'_>) -> String {
+    if let Some(lifted) = form.lifted {
+        lifted.owned_by(&param.name);
+    }
     let filled = fills_default(op, param);
     let mark = if param.required && !filled { "" } else { "?" };
-    let mut out = format!("{}{mark}: {}", key(&param.name), Form::LINE.text(&param.schema));
-    if filled
-        && !param.sensitive
-        && let Some(default) = &param.default
-    {
+    let mut out = format!("{}{mark}: {}", key(&param.name), form.text(&param.schema));
+    if param.sensitive {
+        return out;
+    }
+    // Leaving a field out of an update leaves it as it is, whatever its default.
+    let patched = op.category == Category::Update && param.place == Place::Body;
+    if let Some(default) = param.default.as_ref().filter(|_| filled) {
         out.push_str(" = ");
         out.push_str(&shorten(&default.to_string(), 32));
+    } else if form.hints && !param.required && !patched {
+        out.push_str(&default_comment(&param.schema).unwrap_or_default());
     }
     out
 }
@@ -75,28 +136,105 @@ fn param_text(op: &Operation, param: &Param) -> String {
 /// The type of a schema: `string`, `Label[]`, `"open"|"closed"`, `{ name: string, color?: string }`.
 #[must_use]
 pub fn type_of(schema: &Value) -> String {
-    Form { cut_enums: false, ..Form::LINE }.text(schema)
+    Form::TYPE.text(schema)
 }
 
-/// The line, then every named type it uses, directly or through other types, each on its own line.
+/// A named type as a line of its own: `type Label = { name: string, color?: string }`.
+#[must_use]
+pub fn type_line(name: &str, schema: &Value) -> String {
+    format!("type {name} = {}", Form::FULL.text(schema))
+}
+
+/// The line, then the named types that it uses, directly or through other types, each on its own line.
 #[must_use]
 pub fn with_types(op: &Operation, types: &IndexMap<String, Value>) -> String {
-    let mut names = IndexSet::new();
-    let schemas = op.params.iter().map(|param| &param.schema).chain(op.returns.iter().map(|r| &r.schema));
-    schemas.for_each(|schema| references(schema, &mut names, 0));
-    let mut out = line(op);
-    let mut next = 0;
-    while let Some(name) = names.get_index(next).cloned() {
-        next += 1;
-        if let Some(schema) = types.get(&name) {
-            references(schema, &mut names, 0);
-            out.push_str("\ntype ");
-            out.push_str(&name);
-            out.push_str(" = ");
-            out.push_str(&Form::FULL.text(schema));
+    within(op, types, Room::ALONE)
+}
+
+/// The same in so much room. Types of parameters come before those of the answer, near ones before far ones.
+#[must_use]
+pub fn within(op: &Operation, types: &IndexMap<String, Value>, room: Room) -> String {
+    Block::of(op, types, room).finish(&op.name)
+}
+
+/// The same where there is room for everything.
+#[must_use]
+pub fn complete(op: &Operation, types: &IndexMap<String, Value>, room: Room) -> Option<String> {
+    let block = Block::of(op, types, room);
+    (block.rest.is_empty() && !block.cut).then_some(block.out)
+}
+
+/// Lines of types, as long as there is room.
+struct Block {
+    out: String,
+    room: Room,
+    /// Types that had no room.
+    rest: Vec<String>,
+    /// Something that only the line says had no room.
+    cut: bool,
+}
+
+impl Block {
+    fn of(op: &Operation, types: &IndexMap<String, Value>, room: Room) -> Block {
+        let lifted = Lifted::new(types);
+        let line = line_in(op, Form { hints: true, lifted: Some(&lifted), ..Form::LINE });
+        let mut block = Block { out: line, room, rest: Vec::new(), cut: false };
+        for (name, schema) in lifted.into_types() {
+            if !block.fit(&type_line(&name, &schema)) {
+                block.cut = true;
+                block.fit(&format!("type {name} = {}", Form::FLAT.text(&schema)));
+            }
+        }
+        let mut names = IndexSet::new();
+        let mut next = 0;
+        let asked = op.params.iter().map(|param| &param.schema);
+        asked.for_each(|schema| references(schema, &mut names, 0));
+        block.follow(types, &mut names, &mut next, Form::FULL);
+        op.returns.iter().for_each(|returns| references(&returns.schema, &mut names, 0));
+        block.follow(types, &mut names, &mut next, Form { hints: false, ..Form::FULL });
+        block
+    }
+
+    fn fit(&mut self, line: &str) -> bool {
+        let cost = tokens::estimate(line);
+        if self.room.lines == 0 || cost > self.room.tokens {
+            return false;
+        }
+        self.room = Room { lines: self.room.lines - 1, tokens: self.room.tokens - cost };
+        self.out.push('\n');
+        self.out.push_str(line);
+        true
+    }
+
+    /// Adds the types from `next` on and those that they lead to. What stands behind a type without room has none either.
+    fn follow(
+        &mut self,
+        types: &IndexMap<String, Value>,
+        names: &mut IndexSet<String>,
+        next: &mut usize,
+        form: Form<'_>,
+    ) {
+        while let Some(name) = names.get_index(*next).cloned() {
+            *next += 1;
+            let Some(schema) = types.get(&name) else { continue };
+            if self.room.lines > 0 && self.fit(&format!("type {name} = {}", form.text(schema))) {
+                references(schema, names, 0);
+            } else {
+                self.rest.push(name);
+            }
         }
     }
-    out
+
+    fn finish(mut self, operation: &str) -> String {
+        let more = match self.rest.as_slice() {
+            [] if !self.cut => return self.out,
+            [] => json!({"name": operation}),
+            [only] => json!({"query": "types", "name": only}),
+            rest => json!({"query": "types", "name": rest.iter().take(NAMED_REST).collect::<Vec<_>>()}),
+        };
+        self.out.push_str(&format!("\n// more: introspect {more}"));
+        self.out
+    }
 }
 
 /// The names of the types that a schema refers to, or that the schemas in a list or map of them do.
@@ -130,180 +268,6 @@ fn type_name(target: &str) -> String {
         None | Some("") => "any".to_owned(),
         Some(name) => name.replace("~1", "/").replace("~0", "~").replace(char::is_control, ""),
     }
-}
-
-/// How much is written out.
-#[derive(Clone, Copy)]
-struct Form {
-    cut_enums: bool,
-    /// Objects of any size are written inline.
-    expand: bool,
-}
-
-/// A type's text, and whether it needs parentheses before `[]`.
-struct Text {
-    text: String,
-    compound: bool,
-}
-
-impl Text {
-    fn plain(text: impl Into<String>) -> Text {
-        Text { text: text.into(), compound: false }
-    }
-
-    /// Distinct texts with a separator between them.
-    fn joined(parts: impl IntoIterator<Item = Text>, separator: &str) -> Text {
-        let mut distinct: IndexMap<String, bool> = IndexMap::new();
-        for part in parts {
-            distinct.insert(part.text, part.compound);
-        }
-        let compound = distinct.len() > 1 || distinct.values().any(|compound| *compound);
-        Text { text: distinct.into_keys().collect::<Vec<_>>().join(separator), compound }
-    }
-
-    fn in_parentheses(self) -> Text {
-        if self.compound { Text::plain(format!("({})", self.text)) } else { self }
-    }
-}
-
-impl Form {
-    const LINE: Form = Form { cut_enums: true, expand: false };
-    const FULL: Form = Form { cut_enums: false, expand: true };
-
-    fn text(self, schema: &Value) -> String {
-        self.render(schema, 0).text
-    }
-
-    fn render(self, schema: &Value, depth: usize) -> Text {
-        let map = match schema {
-            Value::Object(map) if depth <= MAX_DEPTH => map,
-            Value::Bool(false) => return Text::plain("never"),
-            _ => return Text::plain("any"),
-        };
-        let body = self.body(schema, map, depth);
-        let nullable = map.get("nullable") == Some(&Value::Bool(true));
-        if nullable && body.text != "any" && !body.text.split('|').any(|part| part.trim() == "null") {
-            return Text { text: format!("{} | null", body.text), compound: true };
-        }
-        body
-    }
-
-    fn body(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
-        if let Some(target) = map.get("$ref").and_then(Value::as_str) {
-            return Text::plain(type_name(target));
-        }
-        if let Some(value) = map.get("const") {
-            return Text::plain(literal(value));
-        }
-        if let Some(values) = map.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty()) {
-            return self.enumeration(values);
-        }
-        let list = |name: &str| map.get(name).and_then(Value::as_array).into_iter().flatten();
-        let told = |text: &Text| text.text != "any";
-        let variants: Vec<Text> =
-            list("oneOf").chain(list("anyOf")).map(|variant| self.render(variant, depth + 1)).collect();
-        let parts: Vec<Text> = list("allOf").map(|part| self.render(part, depth + 1)).filter(told).collect();
-        // Variants that only add conditions to what the schema itself declares say nothing about its type.
-        let variants = if variants.iter().any(told) { variants } else { Vec::new() };
-        if variants.is_empty() && parts.is_empty() {
-            return self.own(schema, map, depth);
-        }
-        let own = map.contains_key("properties").then(|| self.own(schema, map, depth));
-        let choice = (!variants.is_empty()).then(|| Text::joined(variants, " | "));
-        let mut all: Vec<Text> = own.into_iter().chain(parts).chain(choice).collect();
-        match all.pop() {
-            Some(only) if all.is_empty() => only,
-            last => Text::joined(all.into_iter().chain(last).map(Text::in_parentheses), " & "),
-        }
-    }
-
-    /// What the schema says by `type` and its companions.
-    fn own(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
-        match map.get("type") {
-            Some(Value::String(name)) => self.typed(name, schema, map, depth),
-            Some(Value::Array(names)) if names.iter().any(Value::is_string) => {
-                let parts =
-                    names.iter().filter_map(Value::as_str).map(|name| self.typed(name, schema, map, depth));
-                Text::joined(parts, " | ")
-            }
-            _ if map.contains_key("properties") => self.typed("object", schema, map, depth),
-            _ if map.contains_key("items") => self.typed("array", schema, map, depth),
-            _ => Text::plain("any"),
-        }
-    }
-
-    fn typed(self, name: &str, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
-        match name {
-            "string" => match map.get("format").and_then(Value::as_str) {
-                Some(format) if SHOWN_FORMATS.contains(&format) => Text::plain(format!("string({format})")),
-                _ => Text::plain("string"),
-            },
-            "array" => self.array(map, depth),
-            "object" => self.object(schema, map, depth),
-            "integer" | "number" | "boolean" | "null" => Text::plain(name),
-            _ => Text::plain("any"),
-        }
-    }
-
-    fn array(self, map: &Map<String, Value>, depth: usize) -> Text {
-        let tuple = |items: &[Value]| {
-            let parts: Vec<String> = items.iter().map(|item| self.render(item, depth + 1).text).collect();
-            Text::plain(format!("[{}]", parts.join(", ")))
-        };
-        match (map.get("prefixItems"), map.get("items")) {
-            (Some(Value::Array(items)), _) | (None, Some(Value::Array(items))) => tuple(items),
-            (_, Some(items)) => {
-                Text::plain(format!("{}[]", self.render(items, depth + 1).in_parentheses().text))
-            }
-            _ => Text::plain("any[]"),
-        }
-    }
-
-    fn object(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
-        let rest = map.get("additionalProperties").filter(|rest| rest.is_object());
-        let rest = rest.map(|rest| format!("[key]: {}", self.render(rest, depth + 1).text));
-        let properties = map.get("properties").and_then(Value::as_object).filter(|map| !map.is_empty());
-        let Some(properties) = properties else {
-            return Text::plain(rest.map_or("object".to_owned(), |rest| format!("{{{rest}}}")));
-        };
-        let small = properties.len() <= SMALL_OBJECT && properties.values().all(is_flat);
-        if !small && !self.expand {
-            return Text::plain("object");
-        }
-        let required = required_fields(schema);
-        let fields = properties.iter().map(|(name, property)| {
-            let mark = if required.contains(&name.as_str()) { "" } else { "?" };
-            format!("{}{mark}: {}", key(name), self.render(property, depth + 1).text)
-        });
-        let fields: Vec<String> = fields.chain(rest).collect();
-        Text::plain(format!("{{ {} }}", fields.join(", ")))
-    }
-
-    fn enumeration(self, values: &[Value]) -> Text {
-        let cut = self.cut_enums && values.len() > LONG_ENUM;
-        let shown = if cut { ENUM_SAMPLE } else { values.len() };
-        let mut parts: Vec<String> = values.iter().take(shown).map(literal).collect();
-        if cut {
-            parts.push(format!("…({})", values.len()));
-        }
-        Text { compound: parts.len() > 1, text: parts.join("|") }
-    }
-}
-
-/// A scalar, a name, or a list of these.
-fn is_flat(schema: &Value) -> bool {
-    let of = |schema: &Value| {
-        ["$ref", "enum", "const"].iter().any(|key| schema.get(key).is_some())
-            || matches!(
-                schema.get("type").and_then(Value::as_str),
-                Some("string" | "integer" | "number" | "boolean")
-            )
-    };
-    of(schema) || schema.get("type").is_some_and(|t| t == "array") && schema.get("items").is_some_and(of)
-}
-
-fn literal(value: &Value) -> String {
-    shorten(&value.to_string(), 64).into_owned()
 }
 
 /// A name as it stands, quoted where it is not a plain word.

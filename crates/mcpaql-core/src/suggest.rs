@@ -8,6 +8,8 @@ use std::cmp::Ordering;
 
 /// Below this a suggestion would mislead more often than help.
 const THRESHOLD: f64 = 0.6;
+/// From here on two words are the same, misspelt.
+const SLIP: f64 = 0.85;
 /// Longer words are not misspelt names.
 const MAX_WORD: usize = 96;
 /// Verbs that carry little information about which operation was meant.
@@ -37,6 +39,12 @@ pub fn nearest_many<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
         .collect();
     scored.sort_by(|a, b| b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal));
     scored.into_iter().take(n).map(|(_, candidate)| candidate).collect()
+}
+
+/// Whether a word is a declared name but for a slip of the finger, its spelling or the order of its parts.
+#[must_use]
+pub(crate) fn is_slip(word: &str, candidate: &str) -> bool {
+    word.len().max(candidate.len()) <= MAX_WORD && Word::new(word).similarity(&Word::new(candidate)) >= SLIP
 }
 
 /// `userID`, `user-id` and `User ID` as `user_id`; `HTTPServer` as `http_server`. Applying it twice changes nothing.

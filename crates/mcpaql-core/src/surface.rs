@@ -1,27 +1,29 @@
 //! The surface: what `tools/list` says about an adapter, within a token budget.
 //!
 //! Every description says how to introspect. It names operations with their signatures while the budget lasts, then by name, then as
-//! counted groups, so the surface does not grow with the number of operations. Words that a popular gateway takes for shell
-//! syntax (`;`, `&&`, `||`, `$(`, `> `, `< `) never come from here.
+//! counted groups with a call that searches, so the surface does not grow with the number of operations. Words that a popular
+//! gateway takes for shell syntax (`;`, `&&`, `||`, `$(`, `> `, `< `) never come from here, nor from a title or a tag.
+
+mod describe;
+mod discrete;
 
 use crate::adapter::Mode;
-use crate::catalog::{CRUDE, Catalog, Endpoint, Entry, Scope, Settings};
-use crate::operation::{Category, INTROSPECT, Param};
+use crate::catalog::{Catalog, Endpoint, Entry, Scope, Settings};
+use crate::operation::Param;
 use crate::policy::Hints;
-use crate::signature;
 use crate::tokens;
-use crate::validate::fills_default;
-use indexmap::IndexMap;
-use serde_json::{Map, Value, json};
+use describe::{Detail, Speaker, title};
+use discrete::operation_tool;
+use serde_json::{Value, json};
 
 /// Estimated tokens a semantic surface may cost.
 pub const SEMANTIC_BUDGET: usize = 1200;
 /// Estimated tokens a single tool may cost.
 pub const SINGLE_BUDGET: usize = 450;
-/// How many groups a description counts before it says "and more".
-const GROUPS: usize = 12;
-/// The same where even that would break the budget.
-const FEW_GROUPS: usize = 3;
+/// A name costs no less, with the comma behind it.
+const CHEAPEST_NAME: usize = 2;
+/// A signature costs no less.
+const CHEAPEST_SIGNATURE: usize = 4;
 
 /// One tool, as a client sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,21 +60,19 @@ impl Tool {
     }
 }
 
-/// How much a description says about each operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Detail {
-    Counts,
-    Groups,
-    Names,
-    Signatures,
-}
-
 /// The tools of a catalog whose names are settled. `params` are the parameters before nested types were hoisted.
 pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Settings) -> Vec<Tool> {
     let operation_enum = settings.operation_enum.unwrap_or(false);
     let mut tools = Vec::new();
     if matches!(catalog.mode, Mode::Semantic | Mode::All) {
-        tools.extend(endpoint_tools(catalog, settings.budget.unwrap_or(SEMANTIC_BUDGET), operation_enum));
+        let budget = settings.budget.unwrap_or(SEMANTIC_BUDGET);
+        // Whether the call that searches is shown depends on whether all names are, and the other way round.
+        let (listed, all_named) = endpoint_tools(catalog, budget, operation_enum, false);
+        tools.extend(if all_named {
+            listed
+        } else {
+            endpoint_tools(catalog, budget, operation_enum, true).0
+        });
     }
     if matches!(catalog.mode, Mode::Single | Mode::All) {
         tools.extend(whole_tool(catalog, settings.budget.unwrap_or(SINGLE_BUDGET), operation_enum));
@@ -80,50 +80,68 @@ pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Setting
     if catalog.mode == Mode::Discrete {
         for (entry, params) in catalog.operations.iter().zip(params) {
             if !entry.tool.is_empty() {
-                tools.push(operation_tool(catalog, entry, params));
+                tools.extend(operation_tool(catalog, entry, params));
             }
         }
     }
     tools
 }
 
-fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool) -> Vec<Tool> {
-    let build = |name: &str, endpoint: &Endpoint, detail: Detail| {
-        let entries = members(catalog, &endpoint.operations);
-        Tool {
-            name: entries.first().map(|entry| entry.tool.clone()).unwrap_or_default(),
-            title: format!("{} — {}", catalog.adapter.display_name, endpoint.title),
-            description: endpoint_description(catalog, name, endpoint, &entries, detail),
-            input_schema: input_schema(&entries, operation_enum),
-            hints: endpoint.hints,
-        }
-    };
-    let mut chosen: Vec<(Detail, usize, Tool)> = catalog
+/// The tools, and whether they name every operation.
+fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search: bool) -> (Vec<Tool>, bool) {
+    let families: Vec<(&str, &Endpoint, Vec<&Entry>)> = catalog
         .endpoints
         .iter()
-        .map(|(name, endpoint)| build(name, endpoint, Detail::Counts))
-        .map(|tool| (Detail::Counts, cost(&tool), tool))
+        .map(|(name, endpoint)| (name.as_str(), endpoint, members(catalog, &endpoint.operations)))
         .collect();
+    let speakers: Vec<Speaker<'_>> =
+        families.iter().map(|(_, _, entries)| Speaker::new(catalog, entries, search)).collect();
+    let build = |index: usize, detail: Detail| {
+        let ((name, endpoint, entries), speaker) = (families.get(index)?, speakers.get(index)?);
+        let tool = Tool {
+            name: entries.first().map(|entry| entry.tool.clone()).unwrap_or_default(),
+            title: format!("{} — {}", title(catalog), endpoint.title),
+            description: speaker.endpoint(name, endpoint, detail),
+            input_schema: input_schema(entries, operation_enum),
+            hints: endpoint.hints,
+        };
+        Some((detail, cost(&tool), tool))
+    };
+    let mut chosen: Vec<(Detail, usize, Tool)> =
+        (0..families.len()).filter_map(|index| build(index, Detail::Counts)).collect();
     let mut total: usize = chosen.iter().map(|(_, cost, _)| cost).sum();
     // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.
     for detail in [Detail::Groups, Detail::Names, Detail::Signatures] {
         let mut upgrades: Vec<(usize, usize, Tool)> = Vec::new();
-        for (index, (name, endpoint)) in catalog.endpoints.iter().enumerate() {
-            let tool = build(name, endpoint, detail);
-            upgrades.push((cost(&tool), index, tool));
+        for (index, (_, _, entries)) in families.iter().enumerate() {
+            // Where names do not fit, signatures need not even be read.
+            let behind = chosen.get(index).is_some_and(|slot| slot.0 != Detail::Names);
+            if (detail == Detail::Signatures && behind) || hopeless(detail, entries.len(), budget) {
+                continue;
+            }
+            upgrades.extend(build(index, detail).map(|(_, cost, tool)| (cost, index, tool)));
         }
         upgrades.sort_by_key(|(cost, index, _)| (*cost, *index));
         for (cost, index, tool) in upgrades {
             if let Some(slot) = chosen.get_mut(index)
                 && (total + cost).saturating_sub(slot.1) <= budget
-                && (detail != Detail::Signatures || slot.0 == Detail::Names)
             {
                 total = (total + cost).saturating_sub(slot.1);
                 *slot = (detail, cost, tool);
             }
         }
     }
-    chosen.into_iter().map(|(_, _, tool)| tool).collect()
+    let all_named = chosen.iter().all(|(detail, _, _)| *detail >= Detail::Names);
+    (chosen.into_iter().map(|(_, _, tool)| tool).collect(), all_named)
+}
+
+/// Whether so many operations cannot fit whatever their names are.
+fn hopeless(detail: Detail, operations: usize, budget: usize) -> bool {
+    match detail {
+        Detail::Counts | Detail::Groups => false,
+        Detail::Names => operations * CHEAPEST_NAME > budget,
+        Detail::Signatures => operations * CHEAPEST_SIGNATURE > budget,
+    }
 }
 
 fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<Tool> {
@@ -132,129 +150,35 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
         catalog.route(name).is_some_and(|route| route.scope == Scope::Whole && route.renamed_to.is_none())
     })?;
     let hints = entries.iter().map(|entry| entry.hints).reduce(Hints::riskier)?;
-    let build = |detail: Detail| Tool {
-        name: name.to_owned(),
-        title: catalog.adapter.display_name.clone(),
-        description: whole_description(catalog, detail),
-        input_schema: input_schema(&entries, operation_enum),
-        hints,
+    let speakers = [false, true].map(|search| Speaker::new(catalog, &entries, search));
+    let [listing, searching] = &speakers;
+    let build = |detail: Detail| {
+        let speaker = if detail >= Detail::Names { listing } else { searching };
+        Tool {
+            name: name.to_owned(),
+            title: title(catalog),
+            description: speaker.whole(detail),
+            input_schema: input_schema(&entries, operation_enum),
+            hints,
+        }
     };
-    let richest = [Detail::Signatures, Detail::Names, Detail::Groups]
-        .into_iter()
-        .map(build)
-        .find(|tool| cost(tool) <= budget);
-    Some(richest.unwrap_or_else(|| build(Detail::Counts)))
-}
-
-fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Tool {
-    let operation = &entry.operation;
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    for param in params {
-        let mut schema = param.schema.as_object().cloned().unwrap_or_default();
-        if !param.description.is_empty() {
-            schema.insert("description".into(), param.description.as_str().into());
+    // From the poorest up, because signatures are dear to make and only a few operations can afford them.
+    let mut tool = build(Detail::Counts);
+    for detail in [Detail::Groups, Detail::Names, Detail::Signatures] {
+        if hopeless(detail, entries.len(), budget) {
+            break;
         }
-        if let Some(default) = param.default.as_ref().filter(|_| !param.sensitive) {
-            schema.insert("default".into(), default.clone());
-        }
-        properties.insert(param.name.clone(), Value::Object(schema));
-        if param.required && !fills_default(operation, param) {
-            required.push(Value::from(param.name.as_str()));
-        }
-    }
-    let mut schema = Map::new();
-    schema.insert("type".into(), "object".into());
-    schema.insert("properties".into(), Value::Object(properties));
-    if !required.is_empty() {
-        schema.insert("required".into(), Value::Array(required));
-    }
-    schema.insert("additionalProperties".into(), false.into());
-    let mut schema = Value::Object(schema);
-    let defs = definitions(&mut schema, &catalog.types);
-    if let (Some(root), false) = (schema.as_object_mut(), defs.is_empty()) {
-        root.insert("$defs".into(), Value::Object(defs));
-    }
-    let description = if operation.description.is_empty() {
-        operation.title.clone()
-    } else {
-        operation.description.clone()
-    };
-    let description = match operation.deprecated.as_deref().map(str::trim) {
-        None => description,
-        Some("") => format!("Deprecated. {description}"),
-        Some(instead) => format!("Deprecated. {instead} {description}"),
-    };
-    Tool {
-        name: entry.tool.clone(),
-        title: operation.title.clone(),
-        description,
-        input_schema: schema,
-        hints: entry.hints,
-    }
-}
-
-/// Rewrites `#/types/X` to `#/$defs/X` and collects the types that are needed, each once.
-fn definitions(schema: &mut Value, types: &IndexMap<String, Value>) -> Map<String, Value> {
-    let mut wanted = Vec::new();
-    rewrite(schema, &mut wanted);
-    let mut defs = Map::new();
-    while let Some(name) = wanted.pop() {
-        if defs.contains_key(&name) {
-            continue;
-        }
-        let mut definition = types.get(&name).cloned().unwrap_or_else(|| json!({}));
-        rewrite(&mut definition, &mut wanted);
-        defs.insert(name, definition);
-    }
-    defs.sort_keys();
-    defs
-}
-
-fn rewrite(value: &mut Value, wanted: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => {
-            spell_out_null(map);
-            for (key, member) in map {
-                let name = member.as_str().and_then(|text| text.strip_prefix("#/types/")).map(str::to_owned);
-                match name {
-                    Some(name) if key == "$ref" => {
-                        *member = Value::from(format!("#/$defs/{name}"));
-                        wanted.push(name);
-                    }
-                    _ => rewrite(member, wanted),
-                }
+        let richer = build(detail);
+        if cost(&richer) > budget {
+            // Groups may cost more than the names of a few operations do.
+            if detail == Detail::Groups {
+                continue;
             }
+            break;
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, wanted)),
-        _ => {}
+        tool = richer;
     }
-}
-
-/// `nullable` is not JSON Schema: clients that validate would refuse the null that the operation takes.
-fn spell_out_null(map: &mut Map<String, Value>) {
-    // Beside anything but a boolean it is a property of that name.
-    if map.get("nullable").is_none_or(|value| !value.is_boolean()) {
-        return;
-    }
-    if map.shift_remove("nullable") != Some(Value::Bool(true)) {
-        return;
-    }
-    if let Some(Value::Array(values)) = map.get_mut("enum")
-        && !values.contains(&Value::Null)
-    {
-        values.push(Value::Null);
-    }
-    let has_enum = map.contains_key("enum");
-    match map.get_mut("type") {
-        Some(Value::Array(kinds)) => kinds.push("null".into()),
-        Some(kind) => *kind = json!([kind.take(), "null"]),
-        None if has_enum => {}
-        None => {
-            let schema = std::mem::take(map);
-            map.insert("anyOf".into(), json!([schema, {"type": "null"}]));
-        }
-    }
+    Some(tool)
 }
 
 fn members<'c>(catalog: &'c Catalog, indexes: &[usize]) -> Vec<&'c Entry> {
@@ -281,216 +205,6 @@ fn input_schema(entries: &[&Entry], operation_enum: bool) -> Value {
     })
 }
 
-/// What a family is for, in the CRUDE profile.
-fn purpose(category: Category) -> &'static str {
-    match category {
-        Category::Create => "Operations that add something new.",
-        Category::Read => "Safe, read-only operations.",
-        Category::Update => "Operations that change existing data.",
-        Category::Delete => "Destructive operations that remove data.",
-        Category::Execute => "Operations that run something.",
-    }
-}
-
-/// What its calls do to the world; never milder than its hints.
-fn effect(category: Category, hints: Hints) -> &'static str {
-    match category {
-        Category::Create if hints.destructive => "Some of them may overwrite or remove what is there.",
-        Category::Create => "They add data and leave what is there untouched.",
-        Category::Read if !hints.read_only => "Some of them may do more than read.",
-        Category::Read => "They only read and never change anything.",
-        Category::Update => "They may overwrite previous values.",
-        Category::Delete => "What they remove may be gone for good. Use with caution.",
-        Category::Execute => "IMPORTANT: they may be destructive, and repeating one runs it again.",
-    }
-}
-
-fn endpoint_description(
-    catalog: &Catalog,
-    name: &str,
-    endpoint: &Endpoint,
-    entries: &[&Entry],
-    detail: Detail,
-) -> String {
-    let category = (catalog.profile == CRUDE).then(|| Category::parse(name)).flatten();
-    let mut parts = Vec::new();
-    match category {
-        Some(category) => parts.push(format!("{}: {}", catalog.adapter.display_name, purpose(category))),
-        None => {
-            parts.push(sentence(&endpoint.purpose));
-            parts.push(format!("Primary semantic categories: {}", categories(entries).join(", ")));
-        }
-    }
-    parts.push(supported(entries, detail));
-    if let Some(category) = category {
-        parts.push(effect(category, endpoint.hints).to_owned());
-    }
-    if let Some(example) = quick_start(entries) {
-        parts.push(format!("Quick start example:\n{example}"));
-    }
-    parts.push(discovery(catalog, name));
-    parts.join("\n\n")
-}
-
-/// How to find out more. The tool that carries `introspect` shows the call; the others only say where it is.
-fn discovery(catalog: &Catalog, endpoint: &str) -> String {
-    let home = catalog.get(INTROSPECT).map(|entry| entry.operation.endpoint.as_str());
-    if home == Some(endpoint) {
-        return format!("Discover all operations and parameters:\n{LIST_CALL}");
-    }
-    let tool = catalog.introspect_tool().unwrap_or_default();
-    format!("Discover required parameters with introspect through {tool}.")
-}
-
-/// The call that lists everything.
-const LIST_CALL: &str = r#"{"operation":"introspect","params":{"query":"operations"}}"#;
-
-fn whole_description(catalog: &Catalog, detail: Detail) -> String {
-    let adapter = &catalog.adapter;
-    let mut parts = vec![
-        format!("MCP-AQL {} adapter. All operations through one entry point.", adapter.display_name),
-        "Operations are routed by their semantic category.".to_owned(),
-    ];
-    let mut lines = vec!["Supported operation categories:".to_owned()];
-    for category in Category::ALL {
-        let entries: Vec<&Entry> =
-            catalog.operations.iter().filter(|entry| entry.operation.category == category).collect();
-        if entries.is_empty() {
-            continue;
-        }
-        let title = crate::adapter::title_of(category.endpoint());
-        lines.push(format!("- {title}: {}", list(&entries, detail, ", ")));
-    }
-    parts.push(lines.join("\n"));
-    if let Some(example) = quick_start(&catalog.operations.iter().collect::<Vec<_>>()) {
-        parts.push(format!("Quick start example:\n{example}"));
-    }
-    parts.push(format!(
-        "Discover all operations and parameters:
-{LIST_CALL}"
-    ));
-    parts.join("\n\n")
-}
-
-fn supported(entries: &[&Entry], detail: Detail) -> String {
-    match detail {
-        Detail::Signatures => format!("Supported operations:\n{}", list(entries, detail, "\n")),
-        _ => format!("Supported operations: {}", list(entries, detail, ", ")),
-    }
-}
-
-fn list(entries: &[&Entry], detail: Detail, separator: &str) -> String {
-    let names = |text: &dyn Fn(&Entry) -> String| {
-        entries.iter().map(|entry| text(entry)).collect::<Vec<_>>().join(separator)
-    };
-    match detail {
-        // `introspect` is explained by the discovery line; its signature would only repeat it.
-        Detail::Signatures => names(&|entry| {
-            if entry.operation.name == INTROSPECT {
-                INTROSPECT.to_owned()
-            } else {
-                signature::call(&entry.operation)
-            }
-        }),
-        Detail::Names => names(&|entry| entry.operation.name.clone()),
-        Detail::Groups => groups(entries, GROUPS),
-        Detail::Counts => groups(entries, FEW_GROUPS),
-    }
-}
-
-/// `412 in 23 groups: repos 45, issues 30 and 21 more`; where nearly every operation is a group of its own, a few names.
-fn groups(entries: &[&Entry], most: usize) -> String {
-    let mut counts: IndexMap<&str, usize> = IndexMap::new();
-    let own = entries.iter().filter(|entry| entry.operation.name != INTROSPECT);
-    for operation in own.clone().map(|entry| &entry.operation) {
-        let group = operation.tags.first().map_or_else(
-            || operation.name.split_once('_').map_or(operation.name.as_str(), |(_, object)| object),
-            String::as_str,
-        );
-        *counts.entry(group).or_default() += 1;
-    }
-    let (total, count) = (counts.len(), own.clone().count());
-    if total * 2 > count {
-        let names: Vec<&str> = own.take(most).map(|entry| entry.operation.name.as_str()).collect();
-        return format!("{count}, such as {}", names.join(", "));
-    }
-    counts.sort_by(|a, m, b, n| n.cmp(m).then(a.cmp(b)));
-    let shown: Vec<String> =
-        counts.iter().take(most).map(|(group, count)| format!("{group} {count}")).collect();
-    let more = if total > most { format!(" and {} more", total - most) } else { String::new() };
-    format!("{count} in {total} groups: {}{more}", shown.join(", "))
-}
-
-/// The shortest example call of a real operation; one that needs no identifier first, since nobody has one at the start.
-fn quick_start(entries: &[&Entry]) -> Option<String> {
-    let needs_id = |entry: &Entry| {
-        let is_id = |name: &str| name == "id" || name.ends_with("_id") || name.ends_with("_number");
-        entry.operation.params.iter().any(|param| param.required && is_id(&param.name))
-    };
-    // A write without any parameter is the wrong thing to try first.
-    let blind = |entry: &Entry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
-    let calls = entries.iter().filter_map(|entry| {
-        let call = example_call(entry)?;
-        Some(((blind(entry, &call), needs_id(entry), call.len()), call))
-    });
-    calls.min_by_key(|(rank, _)| *rank).map(|(_, call)| call)
-}
-
-/// The first example of an operation as the arguments of a call, unless it is long.
-fn example_call(entry: &Entry) -> Option<String> {
-    let operation = &entry.operation;
-    if operation.name == INTROSPECT {
-        return None;
-    }
-    let example = operation.examples.first()?;
-    let mut call = Map::new();
-    call.insert("operation".into(), operation.name.as_str().into());
-    if !example.params.is_empty() {
-        call.insert("params".into(), Value::Object(example.params.clone()));
-    }
-    let text = Value::Object(call).to_string();
-    (text.len() <= 240).then_some(text)
-}
-
-fn categories(entries: &[&Entry]) -> Vec<&'static str> {
-    Category::ALL
-        .into_iter()
-        .filter(|category| entries.iter().any(|entry| entry.operation.category == *category))
-        .map(Category::as_str)
-        .collect()
-}
-
-fn sentence(text: &str) -> String {
-    let text = text.trim();
-    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
-}
-
 fn cost(tool: &Tool) -> usize {
     tokens::estimate(&tool.to_json().to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn null_is_spelled_the_way_json_schema_does() {
-        let rows = [
-            (json!({"type": "string", "nullable": true}), json!({"type": ["string", "null"]})),
-            (json!({"type": "string", "nullable": false}), json!({"type": "string"})),
-            (json!({"enum": ["a"], "nullable": true}), json!({"enum": ["a", null]})),
-            (
-                json!({"$ref": "#/types/A", "nullable": true}),
-                json!({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]}),
-            ),
-            (
-                json!({"type": "object", "properties": {"nullable": {"type": "string", "nullable": true}}}),
-                json!({"type": "object", "properties": {"nullable": {"type": ["string", "null"]}}}),
-            ),
-        ];
-        for (mut schema, expected) in rows {
-            rewrite(&mut schema, &mut Vec::new());
-            assert_eq!(schema, expected);
-        }
-    }
 }

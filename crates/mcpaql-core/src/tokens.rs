@@ -2,7 +2,8 @@
 //!
 //! The estimate leans high, so a surface that keeps the estimated budget keeps the real one.
 
-/// Estimated tokens of a text: a word, underscores included, costs one for every seven letters, punctuation one for every three marks in a row.
+/// Estimated tokens of a text: a word, underscores included, costs one for every seven letters, punctuation one for
+/// every three marks in a row; other scripts and pictograms cost more.
 #[must_use]
 pub fn estimate(text: &str) -> usize {
     let mut tokens = 0;
@@ -12,16 +13,34 @@ pub fn estimate(text: &str) -> usize {
         if c.is_alphanumeric() || c == '_' {
             tokens += mark_cost(marks);
             marks = 0;
-            word += if c.is_ascii() { 1 } else { 3 };
+            word += letter_weight(c);
         } else {
             tokens += word_cost(word);
             word = 0;
             if !c.is_whitespace() {
-                marks += 1;
+                marks += mark_weight(c);
             }
         }
     }
     tokens + word_cost(word) + mark_cost(marks)
+}
+
+/// Letters of a token: scripts without spaces have about one for each.
+fn letter_weight(c: char) -> usize {
+    match c {
+        c if c.is_ascii() => 1,
+        '\u{2e80}'.. => 7,
+        _ => 3,
+    }
+}
+
+/// Marks of a token: a pictogram is several.
+fn mark_weight(c: char) -> usize {
+    match c {
+        c if c.is_ascii() => 1,
+        '\u{1f000}'.. => 9,
+        _ => 3,
+    }
 }
 
 fn word_cost(letters: usize) -> usize {

@@ -2,6 +2,7 @@
 
 pub mod builtin;
 pub mod environment;
+pub mod fetch;
 pub mod gateway;
 pub mod mcp;
 pub mod open;

@@ -1,7 +1,7 @@
 //! The one way a call goes: prepare, run, envelope.
 
 use crate::target::Target;
-use mcpaql_core::catalog::{Catalog, Entry};
+use mcpaql_core::catalog::{Catalog, Whole};
 use mcpaql_core::error::{Code, OpError, Remedy};
 use mcpaql_core::introspect;
 use mcpaql_core::operation::Binding;
@@ -59,7 +59,7 @@ impl Served {
     }
 
     async fn run(&self, call: Call<'_>) -> Result<Answer, OpError> {
-        let operation = &call.entry.operation;
+        let operation = call.whole.operation;
         let outcome = match operation.binding {
             Binding::Introspect => introspect::answer(&self.catalog, &call.args),
             _ => self.target.call(operation, &call.args).await,
@@ -75,7 +75,7 @@ impl Served {
                 "call failed"
             );
         }
-        let mut answer = outcome.map_err(|error| signed(error, call.entry))?;
+        let mut answer = outcome.map_err(|error| signed(error, call.whole))?;
         answer.warnings.splice(0..0, call.warnings);
         Ok(answer)
     }
@@ -101,12 +101,12 @@ impl Served {
 }
 
 /// Whatever finds fault with a call's parameters, the caller is shown what they should be.
-fn signed(mut error: OpError, entry: &Entry) -> OpError {
+fn signed(mut error: OpError, whole: Whole<'_>) -> OpError {
     if error.code.as_str().starts_with("VALIDATION_") {
         if !error.details.contains_key("operation") {
-            error.details.shift_insert(0, "operation".to_owned(), entry.operation.name.as_str().into());
+            error.details.shift_insert(0, "operation".to_owned(), whole.operation.name.as_str().into());
         }
-        error.details.entry("signature").or_insert_with(|| entry.signature.as_str().into());
+        error.details.entry("signature").or_insert_with(|| whole.signature.into());
     }
     error
 }

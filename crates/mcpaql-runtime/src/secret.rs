@@ -119,6 +119,16 @@ impl Mask {
         }
     }
 
+    /// Adds everything that another mask knows.
+    pub(crate) fn join(&mut self, other: Mask) {
+        self.opaque |= other.opaque;
+        if !other.needles.is_empty() {
+            self.needles.extend(other.needles);
+            self.needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+            self.needles.dedup();
+        }
+    }
+
     /// Whether the text holds a secret.
     #[must_use]
     pub fn finds(&self, text: &str) -> bool {

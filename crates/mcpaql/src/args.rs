@@ -35,6 +35,11 @@ pub(crate) enum Log {
 pub(crate) enum Command {
     /// Serve adapters as one MCP server, over standard input and output or HTTP.
     Serve(Serve),
+    /// Turn the description of an API into an adapter document.
+    #[command(subcommand)]
+    Import(Import),
+    /// Find operations by what they do, as an agent does with introspect.
+    Search(Search),
     /// Report every problem of adapter documents, with its place and what to write instead.
     Check(Check),
     /// Show the tools as a client will see them, and what they cost in tokens.
@@ -85,12 +90,85 @@ fn parse_mode(text: &str) -> Result<Mode, String> {
     Mode::parse(text).ok_or_else(|| format!("expected one of {}", Mode::ALL.map(Mode::as_str).join(", ")))
 }
 
+/// What decides an import from the command line.
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub(crate) struct Importing {
+    /// Name of the adapter, in place of one made from the API's title.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Corrections to what is imported: names, categories, danger, descriptions, inclusion.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) overrides: Option<PathBuf>,
+    /// Take only these operations: tag:NAME, path:/repos/**, op:get_*, category:READ, deprecated; repeat for several.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) include: Vec<String>,
+    /// Leave these operations out, spelled like --include.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) exclude: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Import {
+    /// From an OpenAPI description: Swagger 2.0, OpenAPI 3.0, 3.1 or 3.2, as JSON or YAML.
+    Openapi(ImportOpenapi),
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Importing the same description again gives the same bytes, so a new version shows as a small diff.\n\
+    Exit status: 0 imported, 1 the description or the overrides are wrong, 2 could not run."
+)]
+pub(crate) struct ImportOpenapi {
+    /// File or address of the description.
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: String,
+    /// Where to write the adapter document; standard output unless set.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print every decision of the import: text or json. Without --output nothing else is printed.
+    #[arg(long, value_enum, value_name = "SHAPE")]
+    pub(crate) report: Option<Shape>,
+    /// Write over a file that is not an imported adapter document.
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) importing: Importing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shape {
+    Text,
+    Json,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Exit status: 0 found something, 1 found nothing, 2 could not run.")]
+pub(crate) struct Search {
+    /// Adapter document, OpenAPI description, or the name of a built-in adapter.
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) document: String,
+    /// What the operation should do, in plain words.
+    #[arg(value_name = "TEXT", required = true)]
+    pub(crate) text: Vec<String>,
+    /// How many to show.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub(crate) first: u32,
+    /// What an agent is answered, as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Without documents, mcpaql.yaml of this folder is served; without that, a notebook.")]
 pub(crate) struct Serve {
-    /// Adapter documents (Markdown with front matter, YAML or JSON), or the name of a built-in one.
+    /// Adapter documents (Markdown with front matter, YAML or JSON), OpenAPI descriptions, or the name of a built-in adapter.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
+    /// OpenAPI description to serve without a document in between, as a file or an address; repeat for several.
+    #[arg(long, value_name = "SOURCE", conflicts_with = "config")]
+    pub(crate) openapi: Vec<String>,
+    #[command(flatten)]
+    pub(crate) importing: Importing,
     /// Configuration file instead of mcpaql.yaml.
     #[arg(long, value_name = "FILE", conflicts_with = "documents")]
     pub(crate) config: Option<PathBuf>,

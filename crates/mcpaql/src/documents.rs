@@ -2,27 +2,80 @@
 //!
 //! A surface is decided by the document, over it the configuration file, over that the environment, over that the flags.
 
+use crate::args::Importing;
+use crate::descriptions::{self, Description};
 use crate::output::{self, Hinted};
 use anyhow::{Context, Result, bail};
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{self, Catalog, Settings};
 use mcpaql_core::check::{self, Checked};
 use mcpaql_core::config::{self, AdapterEntry, Config, Origin};
 use mcpaql_core::diagnostic::render::{self, Style};
 use mcpaql_core::diagnostic::{Diagnostic, capital};
 use mcpaql_core::error::Code;
 use mcpaql_core::source::Source;
+use mcpaql_import::openapi::{self, Import, Options};
 use mcpaql_runtime::environment::{self, Environment};
 use mcpaql_runtime::gateway::{Gateway, check_names};
 use mcpaql_runtime::{builtin, open};
 use std::path::{Path, PathBuf};
+use url::Url;
 
 /// The configuration file of a folder.
 const CONFIG: &str = "mcpaql.yaml";
 
+/// What an adapter is made from.
+pub(crate) enum Given {
+    /// A document of its own.
+    Document(Source),
+    /// The description of an API, imported on the way.
+    Openapi(Box<Description>, Box<Options>),
+}
+
+impl Given {
+    /// The catalog and what was noticed on the way, with the text that it was noticed in.
+    fn check(self, settings: &Settings) -> (Source, Checked) {
+        match self {
+            Given::Document(source) => {
+                let checked = check::check(&source, settings);
+                (source, checked)
+            }
+            Given::Openapi(description, options) => check_description(*description, &options, settings),
+        }
+    }
+}
+
+fn check_description(description: Description, options: &Options, settings: &Settings) -> (Source, Checked) {
+    let source = Source::new(description.name.clone(), String::new());
+    let checked = match open_description(description, options) {
+        Ok(Import { adapter, library, report }) => {
+            let compiled = catalog::compile_deferred(adapter, library, settings);
+            let mut diagnostics = report.diagnostics;
+            diagnostics.extend(compiled.diagnostics);
+            Checked { catalog: compiled.catalog, diagnostics }
+        }
+        Err(diagnostics) => Checked { catalog: None, diagnostics },
+    };
+    (source, checked)
+}
+
+/// Imports a description as far as serving needs it.
+pub(crate) fn open_description(
+    description: Description,
+    options: &Options,
+) -> Result<Import, Vec<Diagnostic>> {
+    let Description { text, others, .. } = description;
+    openapi::open(text, options, others)
+}
+
+/// What an import shall do with a description.
+pub(crate) fn import_options(description: &Description, flags: &Importing) -> Result<Options> {
+    Ok(Options { name: flags.name.clone(), url: description.url.as_ref().map(Url::to_string) })
+}
+
 /// Which documents to work on, with the settings that configuration, environment and flags give each.
 pub(crate) struct Plan {
     /// In order.
-    pub(crate) documents: Vec<(Source, Settings)>,
+    pub(crate) documents: Vec<(Given, Settings)>,
     /// The configuration's own data folder.
     pub(crate) data: Option<PathBuf>,
     /// The configuration and what is wrong with it, where there is one.
@@ -36,11 +89,24 @@ pub(crate) struct Plan {
 impl Plan {
     /// Named documents, else the configuration, else the built-in notebook.
     pub(crate) fn new(named: &[String], config: Option<&Path>, flags: &Settings) -> Result<Plan> {
+        Plan::with_descriptions(named, &[], &Importing::default(), config, flags)
+    }
+
+    /// The same with descriptions of APIs, which are imported on the way.
+    pub(crate) fn with_descriptions(
+        named: &[String],
+        described: &[String],
+        importing: &Importing,
+        config: Option<&Path>,
+        flags: &Settings,
+    ) -> Result<Plan> {
         let outer = flags.clone().over(environment::settings(&environment::process())?);
-        if !named.is_empty() {
+        if !named.is_empty() || !described.is_empty() {
             let mut plan = Plan::of(Vec::new());
-            for name in named {
-                match read_document(name) {
+            let named = named.iter().map(|name| given(name, importing));
+            let described = described.iter().map(|source| imported(descriptions::read(source)?, importing));
+            for document in named.chain(described) {
+                match document {
                     Ok(document) => plan.documents.push((document, outer.clone())),
                     Err(error) => plan.unreadable.push(error),
                 }
@@ -52,10 +118,10 @@ impl Plan {
             return Plan::from_config(&path, &outer);
         }
         let notebook = builtin::document(builtin::DEFAULT).context("the built-in adapter is missing")?;
-        Ok(Plan { is_default: true, ..Plan::of(vec![(notebook, outer)]) })
+        Ok(Plan { is_default: true, ..Plan::of(vec![(Given::Document(notebook), outer)]) })
     }
 
-    fn of(documents: Vec<(Source, Settings)>) -> Plan {
+    fn of(documents: Vec<(Given, Settings)>) -> Plan {
         Plan { documents, data: None, config: None, is_default: false, unreadable: Vec::new() }
     }
 
@@ -73,8 +139,8 @@ impl Plan {
         let mut plan = Plan::of(Vec::new());
         for entry in &config.adapters {
             let document = match &entry.origin {
-                Origin::Document(document) => read_source(&folder.join(document)),
-                Origin::Builtin(name) => builtin_document(name),
+                Origin::Document(document) => read_source(&folder.join(document)).map(Given::Document),
+                Origin::Builtin(name) => builtin_document(name).map(Given::Document),
             };
             match document {
                 Ok(document) => {
@@ -105,14 +171,8 @@ impl Plan {
 
     /// Checks every document, each alone and all together.
     pub(crate) fn check(self) -> Vec<(Source, Checked)> {
-        let mut documents: Vec<(Source, Checked)> = self
-            .documents
-            .into_iter()
-            .map(|(source, settings)| {
-                let checked = check::check(&source, &settings);
-                (source, checked)
-            })
-            .collect();
+        let mut documents: Vec<(Source, Checked)> =
+            self.documents.into_iter().map(|(given, settings)| given.check(&settings)).collect();
         report_collision(&mut documents);
         let config =
             self.config.map(|(source, diagnostics)| (source, Checked { catalog: None, diagnostics }));
@@ -130,8 +190,8 @@ impl Plan {
         if let Some(error) = self.unreadable.into_iter().next() {
             return Err(error);
         }
-        for (source, settings) in self.documents {
-            let checked = check::check(&source, &settings);
+        for (given, settings) in self.documents {
+            let (source, checked) = given.check(&settings);
             if !checked.diagnostics.is_empty() {
                 output::talk(&render::full(&[(&source, &checked.diagnostics)], output::stderr_is_terminal()));
             }
@@ -223,20 +283,35 @@ pub(crate) fn default_data() -> Option<PathBuf> {
 }
 
 /// A file, or a built-in adapter where there is no such file.
-pub(crate) fn read_document(name: &str) -> Result<Source> {
+fn given(name: &str, importing: &Importing) -> Result<Given> {
     let path = Path::new(name);
     if path.exists() {
-        return read_source(path);
+        let source = read_source(path)?;
+        if openapi::is_description(&source.text) {
+            return imported(descriptions::of_file(name, source.text), importing);
+        }
+        return Ok(Given::Document(source));
+    }
+    if descriptions::is_address(name) {
+        return imported(descriptions::read(name)?, importing);
     }
     if builtin::document(name).is_some() {
-        return builtin_document(name);
+        return builtin_document(name).map(Given::Document);
     }
     let known: Vec<&str> = builtin::names().collect();
     Err(Hinted {
         message: format!("there is no file '{name}'"),
-        hint: format!("name an adapter document, or a built-in adapter ({})", known.join(", ")),
+        hint: format!(
+            "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
+            known.join(", ")
+        ),
     }
     .into())
+}
+
+fn imported(description: Description, importing: &Importing) -> Result<Given> {
+    let options = import_options(&description, importing)?;
+    Ok(Given::Openapi(Box::new(description), Box::new(options)))
 }
 
 fn builtin_document(name: &str) -> Result<Source> {
@@ -247,21 +322,8 @@ fn builtin_document(name: &str) -> Result<Source> {
     })
 }
 
-/// Largest document that is read; the largest real descriptions have some tens of megabytes.
-const MAX_DOCUMENT: u64 = 64 << 20;
-
 fn read_source(path: &Path) -> Result<Source> {
-    let name = path.display().to_string();
-    let size = std::fs::metadata(path).with_context(|| format!("cannot read {name}"))?.len();
-    if size > MAX_DOCUMENT {
-        bail!("{name} has {size} bytes, more than the {MAX_DOCUMENT} a document may have");
-    }
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
-    let text = String::from_utf8(bytes).map_err(|error| Hinted {
-        message: format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),
-        hint: "save it as UTF-8".into(),
-    })?;
-    Ok(Source::new(name, text))
+    Ok(Source::new(path.display().to_string(), descriptions::read_text(path)?))
 }
 
 /// Renders reports as the user chose.

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod descriptions;
 mod documents;
 mod output;
 
@@ -48,6 +49,8 @@ fn run(args: args::Args) -> Result<Outcome> {
             let threads = if command.http.is_some() { Threads::Many } else { Threads::One };
             in_runtime(threads, commands::serve::run(command))
         }
+        args::Command::Import(args::Import::Openapi(command)) => commands::import::run(&command),
+        args::Command::Search(command) => commands::search::run(&command),
         args::Command::Check(command) => commands::check::run(&command),
         args::Command::Tools(command) => commands::tools::run(&command),
         args::Command::Call(command) => in_runtime(Threads::One, commands::call::run(command)),

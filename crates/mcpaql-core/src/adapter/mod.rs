@@ -7,9 +7,9 @@ mod load;
 mod model;
 mod store_operations;
 
-pub use load::{Loaded, Origins, load};
-pub(crate) use load::{introspect_params, origins, read, redact};
 pub use load::title_of;
+pub use load::{Loaded, Origins, load};
+pub(crate) use load::{origins, read, redact};
 pub use model::*;
 pub use store_operations::{
     PAGE, PAGE_LIMIT, RECORD_KEYS, is_filter, is_flat, operations as store_operations, search_fields,

@@ -146,7 +146,7 @@ impl Target {
 /// An HTTP API.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HttpTarget {
-    /// Without trailing slash; may hold a path.
+    /// Without trailing slash; may hold a path, and `${env:NAME}`.
     pub base_url: String,
     /// Sent with every request; values may hold `${env:NAME}`.
     pub headers: IndexMap<String, String>,
@@ -216,7 +216,7 @@ pub enum Auth {
         /// What stands before the token, `Bearer ` unless set.
         prefix: String,
     },
-    /// A key in a header or in the query.
+    /// A key in a header, in the query or in a cookie.
     ApiKey {
         /// Variable that holds the key.
         key_env: String,
@@ -262,6 +262,8 @@ pub enum KeyPlace {
     Header(String),
     /// A query parameter of that name.
     Query(String),
+    /// A cookie of that name.
+    Cookie(String),
 }
 
 /// Which failures carry `isError`.

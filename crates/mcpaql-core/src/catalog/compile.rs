@@ -1,11 +1,14 @@
 //! adapter → catalog. Everything that is wrong is reported, with pointers that `Origins` leads back to the document.
 
+use super::deferred::Deferred;
 use super::tools;
-use super::{CRUDE, Catalog, Compiled, Endpoint, Entry, Settings};
-use crate::adapter::{Adapter, Mode, Origins, Profile, introspect_params, origins, title_of};
+use super::{Body, CRUDE, Catalog, Compiled, Endpoint, Entry, Settings};
+use crate::adapter::{Adapter, Mode, Origins, Profile, origins, title_of};
 use crate::diagnostic::{Diagnostic, Severity, Span, capital};
 use crate::error::Code;
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
+use crate::introspect;
+use crate::library::Library;
 use crate::naming::{self, NameProblem, Names};
 use crate::operation::{
     Binding, Category, Danger, Example, INTROSPECT, Operation, Param, Place, StoreAction,
@@ -14,19 +17,35 @@ use crate::policy::{self, Hints, Policy};
 use crate::reader::short;
 use crate::sample;
 use crate::schema::Schemas;
-use crate::signature;
+use crate::signature::{self, Room};
 use crate::surface;
 use crate::validate::{CompiledParams, Limits, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Compiles an adapter; `origins` says where its parts stand in the document.
 #[must_use]
 pub fn compile(adapter: Adapter, origins: &Origins, settings: &Settings) -> Compiled {
+    compile_with(adapter, None, origins, settings)
+}
+
+/// Compiles an adapter whose operations are heads; `library` has the rest of them.
+#[must_use]
+pub fn compile_deferred(adapter: Adapter, library: Arc<dyn Library>, settings: &Settings) -> Compiled {
+    compile_with(adapter, Some(library), &Origins::default(), settings)
+}
+
+fn compile_with(
+    adapter: Adapter,
+    library: Option<Arc<dyn Library>>,
+    origins: &Origins,
+    settings: &Settings,
+) -> Compiled {
     let mut compiler = Compiler { outer: settings.clone(), ..Compiler::default() };
     let settings = settings.clone().over(Settings::of(&adapter));
-    let catalog = compiler.run(adapter, &settings);
+    let catalog = compiler.run(adapter, library, &settings);
     let mut diagnostics = compiler.diagnostics;
     for diagnostic in &mut diagnostics {
         diagnostic.pointer = origins.resolve(&diagnostic.pointer);
@@ -48,11 +67,18 @@ struct Frame<'a> {
     profile: Option<&'a Profile>,
     policy: &'static Policy,
     types: &'a IndexMap<String, Value>,
+    /// Nothing is wrong with any of them.
+    clean_types: bool,
     limits: Limits,
 }
 
 impl Compiler {
-    fn run(&mut self, mut adapter: Adapter, settings: &Settings) -> Option<Catalog> {
+    fn run(
+        &mut self,
+        mut adapter: Adapter,
+        library: Option<Arc<dyn Library>>,
+        settings: &Settings,
+    ) -> Option<Catalog> {
         let mode = settings.mode.unwrap_or(Mode::Semantic);
         // A setting that makes no sense leaves no catalog, but the operations are checked all the same.
         let profile = self.profile(&adapter, settings);
@@ -60,8 +86,8 @@ impl Compiler {
         let names = self.names(&adapter, settings);
 
         let mut operations = std::mem::take(&mut adapter.operations);
-        operations.push(introspect_operation(&adapter));
         let declared = adapter.profile.clone().filter(|_| profile.as_deref() != Some(CRUDE));
+        operations.push(introspect_operation(&adapter, declared.as_ref()));
         for operation in &mut operations {
             operation.endpoint = endpoint_of(operation, declared.as_ref());
         }
@@ -72,6 +98,7 @@ impl Compiler {
         let mut types = adapter.types.clone();
         signature::hoist_types(&mut types);
         let written: Vec<Vec<Param>> = operations.iter().map(|operation| operation.params.clone()).collect();
+        let heads = if library.is_some() { operations.len() - 1 } else { 0 };
         for operation in &mut operations {
             operation.params = signature::hoist(&operation.name, &operation.params, &mut types);
         }
@@ -85,12 +112,24 @@ impl Compiler {
             profile: declared.as_ref(),
             policy: policy.unwrap_or(&policy::DEFAULT),
             types: &types,
+            clean_types: problems.is_empty(),
             limits: Limits::default(),
         };
         let mut entries = Vec::with_capacity(operations.len());
         let mut kept = Vec::with_capacity(operations.len());
-        for (operation, written) in operations.into_iter().zip(written) {
-            if let Some(entry) = self.entry(operation, &written, &frame, &mut schemas) {
+        for (index, (operation, written)) in operations.into_iter().zip(written).enumerate() {
+            let entry = if index < heads {
+                let hints = self.hints(&operation, &frame);
+                Some(Entry {
+                    hints,
+                    tool: String::new(),
+                    body: Body::Deferred(Deferred::new(index)),
+                    operation,
+                })
+            } else {
+                self.entry(operation, &written, &frame, &mut schemas)
+            };
+            if let Some(entry) = entry {
                 entries.push(entry);
                 kept.push(written);
             }
@@ -107,6 +146,7 @@ impl Compiler {
             types,
             tools: Vec::new(),
             schemas,
+            library,
             routes: HashMap::new(),
             adapter,
         };
@@ -214,8 +254,11 @@ impl Compiler {
         frame: &Frame<'_>,
         schemas: &mut Schemas,
     ) -> Option<Entry> {
-        let (params, _) = CompiledParams::compile(&operation, schemas, "");
-        let problems = check_params(&operation, written, schemas);
+        let (params, found) = CompiledParams::compile(&operation, schemas, "");
+        // What was found is found again in the parameters as they were written, where the author can mend it.
+        let suspect =
+            !found.is_empty() || !frame.clean_types || written.iter().any(|param| param.default.is_some());
+        let problems = if suspect { check_params(&operation, written, schemas) } else { Vec::new() };
         let sound = problems.iter().all(|problem| problem.severity != Severity::Error);
         // The operations of a store share their fields, so one of them speaks for all.
         let speaks = match &operation.binding {
@@ -228,9 +271,10 @@ impl Compiler {
         let hints = self.hints(&operation, frame);
         let signature = call_signature(&operation, frame.types);
         let params = params.signed_as(signature.clone());
-        let mut entry = Entry { signature, hints, tool: String::new(), params, operation };
-        self.examples(&mut entry, frame, schemas);
-        sound.then_some(entry)
+        let mut operation = operation;
+        self.examples(&mut operation, &params, frame, schemas);
+        let body = Body::Compiled { signature, params: Box::new(params) };
+        sound.then_some(Entry { hints, tool: String::new(), body, operation })
     }
 
     fn hints(&mut self, operation: &Operation, frame: &Frame<'_>) -> Hints {
@@ -259,15 +303,20 @@ impl Compiler {
         operation.hints.apply(wider.apply(frame.policy.hints(operation.category, &operation.facts)))
     }
 
-    /// Keeps the examples that validate, because one that does not would teach a call that fails, and makes one up where
-    /// there is none.
-    fn examples(&mut self, entry: &mut Entry, frame: &Frame<'_>, schemas: &Schemas) {
-        let Entry { operation, params, .. } = entry;
-        let fits = |example: &Map<String, Value>| params.validate(example.clone(), schemas, &frame.limits);
+    /// Reports the examples that do not validate, because one that does not would teach a call that fails.
+    fn examples(
+        &mut self,
+        operation: &mut Operation,
+        params: &CompiledParams,
+        frame: &Frame<'_>,
+        schemas: &Schemas,
+    ) {
         let derived = matches!(operation.binding, Binding::Store(_));
         let pointer = origins::operation(&operation.name);
         for (index, example) in operation.examples.iter().enumerate() {
-            if let (Err(error), false) = (fits(&example.params), derived) {
+            if let (Err(error), false) =
+                (params.validate(example.params.clone(), schemas, &frame.limits), derived)
+            {
                 self.problem(
                     Code::SchemaInvalidValue,
                     &format!("{pointer}/examples/{index}"),
@@ -275,23 +324,34 @@ impl Compiler {
                 );
             }
         }
-        operation.examples.retain(|example| fits(&example.params).is_ok());
-        // Where a value stands that nobody may see, one that is made up must do as well.
-        for param in operation.params.iter().filter(|param| param.sensitive) {
-            for example in &mut operation.examples {
-                if let Some(value) = example.params.get_mut(&param.name) {
-                    *value =
-                        sample::sample(&param.name, &param.schema, frame.types).unwrap_or_else(|| "…".into());
-                }
+        settle_examples(operation, params, frame.types, schemas, &frame.limits);
+    }
+}
+
+/// Keeps the examples that validate, and makes one up where there is none.
+pub(super) fn settle_examples(
+    operation: &mut Operation,
+    params: &CompiledParams,
+    types: &IndexMap<String, Value>,
+    schemas: &Schemas,
+    limits: &Limits,
+) {
+    let fits = |example: &Map<String, Value>| params.validate(example.clone(), schemas, limits).is_ok();
+    operation.examples.retain(|example| fits(&example.params));
+    // Where a value stands that nobody may see, one that is made up must do as well.
+    for param in operation.params.iter().filter(|param| param.sensitive) {
+        for example in &mut operation.examples {
+            if let Some(value) = example.params.get_mut(&param.name) {
+                *value = sample::sample(&param.name, &param.schema, types).unwrap_or_else(|| "…".into());
             }
         }
-        operation.examples.retain(|example| fits(&example.params).is_ok());
-        if operation.examples.is_empty()
-            && let Some(example) = sample_call(operation, frame.types)
-            && fits(&example).is_ok()
-        {
-            operation.examples.push(Example { description: String::new(), params: example });
-        }
+    }
+    operation.examples.retain(|example| fits(&example.params));
+    if operation.examples.is_empty()
+        && let Some(example) = sample_call(operation, types)
+        && fits(&example)
+    {
+        operation.examples.push(Example { description: String::new(), params: example });
     }
 }
 
@@ -355,14 +415,10 @@ fn index(entries: &[Entry]) -> HashMap<String, usize> {
     by_name
 }
 
-/// Longest signature that errors carry with the types it names.
-const LONG_SIGNATURE: usize = 2000;
-
 /// All that a call needs: the parameters and the types they name, so that it can be right without introspection.
-fn call_signature(operation: &Operation, types: &IndexMap<String, Value>) -> String {
+pub(super) fn call_signature(operation: &Operation, types: &IndexMap<String, Value>) -> String {
     let asked = Operation { returns: None, examples: Vec::new(), ..operation.clone() };
-    let full = signature::with_types(&asked, types);
-    if full.len() <= LONG_SIGNATURE { full } else { signature::call(operation) }
+    signature::within(&asked, types, Room::ERROR)
 }
 
 fn endpoint_of(operation: &Operation, profile: Option<&Profile>) -> String {
@@ -415,7 +471,11 @@ fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMap<String, E
     endpoints
 }
 
-fn introspect_operation(adapter: &Adapter) -> Operation {
+fn introspect_operation(adapter: &Adapter, profile: Option<&Profile>) -> Operation {
+    let endpoints: Vec<&str> = match profile {
+        Some(profile) => profile.families.keys().map(String::as_str).collect(),
+        None => Category::ALL.map(Category::endpoint).to_vec(),
+    };
     let mut list = Map::new();
     list.insert("query".into(), json!("operations"));
     let facts = Facts {
@@ -430,7 +490,7 @@ fn introspect_operation(adapter: &Adapter) -> Operation {
     Operation {
         title: "Introspect".to_owned(),
         description: "Discover the operations and types of this adapter.".to_owned(),
-        params: introspect_params(),
+        params: introspect::params(&endpoints),
         examples: vec![Example { description: "List all operations".into(), params: list }],
         danger: Danger::Safe,
         ..Operation::new(INTROSPECT, Category::Read, facts, Binding::Introspect)

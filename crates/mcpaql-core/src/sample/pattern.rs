@@ -7,7 +7,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 /// Longer texts are no examples.
 const MAX_TEXT: usize = 400;
 /// How often something that may be repeated is, beyond what must be.
-const REPEATED: [u32; 7] = [1, 0, 3, 8, 16, 31, 63];
+const MOST_REPEATED: u32 = 64;
 /// Letters that read as an example, in the order they are taken.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const DIGITS: &str = "1234567890";
@@ -15,7 +15,8 @@ const DIGITS: &str = "1234567890";
 /// Proposals: whether one fits is for the caller to check.
 pub(super) fn texts(pattern: &str) -> impl Iterator<Item = String> {
     let parsed = ParserBuilder::new().nest_limit(64).build().parse(&translate(pattern)).ok();
-    let ways = REPEATED.into_iter().flat_map(|more| (0..3).map(move |branch| (more, branch)));
+    let ways =
+        [1, 0].into_iter().chain(2..=MOST_REPEATED).flat_map(|more| (0..3).map(move |branch| (more, branch)));
     parsed.into_iter().flat_map(move |hir| {
         ways.clone().filter_map(move |(more, branch)| {
             let mut writer = Writer { out: String::new(), more, branch, turn: 0 };

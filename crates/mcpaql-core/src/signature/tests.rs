@@ -106,6 +106,100 @@ fn a_long_enum_is_cut_in_the_line_only() {
 }
 
 #[test]
+fn what_the_line_cuts_is_a_type_below_it() {
+    let letters = json!({"enum": ["a", "b", "c", "d", "e", "f", "g", "h", "i"]});
+    let mut op = operation("pick", Category::Read);
+    op.params = vec![
+        param("letter", Place::Query, true, letters.clone()),
+        param("others", Place::Query, false, json!({"type": "array", "items": letters})),
+    ];
+    let fields: serde_json::Map<String, Value> = ["id", "b", "c", "d", "e"]
+        .map(|name| (name.to_owned(), json!({"type": "integer"})))
+        .into_iter()
+        .collect();
+    op.returns = Some(Returns {
+        schema: json!({"type": "array", "items": {"type": "object", "properties": fields}}),
+        description: String::new(),
+    });
+    let taken = IndexMap::from([("Letter".to_owned(), json!({"type": "string"}))]);
+    assert_eq!(
+        with_types(&op, &taken),
+        "pick(letter: Letter2, others?: Letter2[]) -> Result[]\n\
+         type Letter2 = \"a\"|\"b\"|\"c\"|\"d\"|\"e\"|\"f\"|\"g\"|\"h\"|\"i\"\n\
+         type Result = { id?: integer, b?: integer, c?: integer, d?: integer, e?: integer }"
+    );
+}
+
+#[test]
+fn an_enum_without_room_is_cut_and_the_operation_named_for_the_rest() {
+    let zones: Vec<String> = (0..900).map(|n| format!("Zone/Number_{n}")).collect();
+    let mut op = operation("set_zone", Category::Update);
+    op.params = vec![param("zone", Place::Query, true, json!({"enum": zones}))];
+    let text = with_types(&op, &IndexMap::new());
+    assert!(text.starts_with("set_zone(zone: Zone)\ntype Zone = \"Zone/Number_0\"|"), "{text}");
+    assert!(text.ends_with("|…(900)\n// more: introspect {\"name\":\"set_zone\"}"), "{text}");
+}
+
+#[test]
+fn types_of_parameters_have_room_before_those_of_the_answer() {
+    let of = |name: &str| json!({"$ref": format!("#/types/{name}")});
+    let types: IndexMap<String, Value> = ["Deep", "Answer", "Far", "Asked"]
+        .iter()
+        .map(|name| ((*name).to_owned(), json!({"properties": {"x": of("Deep"), "y": of("Far")}})))
+        .collect();
+    let mut op = operation("ask", Category::Create);
+    op.params = vec![param("asked", Place::Body, true, of("Asked"))];
+    op.returns = Some(Returns { schema: of("Answer"), description: String::new() });
+    let cut = within(&op, &types, Room { lines: 2, tokens: 1000 });
+    assert_eq!(
+        cut,
+        "ask(asked: Asked) -> Answer\ntype Asked = { x?: Deep, y?: Far }\ntype Deep = { x?: Deep, y?: Far }\n\
+         // more: introspect {\"query\":\"types\",\"name\":[\"Far\",\"Answer\"]}"
+    );
+    assert_eq!(complete(&op, &types, Room { lines: 2, tokens: 1000 }), None);
+    assert_eq!(complete(&op, &types, Room::ALONE), Some(with_types(&op, &types)));
+}
+
+#[test]
+fn a_default_that_only_the_target_knows_is_a_comment() {
+    let per_page = json!({"type": "integer", "maximum": 100, "default": 30});
+    let mut op = operation("list_things", Category::Read);
+    op.params = vec![
+        param("per_page", Place::Query, false, per_page.clone()),
+        Param {
+            sensitive: true,
+            ..param("key", Place::Query, false, json!({"type": "string", "default": "k"}))
+        },
+        Param {
+            default: Some(json!(1)),
+            ..param("page", Place::Query, false, json!({"type": "integer", "default": 1}))
+        },
+    ];
+    assert_eq!(
+        line(&op),
+        "list_things(per_page?: integer(..100) /* default 30 */, key?: string, page?: integer = 1)"
+    );
+    let mut op = operation("update_thing", Category::Update);
+    op.params = vec![param("size", Place::Body, false, per_page)];
+    assert_eq!(line(&op), "update_thing(size?: integer(..100))", "what is left out stays as it is");
+}
+
+#[test]
+fn a_brief_call_keeps_what_is_required() {
+    let mut op = operation("create_issue", Category::Create);
+    let text = json!({"type": "string"});
+    op.params = ["owner", "repo", "title"].map(|name| param(name, Place::Body, true, text.clone())).into();
+    op.params.extend((0..12).map(|n| param(&format!("option_{n}"), Place::Body, false, text.clone())));
+    assert_eq!(brief(&op, 1000), call(&op));
+    assert_eq!(
+        brief(&op, 28),
+        "create_issue(owner: string, repo: string, title: string, option_0?: string, option_1?: string, …(+10))"
+    );
+    assert_eq!(brief(&op, 14), "create_issue(owner: string, repo: string, title: string, …(+12))");
+    assert_eq!(brief(&op, 5), "create_issue(owner, repo, title, …(+12))");
+}
+
+#[test]
 fn types_follow_the_line_transitively_and_once() {
     let types: IndexMap<String, Value> = IndexMap::from([
         ("Unused".to_owned(), json!({"type": "string"})),

@@ -124,7 +124,7 @@ fn one_name_gives_everything_there_is_to_know() {
             "examples": [{"request": {"operation": "create_issue", "params": {"title": "some title"}}}],
             "danger": "reversible",
             "idempotent": false,
-            "signature": "create_issue(title: string, labels?: Label[], owner?: CreateIssueOwner, notify?: string | boolean, key?: string) -> Label\ntype Label = { name: string, color?: string }\ntype CreateIssueOwner = { team: string, lead?: string(email) }",
+            "signature": "create_issue(title: string(..80 chars), labels?: Label[], owner?: CreateIssueOwner, notify?: string(3.. chars) | boolean, key?: string) -> Label\ntype Label = { name: string, color?: string }\ntype CreateIssueOwner = { team: string, lead?: string(email) }",
             "tags": ["issues"],
             "aliases": ["new_issue"],
         })

@@ -4,12 +4,14 @@
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod credentials;
+mod discovery;
 mod families;
 mod forms;
 mod fuzz;
 mod generated;
 mod hints;
 mod introspection;
+mod library;
 mod names;
 mod problems;
 mod requests;

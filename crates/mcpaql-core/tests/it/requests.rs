@@ -145,7 +145,7 @@ fn an_error_about_parameters_carries_the_signature() {
     assert_eq!(error.message, "Missing required parameter 'owner'. Expected: string (repository owner)");
     assert_eq!(
         error.details["signature"],
-        "create_issue(owner: string, title: string, state?: \"open\"|\"closed\" = \"open\", per_page?: integer)"
+        "create_issue(owner: string, title: string(..10 chars), state?: \"open\"|\"closed\" = \"open\", per_page?: integer)"
     );
     let error = refused(&catalog, CREATE, json!({"operation": "create_issue", "titel": "t", "owner": "ada"}));
     assert_eq!(error.details["unknown_params"], json!(["titel"]));

@@ -162,7 +162,7 @@ pub(super) struct Seen {
     /// Fields that may lead to the next page, in dots.
     pub(super) fields: Vec<String>,
     /// The thing, or one item.
-    thing: Option<(Value, String)>,
+    pub(super) thing: Option<(Value, String)>,
 }
 
 struct Field {

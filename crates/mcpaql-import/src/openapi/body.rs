@@ -113,7 +113,19 @@ pub(super) fn read(
     if let mcpaql_core::operation::Binding::Http(http) = &head.binding
         && matches!(http.method.as_str(), "GET" | "HEAD")
     {
-        notes.push(Note::lost("requestBody", format!("{} requests carry no body", http.method)));
+        // Generators describe an empty body where there is none.
+        let says = |media: &Value| {
+            media.get("schema").is_some_and(|schema| {
+                schema.get("$ref").is_some()
+                    || schema
+                        .get("properties")
+                        .and_then(Value::as_object)
+                        .is_some_and(|fields| !fields.is_empty())
+            })
+        };
+        if content.values().any(says) {
+            notes.push(Note::lost("requestBody", format!("{} requests carry no body", http.method)));
+        }
         return None;
     }
     let (name, value) = content.iter().min_by_key(|(name, _)| Media::of(name))?;

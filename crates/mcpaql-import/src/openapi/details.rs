@@ -129,7 +129,7 @@ pub fn details(cx: &Context<'_>, head: &Operation, path_params: &[Value], operat
     writer.finish();
     let whole = body.as_ref().is_some_and(|body| body.whole);
     let example = body.as_ref().and_then(|body| body.example.as_ref());
-    let examples = examples::call(&drafts, &params, example, whole);
+    let examples = examples::call(&drafts, &params, example, whole, &writer.types);
     let response = answer::response(cx, operation);
     let seen = response
         .as_ref()

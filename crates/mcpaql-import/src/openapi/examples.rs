@@ -2,7 +2,9 @@
 
 use super::details::Context;
 use super::params::{Draft, located};
-use mcpaql_core::operation::{Example, Param};
+use indexmap::IndexMap;
+use mcpaql_core::operation::{Example, Param, Place};
+use mcpaql_core::sample::sample;
 use serde_json::{Map, Value};
 
 /// A longer example costs more than it shows.
@@ -27,31 +29,32 @@ pub(super) fn of_schema(schema: &Value) -> Option<Value> {
     schema.get("example").or_else(|| schema.get("examples").and_then(|list| list.get(0))).cloned()
 }
 
-/// One call, where the document's examples cover all that must be given.
-pub(super) fn call(drafts: &[Draft], params: &[Param], body: Option<&Value>, whole: bool) -> Vec<Example> {
+/// One call of the document's own values, where it has some; what else must be given is made up.
+pub(super) fn call(
+    drafts: &[Draft],
+    params: &[Param],
+    body: Option<&Value>,
+    whole: bool,
+    types: &IndexMap<String, Value>,
+) -> Vec<Example> {
     let mut call = Map::new();
-    let fields = body.and_then(Value::as_object).filter(|_| !whole);
+    let mut own = false;
     for (draft, param) in drafts.iter().zip(params) {
-        let in_body = draft.place == mcpaql_core::operation::Place::Body;
-        let given = match (in_body, whole) {
-            (true, true) => body.cloned().or_else(|| draft.example.clone()),
-            (true, false) => match fields {
-                Some(fields) => fields.get(&draft.wire).cloned(),
-                None => draft.example.clone().filter(|_| draft.required),
-            },
-            (false, _) => draft.example.clone().filter(|_| draft.required),
+        let single = || draft.example.clone().filter(|_| draft.required);
+        let given = match (draft.place, whole, body) {
+            (Place::Body, true, Some(body)) => Some(body.clone()),
+            (Place::Body, false, Some(Value::Object(fields))) => fields.get(&draft.wire).cloned(),
+            _ => single(),
         };
-        match given {
-            Some(value) if !value.is_null() => {
-                call.insert(param.name.clone(), value);
-            }
-            _ if param.required => return Vec::new(),
-            _ => {}
+        let given = given.filter(|value| !value.is_null());
+        own |= given.is_some();
+        if let Some(value) = given {
+            call.insert(param.name.clone(), value);
+        } else if param.required {
+            let Some(value) = sample(&param.name, &param.schema, types) else { return Vec::new() };
+            call.insert(param.name.clone(), value);
         }
     }
     let small = serde_json::to_string(&call).is_ok_and(|text| text.len() <= MAX_EXAMPLE);
-    if call.is_empty() || !small {
-        return Vec::new();
-    }
-    vec![Example { description: String::new(), params: call }]
+    if own && small { vec![Example { description: String::new(), params: call }] } else { Vec::new() }
 }

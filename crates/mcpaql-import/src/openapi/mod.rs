@@ -245,3 +245,13 @@ fn adapter(
         tags: Vec::new(),
     }
 }
+
+/// Whether a text looks like a description, as far as a glance at its outermost members tells.
+#[must_use]
+pub fn is_description(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if text.starts_with('{') {
+        return scan::members(text).iter().any(|(name, _)| name == "openapi" || name == "swagger");
+    }
+    text.lines().any(|line| line.starts_with("openapi:") || line.starts_with("swagger:"))
+}

@@ -1,5 +1,6 @@
 //! Descriptions, short enough to be read by a model with every call.
 
+use super::markdown;
 use std::borrow::Cow;
 
 /// Characters of a parameter's description that stay.
@@ -9,7 +10,7 @@ pub(super) const FIELD_TEXT: usize = 160;
 
 /// One line of plain text.
 fn flatten(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    markdown::flatten(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The text in one line of at most `limit` characters, cut after a sentence where one ends in the second half, else

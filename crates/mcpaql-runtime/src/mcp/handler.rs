@@ -8,8 +8,9 @@ use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-    Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
     ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, ServerCapabilities,
     ServerConfig, SubscriptionFilter, ToolAnnotations,
@@ -18,11 +19,15 @@ use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, Subsc
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 /// How long a client may keep a list of tools before it asks again.
 const LIST_TTL_MS: u64 = 60_000;
+
+/// How long a handshake waits for a service that is nearly ready, so that it can say what it serves.
+const HANDSHAKE_PATIENCE: Duration = Duration::from_millis(10);
 
 /// Methods that every revision has.
 const METHODS: [&str; 2] = ["tools/call", "tools/list"];
@@ -112,6 +117,11 @@ impl<S: Service> Server<S> {
         })
     }
 
+    /// Waits for the service, but not for long.
+    async fn nearly_ready(&self) {
+        let _ = tokio::time::timeout(HANDSHAKE_PATIENCE, self.shared.service.ready()).await;
+    }
+
     async fn run(
         &self,
         request: CallToolRequestParams,
@@ -121,6 +131,7 @@ impl<S: Service> Server<S> {
         // The semaphore is never closed; were it, a call without a permit would still be answered.
         let _permit = self.shared.running.acquire().await;
         let arguments = request.arguments.unwrap_or_default();
+        self.shared.service.ready().await;
         let call = without_panic(async { self.shared.service.call(&request.name, arguments).await });
         let Some(token) = progress else { return call.await };
         with_progress(call, |Progress { done, message }| {
@@ -171,11 +182,28 @@ impl<S: Service> ServerHandler for Server<S> {
         }
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.nearly_ready().await;
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.nearly_ready().await;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.shared.service.ready().await;
         let Some(listing) = self.listing() else {
             return Err(ErrorData::internal_error("The server failed while it listed its tools.", None));
         };
@@ -231,8 +259,14 @@ impl<S: Service> ServerHandler for Server<S> {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let (mut changes, closing) = (self.changes(), self.closing());
+        let (server, closing) = (self.clone(), self.closing());
         tokio::spawn(async move {
+            tokio::select! {
+                () = closing.cancelled() => return,
+                () = server.shared.service.ready() => {}
+            }
+            let mut changes = server.changes();
+            drop(server);
             loop {
                 tokio::select! {
                     () = closing.cancelled() => return,

@@ -4,6 +4,7 @@
 //! - `tools/list` has the service's own order, all four hints written out, and each schema exactly as given;
 //! - every `tools/call` is answered with one text block or a JSON-RPC error, a panic of the service included;
 //! - a message that cannot be read is answered with a JSON-RPC error as well, and ends nothing;
+//! - a handshake is answered at once, also while the service still loads what it serves;
 //! - a cancelled call drops the service's future, and no more than [`Limits::running_calls`] run together;
 //! - what is not declared as a capability is not a method.
 //!
@@ -16,9 +17,11 @@ mod handler;
 mod http;
 mod lines;
 mod malformed;
+mod pending;
 
 use mcpaql_core::response::Reply;
 pub use mcpaql_core::surface::Tool;
+pub use pending::{Loading, Pending};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +43,11 @@ pub trait Service: Send + Sync + 'static {
 
     /// One call; `None` when there is no such tool. Dropping the future stops the work.
     fn call(&self, tool: &str, arguments: Map<String, Value>) -> impl Future<Output = Option<Reply>> + Send;
+
+    /// Ends when the service can be asked; the handshake does not wait for it long.
+    fn ready(&self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
 
     /// Signals each time [`Service::tools`] has become different; `None` when it never does.
     fn changes(&self) -> Option<watch::Receiver<()>> {

@@ -150,7 +150,7 @@ impl Serving {
     }
 }
 
-pub(crate) fn stream(service: &Arc<Fixture>, limits: Limits) -> (DuplexStream, Serving) {
+pub(crate) fn stream<S: Service>(service: &Arc<S>, limits: Limits) -> (DuplexStream, Serving) {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(far);
     let shutdown = CancellationToken::new();
@@ -256,7 +256,7 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
-    pub(crate) fn new(service: &Arc<Fixture>, limits: Limits) -> Self {
+    pub(crate) fn new<S: Service>(service: &Arc<S>, limits: Limits) -> Self {
         let (near, serving) = stream(service, limits);
         let (reader, writer) = tokio::io::split(near);
         Raw { lines: BufReader::new(reader).lines(), writer, serving }

@@ -1,8 +1,9 @@
 //! One client on a byte stream, looked at message by message.
 
 use crate::fixture::{Fixture, Raw, call, initialize, modern};
-use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::mcp::{Limits, Pending};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 #[tokio::test]
@@ -165,4 +166,35 @@ async fn what_cannot_be_read_before_the_handshake_does_not_keep_it_from_happenin
     assert_eq!(raw.receive().await.unwrap()["error"]["code"], -32700);
     raw.send(&initialize()).await;
     assert_eq!(raw.receive().await.unwrap()["id"], 0);
+}
+
+#[tokio::test]
+async fn a_handshake_does_not_wait_for_a_service_that_loads() {
+    let (pending, loading) = Pending::<Fixture>::new();
+    let mut raw = Raw::new(&Arc::new(pending), Limits::default());
+    raw.send(&initialize()).await;
+    let greeting = raw.receive().await.unwrap()["result"].take();
+    assert!(greeting["instructions"].as_str().unwrap().contains("introspect"), "{greeting}");
+    raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    raw.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})).await;
+    raw.send(&call(3, "echo", json!({"it": "x"}))).await;
+    raw.send(&json!({"jsonrpc": "2.0", "id": 4, "method": "ping"})).await;
+    assert_eq!(raw.receive().await.unwrap()["id"], 4, "what needs no service is answered");
+    let service = Fixture::new();
+    loading.ready(service.clone());
+    let mut answers = [raw.receive().await.unwrap(), raw.receive().await.unwrap()];
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    assert_eq!(answers[0]["result"]["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(answers[1]["result"]["content"][0]["text"], r#"{"it":"x"}"#);
+    service.swap([]);
+    assert_eq!(raw.receive().await.unwrap()["method"], "notifications/tools/list_changed");
+}
+
+#[tokio::test]
+async fn a_service_that_is_ready_is_greeted_as_itself() {
+    let (pending, loading) = Pending::<Fixture>::new();
+    loading.ready(Fixture::new());
+    let mut raw = Raw::new(&Arc::new(pending), Limits::default());
+    raw.send(&initialize()).await;
+    assert_eq!(raw.receive().await.unwrap()["result"]["instructions"], "Fixture instructions");
 }

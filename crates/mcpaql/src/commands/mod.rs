@@ -4,6 +4,8 @@ pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod explain;
+pub(crate) mod import;
 pub(crate) mod schema;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod tools;

@@ -3,21 +3,58 @@
 use crate::documents::{Plan, default_data, open_gateway};
 use crate::output::Hinted;
 use crate::{Outcome, args, output};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use mcpaql_core::adapter::Target;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::mcp::{Limits, Pending};
 use mcpaql_runtime::open::STORE_FILE;
 use mcpaql_runtime::secret::Secret;
 use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
 use serde_json::{Value, json};
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
-    let plan = Plan::new(&args.documents, args.config.as_deref(), &args.surface.settings())?;
+    let shutdown = stop_on_signal()?;
+    let Some(address) = args.http else { return over_stdio(args, shutdown).await };
+    let options = http_options(&args, address)?;
+    let (gateway, origin) = load(&args).await?;
+    let greeted = Arc::clone(&gateway);
+    let greet = move |bound| greet(&greeted, &origin, Some(bound));
+    serve::serve_http(gateway, options, shutdown, greet).await.map_err(with_hint)?;
+    Ok(Outcome::Clean)
+}
+
+/// The client that started us is answered at once, while what it will be served is still loading beside.
+async fn over_stdio(args: args::Serve, shutdown: CancellationToken) -> Result<Outcome> {
+    let (pending, loading) = Pending::new();
+    let handle = tokio::runtime::Handle::current();
+    let loader = tokio::task::spawn_blocking(move || handle.block_on(load(&args)));
+    let serving = Box::pin(serve::serve_stdio(Arc::new(pending), Limits::default(), shutdown));
+    let loaded = async {
+        let (gateway, origin) = loader.await.context("loading was interrupted")??;
+        greet(&gateway, &origin, None);
+        loading.ready(gateway);
+        std::future::pending::<Result<Infallible>>().await
+    };
+    tokio::select! {
+        served = serving => served.map(|()| Outcome::Clean).map_err(Into::into),
+        failed = loaded => failed.map(|never| match never {}),
+    }
+}
+
+/// Reads, compiles and opens all that shall be served.
+async fn load(args: &args::Serve) -> Result<(Arc<Gateway>, Origin)> {
+    let plan = Plan::with_descriptions(
+        &args.documents,
+        &args.openapi,
+        &args.importing,
+        args.config.as_deref(),
+        &args.surface.settings(),
+    )?;
     let data = args.data.clone().or_else(|| plan.data.clone()).or_else(default_data);
     let origin = Origin {
         config: plan
@@ -29,21 +66,8 @@ pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
         token_env: args.token_env.clone(),
         is_default: plan.is_default,
     };
-    let shutdown = stop_on_signal()?;
-    let gateway = Arc::new(open_gateway(plan, data).await?);
-    match args.http {
-        Some(address) => {
-            let options = http_options(&args, address)?;
-            let greeted = Arc::clone(&gateway);
-            let greet = move |bound| greet(&greeted, &origin, Some(bound));
-            serve::serve_http(gateway, options, shutdown, greet).await.map_err(with_hint)?;
-        }
-        None => {
-            greet(&gateway, &origin, None);
-            Box::pin(serve::serve_stdio(gateway, Limits::default(), shutdown)).await?;
-        }
-    }
-    Ok(Outcome::Clean)
+    let gateway = open_gateway(plan, data).await?;
+    Ok((Arc::new(gateway), origin))
 }
 
 /// Adds the flags that help to what the library refuses.

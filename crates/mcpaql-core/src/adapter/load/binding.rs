@@ -1,28 +1,21 @@
-//! How an operation reaches its target: an HTTP request, an action on the store, or a process.
+//! How an operation reaches its target: an HTTP request (in `http`), an action on the store, or a process.
 
+use super::http;
 use super::operation::Setting;
-use super::params::{Draft, plain};
-use super::wire::WireNames;
+use super::params::Draft;
 use crate::adapter::Target;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
-use crate::operation::{
-    Arg, Binding, BodyForm, CommandBinding, ExitMeaning, HttpBinding, Output, Param, Place, Segment, Stdin,
-};
+use crate::operation::{Arg, Binding, CommandBinding, ExitMeaning, Output, Param, Place, Segment, Stdin};
 use crate::reader::{Object, Reader, child, short};
 use crate::suggest;
 use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-/// Keys of `http`.
-pub(super) const HTTP_BINDING_KEYS: &[&str] = &["method", "path", "body"];
 /// Keys of conditional arguments.
 pub(super) const WHEN_KEYS: &[&str] = &["when", "args"];
-/// How a body may be written.
-pub(super) const BODIES: &[&str] = &["json", "form"];
 /// How a program's output may be read.
 pub(super) const OUTPUTS: &[&str] = &["json", "jsonlines", "lines", "text"];
-pub(super) const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /// A binding and the parameters with their places.
 pub(super) struct Bound {
@@ -38,7 +31,7 @@ pub(super) fn read(
     setting: &Setting<'_>,
 ) -> Option<Bound> {
     match setting.target {
-        Target::Http(target) => http(reader, operation, drafts, target.serialization),
+        Target::Http(target) => http::read(reader, operation, drafts, target),
         Target::Command(_) => command(reader, operation, drafts),
         Target::Store(store) => {
             let names: Vec<&str> = store.resources.keys().map(String::as_str).collect();
@@ -58,206 +51,13 @@ pub(super) fn read(
     }
 }
 
-fn http(
-    reader: &mut Reader,
-    operation: &Object<'_>,
-    drafts: Vec<Draft>,
-    serialization: BodyForm,
-) -> Option<Bound> {
-    let (method, path, pointer, body) = if let Some(http) = reader.member(operation, "http") {
-        reader.known(&http, HTTP_BINDING_KEYS);
-        let method = reader.required_string(&http, "method");
-        let path = reader.required_string(&http, "path");
-        (method?, path?, http.at("path"), reader.choice(&http, "body", BODIES, parse_body))
-    } else {
-        let text = reader.required_string(operation, "maps_to")?;
-        let pointer = operation.at("maps_to");
-        let Some((method, path)) = text.split_once(char::is_whitespace) else {
-            reader.push(
-                Diagnostic::error(Code::SchemaInvalidValue, &pointer, "maps_to needs a method and a path")
-                    .expected("METHOD /path/{placeholder}")
-                    .found(text),
-            );
-            return None;
-        };
-        (method.to_owned(), path.trim().to_owned(), pointer, None)
-    };
-    let (method, path) = (method_of(reader, &method, &pointer), path_of(reader, &path, &pointer));
-    let (method, mut path) = (method?, path?);
-    let body_form = body.or_else(|| reader.choice(operation, "body", BODIES, parse_body));
-    let mut params = place_params(reader, drafts, &mut path, &method, &pointer);
-    let body_param = body_param(reader, operation, &mut params);
-    Some(Bound {
-        binding: Binding::Http(HttpBinding {
-            method,
-            path,
-            body: body_form.unwrap_or(serialization),
-            body_param,
-            content_type: None,
-            base_url: None,
-            auth: None,
-        }),
-        params,
-    })
-}
-
-/// `body_param: items` makes the value of that parameter the whole body.
-fn body_param(reader: &mut Reader, operation: &Object<'_>, params: &mut [Param]) -> Option<String> {
-    let name = reader.string(operation, "body_param")?;
-    if let Some(param) = params.iter_mut().find(|param| param.name == name && param.place != Place::Path) {
-        param.place = Place::Body;
-        return Some(name);
-    }
-    reader.push(
-        Diagnostic::error(
-            Code::SchemaUnresolvedRef,
-            operation.at("body_param"),
-            format!("'{name}' is not a declared parameter that could be the body"),
-        )
-        .found(name),
-    );
-    None
-}
-
-pub(super) fn parse_body(word: &str) -> Option<BodyForm> {
-    match word {
-        "json" => Some(BodyForm::Json),
-        "form" => Some(BodyForm::Form),
-        _ => None,
-    }
-}
-
-fn method_of(reader: &mut Reader, method: &str, pointer: &str) -> Option<String> {
-    let upper = method.to_ascii_uppercase();
-    if METHODS.contains(&upper.as_str()) {
-        return Some(upper);
-    }
-    let mut diagnostic =
-        Diagnostic::error(Code::SchemaInvalidValue, pointer, format!("'{method}' is not an HTTP method"))
-            .expected(METHODS.join(", "))
-            .found(method);
-    if let Some(word) = suggest::nearest(&upper, METHODS.iter().copied()) {
-        diagnostic = diagnostic.suggest(format!("did you mean `{word}`?"));
-    }
-    reader.push(diagnostic);
-    None
-}
-
-fn path_of(reader: &mut Reader, path: &str, pointer: &str) -> Option<Vec<Segment>> {
-    if let Some((before, query)) = path.split_once('?').filter(|(before, _)| before.starts_with('/')) {
-        let keys: Vec<&str> =
-            query.split('&').map(|pair| pair.split(['=', '#']).next().unwrap_or_default()).collect();
-        reader.push(
-            Diagnostic::error(
-                Code::SchemaInvalidValue,
-                pointer,
-                format!("The path holds a query ({}), which belongs under params", keys.join(", ")),
-            )
-            .expected(before)
-            .suggest("declare each as a parameter with `in: query`, fixed values with `default` or `const`"),
-        );
-        return None;
-    }
-    if !path.starts_with('/') || path.contains(['?', '#']) || path.chars().any(char::is_whitespace) {
-        reader.push(
-            Diagnostic::error(
-                Code::SchemaInvalidValue,
-                pointer,
-                "The path must begin with '/' and hold no query, fragment or space",
-            )
-            .expected("/path/{placeholder}; query parameters are declared under params")
-            .found(path),
-        );
-        return None;
-    }
-    template(reader, path, pointer)
-}
-
-/// Splits `…{name}…` into pieces.
-fn template(reader: &mut Reader, text: &str, pointer: &str) -> Option<Vec<Segment>> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some((literal, behind)) = rest.split_once('{') {
-        let Some((name, after)) = behind.split_once('}') else {
-            reader.push(
-                Diagnostic::error(Code::SchemaInvalidValue, pointer, "A '{' is never closed")
-                    .expected("{parameter}")
-                    .found(text),
-            );
-            return None;
-        };
-        if !literal.is_empty() {
-            pieces.push(Segment::Literal(literal.to_owned()));
-        }
-        pieces.push(Segment::Param(name.trim().to_owned()));
-        rest = after;
-    }
-    if !rest.is_empty() {
-        pieces.push(Segment::Literal(rest.to_owned()));
-    }
-    Some(pieces)
-}
-
-/// Gives every parameter its place and makes the path speak of parameters by their own names.
-fn place_params(
-    reader: &mut Reader,
-    drafts: Vec<Draft>,
-    path: &mut [Segment],
-    method: &str,
-    pointer: &str,
-) -> Vec<Param> {
-    let default =
-        if matches!(method, "GET" | "HEAD" | "DELETE" | "OPTIONS") { Place::Query } else { Place::Body };
-    resolve_placeholders(reader, &drafts, path, pointer);
-    let in_path =
-        |name: &str| path.iter().any(|piece| matches!(piece, Segment::Param(param) if param == name));
-    let mut params = Vec::with_capacity(drafts.len());
-    let mut wire = WireNames::default();
-    for draft in drafts {
-        let placed = in_path(&draft.param.name);
-        match (placed, draft.place) {
-            (true, Some(place)) if place != Place::Path => reader.push(
-                Diagnostic::error(
-                    Code::SchemaInvalidValue,
-                    child(&draft.pointer, "in"),
-                    format!("Parameter '{}' stands in the path", draft.param.name),
-                )
-                .expected("path"),
-            ),
-            (false, Some(Place::Path)) => reader.push(
-                Diagnostic::error(
-                    Code::SchemaUnresolvedRef,
-                    &draft.pointer,
-                    format!(
-                        "Parameter '{}' is in the path, but the path has no '{{{}}}'",
-                        draft.param.name, draft.param.wire
-                    ),
-                )
-                .suggest(format!("add `{{{}}}` to the path or remove `in: path`", draft.param.name)),
-            ),
-            _ => {}
-        }
-        let place = if placed { Place::Path } else { draft.place.unwrap_or(default) };
-        wire.check(reader, &draft, place);
-        if placed && !draft.param.required {
-            reader.push(
-                Diagnostic::warning(
-                    Code::SchemaInvalidValue,
-                    &draft.pointer,
-                    format!("Parameter '{}' stands in the path and is therefore required", draft.param.name),
-                )
-                .suggest("add `required: true`"),
-            );
-        }
-        let mut param = draft.finish(place);
-        param.required |= placed;
-        params.push(param);
-    }
-    params
-}
-
 /// Every placeholder must be a declared parameter, by its name or by its name on the wire.
-fn resolve_placeholders(reader: &mut Reader, drafts: &[Draft], pieces: &mut [Segment], pointer: &str) {
+pub(super) fn resolve_placeholders(
+    reader: &mut Reader,
+    drafts: &[Draft],
+    pieces: &mut [Segment],
+    pointer: &str,
+) {
     for piece in pieces {
         let Segment::Param(name) = piece else { continue };
         let found = drafts.iter().find(|draft| draft.param.name == *name || draft.param.wire == *name);
@@ -438,20 +238,4 @@ fn exit(reader: &mut Reader, operation: &Object<'_>) -> IndexMap<i32, ExitMeanin
         }
     }
     meanings
-}
-
-/// The parameters of `introspect`, which every adapter has.
-pub(crate) fn introspect_params() -> Vec<Param> {
-    let text = |name: &str, description: &str, schema: Value| Param {
-        description: description.to_owned(),
-        ..plain(name, schema)
-    };
-    vec![
-        text("query", "What to list", json!({"type": "string", "enum": ["operations", "types"]})),
-        text(
-            "name",
-            "One name, or several, for details",
-            json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "maxItems": 50}]}),
-        ),
-    ]
 }

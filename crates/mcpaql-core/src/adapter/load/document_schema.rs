@@ -2,17 +2,19 @@
 
 use super::operation::{EXAMPLE_KEYS, HINTS, OPERATION_KEYS};
 use super::params::{PARAM_KEYS, PLACES, STYLES, TYPE_KEYS};
-use super::target::{AUTH_KEYS, AUTH_KINDS, COMMAND_KEYS, HTTP_KEYS, PROTOCOLS, RESOURCE_KEYS};
-use super::target::{STORE_KEYS, TRANSPORTS};
+use super::target::{COMMAND_KEYS, HTTP_KEYS, PROTOCOLS, RESOURCE_KEYS, STORE_KEYS, TRANSPORTS};
 use super::*;
 use crate::adapter::DOCUMENT_SCHEMA;
 use crate::error::Remedy;
 use crate::facts::Effect;
-use crate::operation::Danger;
+use crate::operation::{Danger, PageKind};
 use crate::schema::{SchemaId, Schemas};
 use crate::source::Source;
-use binding::{BODIES, HTTP_BINDING_KEYS, METHODS, OUTPUTS, WHEN_KEYS};
+use auth::{AUTH_KEYS, AUTH_KINDS};
+use binding::{OUTPUTS, WHEN_KEYS};
 use dialect::{PRIMITIVES, SCHEMA_KEYS};
+use http::{BODIES, HTTP_BINDING_KEYS, METHODS, SERIALIZATIONS};
+use pages::PAGINATION_KEYS;
 use profile::FAMILY_KEYS;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -45,6 +47,7 @@ fn key_tables() -> Vec<(&'static str, Vec<&'static str>)> {
         ("Operations", Category::ALL.map(Category::endpoint).to_vec()),
         ("Operation", OPERATION_KEYS.to_vec()),
         ("HttpBinding", HTTP_BINDING_KEYS.to_vec()),
+        ("Pagination", PAGINATION_KEYS.to_vec()),
         ("WhenArguments", WHEN_KEYS.to_vec()),
         ("Example", EXAMPLE_KEYS.to_vec()),
         ("Param", [PARAM_KEYS, SCHEMA_KEYS].concat()),
@@ -96,12 +99,12 @@ fn every_key_is_explained_and_everybody_may_add_their_own() {
 fn every_list_of_words_is_the_loaders_own() {
     let schema = document_schema();
     let policies: Vec<&str> = policy::policies().map(|policy| policy.name).collect();
-    let rows: [(&str, Vec<&str>); 17] = [
+    let rows: [(&str, Vec<&str>); 18] = [
         ("ElementDocument/properties/mode", Mode::ALL.map(Mode::as_str).to_vec()),
         ("GeneratorDocument/properties/mode", Mode::ALL.map(Mode::as_str).to_vec()),
         ("ElementDocument/properties/policy", policies.clone()),
         ("GeneratorDocument/properties/policy", policies),
-        ("HttpTarget/properties/serialization", BODIES.to_vec()),
+        ("HttpTarget/properties/serialization", SERIALIZATIONS.to_vec()),
         ("Auth/properties/type", AUTH_KINDS.to_vec()),
         ("AuthConfig/properties/type", AUTH_KINDS.to_vec()),
         ("Errors/properties/is_error", ErrorPolicy::WORDS.to_vec()),
@@ -112,6 +115,7 @@ fn every_list_of_words_is_the_loaders_own() {
         ("Operation/properties/body", BODIES.to_vec()),
         ("HttpBinding/properties/body", BODIES.to_vec()),
         ("HttpBinding/properties/method", METHODS.to_vec()),
+        ("Pagination/properties/kind", PageKind::ALL.map(PageKind::as_str).to_vec()),
         ("Param/properties/in", PLACES.to_vec()),
         ("Param/properties/style", STYLES.to_vec()),
     ];
@@ -233,7 +237,7 @@ fn both_forms_are_valid_and_mistakes_are_not() {
         ("/operations/read/0/name", json!("getThing")),
         ("/operations/read/0/danger", json!("harmless")),
         ("/operations/read/0/params/id", json!({"type": "string", "required": "yes"})),
-        ("/operations/read/0/params/id", json!({"type": "string", "in": "cookie"})),
+        ("/operations/read/0/params/id", json!({"type": "string", "in": "trailer"})),
     ];
     for (pointer, wrong) in mistakes {
         let mut document = written();

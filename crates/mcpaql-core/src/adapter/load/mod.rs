@@ -3,13 +3,17 @@
 //! The element form has `name`, `target`, `operations`; the generator form has `schema_version`, `adapter`, `endpoints`. They
 //! share everything below an operation, so a key that means something in one form means the same in the other.
 
+mod address;
+mod auth;
 mod binding;
 mod dialect;
 #[cfg(test)]
 mod document_schema;
+mod http;
 mod identity;
 mod operation;
 pub(crate) mod origins;
+mod pages;
 mod params;
 mod profile;
 mod secrets;
@@ -23,13 +27,13 @@ use crate::error::Code;
 use crate::operation::{Category, Operation};
 use crate::policy::{self, HintOverrides, Policy};
 use crate::reader::{self, Object, Reader, child};
+use crate::suggest;
 use identity::Identity;
 use indexmap::IndexMap;
 use operation::Setting;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-pub(crate) use binding::introspect_params;
 pub use operation::title_of;
 pub use origins::Origins;
 pub(crate) use secrets::redact;
@@ -193,7 +197,7 @@ fn element_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut Or
     let identity = identity::read(reader, document);
     let types = types::read(reader, document, origins);
     let target = target::read(reader, document, "target", &type_names(&types));
-    let auth = target::auth(reader, document);
+    let auth = auth::read(reader, document, allows_http(target.as_ref()));
     let is_store = |target: &Value| target.get("protocol").is_some_and(|protocol| protocol == "store");
     if document.get("operations").is_none() && !document.get("target").is_some_and(is_store) {
         reader.missing(
@@ -221,7 +225,7 @@ fn generator_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut 
     let types = types::read(reader, document, origins);
     let target =
         adapter.as_ref().and_then(|adapter| target::read(reader, adapter, "target_api", &type_names(&types)));
-    let auth = target::auth(reader, document);
+    let auth = auth::read(reader, document, allows_http(target.as_ref()));
     let is_store = matches!(target, Some(Target::Store(_)));
     if document.get("endpoints").is_none() && !is_store {
         reader.missing(
@@ -233,6 +237,10 @@ fn generator_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut 
     let operations = reader.member(document, "endpoints");
     let target_pointer = child(&document.at("adapter"), "target_api");
     Form { identity, types, target, target_pointer, auth, operations, profile: false }
+}
+
+fn allows_http(target: Option<&Target>) -> bool {
+    matches!(target, Some(Target::Http(target)) if target.allow_http)
 }
 
 fn schema_version(reader: &mut Reader, document: &Object<'_>) {
@@ -279,6 +287,7 @@ fn assemble(reader: &mut Reader, document: &Object<'_>, form: &Form<'_>, origins
         let setting = Setting { types: &type_names(&form.types), target: &target };
         let rejected = read_operations(reader, object, &setting, &mut operations, origins);
         params::report_schemas(reader, &rejected, &form.types);
+        producers(reader, &mut operations, origins);
     }
     let profile = form.profile.then(|| profile::read(reader, document, &mut operations)).flatten();
     let names = policy::policies().map(|policy| policy.name).collect::<Vec<_>>();
@@ -389,6 +398,30 @@ fn read_operations(
         }
     }
     rejected
+}
+
+/// `from` of a parameter names operations of this document; what it names besides is no help to anybody.
+fn producers(reader: &mut Reader, operations: &mut Operations, origins: &Origins) {
+    let Operations { list, seen } = operations;
+    for operation in list {
+        for param in operation.params.iter_mut().filter(|param| !param.from.is_empty()) {
+            let pointer = || child(&origins.resolve(&origins::param(&operation.name, &param.name)), "from");
+            for name in param.from.iter().filter(|name| !seen.contains_key(*name)) {
+                let mut diagnostic = Diagnostic::warning(
+                    Code::SchemaUnresolvedRef,
+                    pointer(),
+                    format!("'{name}' is not an operation of this document"),
+                )
+                .expected("operations that return a value for the parameter")
+                .found(name.as_str());
+                if let Some(word) = suggest::nearest(name, seen.keys().map(String::as_str)) {
+                    diagnostic = diagnostic.suggest(format!("did you mean `{word}`?"));
+                }
+                reader.push(diagnostic);
+            }
+            param.from.retain(|name| seen.contains_key(name));
+        }
+    }
 }
 
 fn tool_names(reader: &mut Reader, document: &Object<'_>) -> ToolNames {

@@ -3,7 +3,7 @@
 use super::binding::{self, Bound};
 use super::dialect;
 use super::origins::{self, Origins};
-use super::params;
+use super::{pages, params};
 use crate::adapter::Target;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
@@ -25,6 +25,9 @@ pub(super) const OPERATION_KEYS: &[&str] = &[
     "timeout",
     "body",
     "body_param",
+    "content_type",
+    "base_url",
+    "auth",
     "title",
     "description",
     "params",
@@ -40,6 +43,7 @@ pub(super) const OPERATION_KEYS: &[&str] = &[
     "deprecated",
     "aliases",
     "annotations",
+    "source_id",
     "pagination",
     "supports_fields",
     "requires_confirmation",
@@ -81,7 +85,6 @@ pub(super) fn read(
     reader.not_yet(
         &object,
         &[
-            ("pagination", "pages are passed to the target as ordinary parameters"),
             ("supports_fields", "answers come back whole"),
             (
                 "requires_confirmation",
@@ -110,8 +113,10 @@ pub(super) fn read(
         aliases: aliases(reader, &object),
         deprecated: deprecated(reader, &object),
         hints: hints(reader, &object, "annotations", &[]),
+        source_id: reader.string(&object, "source_id"),
     };
     let Bound { binding, params } = bound?;
+    let pagination = pages::read(reader, &object, &params);
     contradictions(reader, &object, category, effect, danger, &binding);
     let name = name?;
     let danger = danger.unwrap_or_else(|| facts::danger_of(&name, category));
@@ -139,8 +144,8 @@ pub(super) fn read(
         params,
         danger,
         facts,
-        source_id: None,
-        pagination: None,
+        source_id: words.source_id,
+        pagination,
         binding,
     })
 }
@@ -155,6 +160,7 @@ struct Words {
     aliases: Vec<String>,
     deprecated: Option<String>,
     hints: HintOverrides,
+    source_id: Option<String>,
 }
 
 fn name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {

@@ -12,10 +12,11 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 /// Keys of a parameter besides the vocabulary of its schema.
-pub(super) const PARAM_KEYS: &[&str] = &["name", "in", "as", "sensitive", "style", "explode"];
+pub(super) const PARAM_KEYS: &[&str] =
+    &["name", "in", "as", "sensitive", "style", "explode", "allow_reserved", "from"];
 
 /// Where a request may carry a parameter.
-pub(super) const PLACES: &[&str] = &["path", "query", "header", "body"];
+pub(super) const PLACES: &[&str] = &["path", "query", "header", "cookie", "body"];
 
 /// Keys one of which says what a parameter is.
 pub(super) const TYPE_KEYS: &[&str] =
@@ -29,16 +30,44 @@ pub(super) struct Draft {
     pub(super) pointer: String,
     form: Option<StyleForm>,
     explode: Option<bool>,
+    reserved: bool,
 }
 
 impl Draft {
+    /// Reports a style that OpenAPI does not have in that place; what is sent then is the nearest that there is.
+    pub(super) fn check_style(&self, reader: &mut Reader, place: Place) {
+        use StyleForm::{DeepObject, Form, Json, Label, Matrix, PipeDelimited, Simple, SpaceDelimited};
+        let fitting: &[StyleForm] = match place {
+            Place::Path => &[Simple, Label, Matrix, Json],
+            Place::Header => &[Simple, Json],
+            Place::Cookie => &[Form, Json],
+            // A comma-separated query was always written so.
+            Place::Query | Place::Body => &[Form, SpaceDelimited, PipeDelimited, DeepObject, Json, Simple],
+        };
+        let Some(form) = self.form.filter(|form| !fitting.contains(form)) else { return };
+        let word = |form: StyleForm| STYLES.iter().copied().find(|word| parse_style(word) == Some(form));
+        let words: Vec<&str> = fitting.iter().copied().filter_map(word).collect();
+        reader.push(
+            Diagnostic::warning(
+                Code::SchemaInvalidValue,
+                child(&self.pointer, "style"),
+                format!(
+                    "Parameter '{}' cannot be spelled in style '{}' where it stands",
+                    self.param.name,
+                    word(form).unwrap_or_default()
+                ),
+            )
+            .expected(words.join(", ")),
+        );
+    }
+
     /// The parameter, now that its place is known.
     pub(super) fn finish(mut self, place: Place) -> Param {
         let fallback = Style::default_for(place);
         let form = self.form.unwrap_or(fallback.form);
         let explode = self.explode.unwrap_or(matches!(form, StyleForm::Form | StyleForm::DeepObject));
         self.param.place = place;
-        self.param.style = Style { form, explode, reserved: false };
+        self.param.style = Style { form, explode, reserved: self.reserved };
         self.param
     }
 }
@@ -129,7 +158,8 @@ fn param(
     if value.is_string() {
         // `owner: string`, the shortest way to write it.
         let schema = dialect::schema(reader, value, &pointer, types);
-        return Some(Draft { param: plain(name, schema), place: None, pointer, form: None, explode: None });
+        let param = plain(name, schema);
+        return Some(Draft { param, place: None, pointer, form: None, explode: None, reserved: false });
     }
     let object = reader.object(value, &pointer)?;
     let keys: Vec<&str> = SCHEMA_KEYS.iter().chain(PARAM_KEYS).copied().collect();
@@ -165,7 +195,9 @@ fn param(
     param.schema = schema;
     let form = reader.choice(&object, "style", STYLES, parse_style);
     let explode = reader.boolean(&object, "explode");
-    Some(Draft { param, place, pointer, form, explode })
+    let reserved = reader.boolean(&object, "allow_reserved").unwrap_or(false);
+    param.from = reader.strings(&object, "from");
+    Some(Draft { param, place, pointer, form, explode, reserved })
 }
 
 struct SchemaPart {
@@ -211,12 +243,14 @@ fn parse_place(word: &str) -> Option<Place> {
         "path" => Some(Place::Path),
         "query" => Some(Place::Query),
         "header" => Some(Place::Header),
+        "cookie" => Some(Place::Cookie),
         "body" => Some(Place::Body),
         _ => None,
     }
 }
 
-pub(super) const STYLES: &[&str] = &["form", "simple", "spaceDelimited", "pipeDelimited", "deepObject"];
+pub(super) const STYLES: &[&str] =
+    &["form", "simple", "spaceDelimited", "pipeDelimited", "deepObject", "label", "matrix", "json"];
 
 fn parse_style(word: &str) -> Option<StyleForm> {
     match word {
@@ -225,6 +259,9 @@ fn parse_style(word: &str) -> Option<StyleForm> {
         "spaceDelimited" => Some(StyleForm::SpaceDelimited),
         "pipeDelimited" => Some(StyleForm::PipeDelimited),
         "deepObject" => Some(StyleForm::DeepObject),
+        "label" => Some(StyleForm::Label),
+        "matrix" => Some(StyleForm::Matrix),
+        "json" => Some(StyleForm::Json),
         _ => None,
     }
 }

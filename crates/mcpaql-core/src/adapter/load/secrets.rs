@@ -26,7 +26,7 @@ static QUERY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"(?i)([?&](?:[a-z0-9_-]*(?:api[_-]?key|token|secret|password)|key)=)[^&#\s{}'"]+"#).ok()
 });
 /// Keys whose value is a path or a URL, where a query is a query and not an example in a text.
-const URL_KEYS: &[&str] = &["maps_to", "path", "base_url"];
+const URL_KEYS: &[&str] = &["maps_to", "path", "base_url", "token_url"];
 
 /// Keys under `auth` that would hold a credential; their `_env` twins name a variable.
 const CREDENTIAL_KEYS: &[(&str, &str)] = &[
@@ -37,7 +37,9 @@ const CREDENTIAL_KEYS: &[(&str, &str)] = &[
     ("password", "password_env"),
     ("username", "username_env"),
     ("secret", "key_env"),
-    ("client_secret", "key_env"),
+    ("client_id", "client_id_env"),
+    ("client_secret", "client_secret_env"),
+    ("refresh_token", "refresh_token_env"),
 ];
 
 /// The `_env` key that replaces a credential key of `auth`.

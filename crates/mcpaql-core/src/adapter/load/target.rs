@@ -1,10 +1,9 @@
-//! `target` and `auth`: where calls go and who they say they are.
+//! `target`: where calls go.
 
-use super::binding::{BODIES, parse_body};
-use super::dialect;
+use super::http::{SERIALIZATIONS, parse_body};
 use super::operation::title_of;
-use super::{params, secrets};
-use crate::adapter::{Auth, CommandTarget, HttpTarget, KeyPlace, Resource, StoreTarget, Target};
+use super::{address, dialect, params, secrets};
+use crate::adapter::{CommandTarget, HttpTarget, Resource, StoreTarget, Target};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::operation::BodyForm;
@@ -63,16 +62,19 @@ pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &
     }
 }
 
-fn word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Option<&'static str> + 'w {
+pub(super) fn word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Option<&'static str> + 'w {
     move |text| words.iter().copied().find(|word| *word == text)
 }
 
 fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
     reader.known(target, HTTP_KEYS);
-    let serialization = reader.choice(target, "serialization", BODIES, parse_body).unwrap_or(BodyForm::Json);
+    // A text or a file is the body of one operation, not of all.
+    let of_targets = |word: &str| parse_body(word).filter(|_| SERIALIZATIONS.contains(&word));
+    let serialization =
+        reader.choice(target, "serialization", SERIALIZATIONS, of_targets).unwrap_or(BodyForm::Json);
     let base_url = reader.required_string(target, "base_url");
     let allow_http = reader.boolean(target, "allow_http").unwrap_or(false);
-    let base_url = base_url.and_then(|text| base_url_of(reader, target, &text, allow_http));
+    let base_url = base_url.and_then(|text| address::base_url(reader, target, &text, allow_http));
     let headers = text_map(reader, target, "headers");
     report_plain(reader, &target.at("headers"), &headers, "write `${env:NAME}` instead, or use `auth`");
     Some(Target::Http(HttpTarget {
@@ -123,68 +125,6 @@ pub(super) fn stand_in(document: &Object<'_>) -> Target {
         Some("store") => Target::Store(StoreTarget { resources: IndexMap::new() }),
         _ => Target::Http(http_target(&mut Reader::default(), &empty, String::new(), IndexMap::new())),
     }
-}
-
-fn base_url_of(reader: &mut Reader, target: &Object<'_>, text: &str, allow_http: bool) -> Option<String> {
-    let pointer = target.at("base_url");
-    let problem = |reader: &mut Reader, message: &str, suggestion: &str| {
-        reader.push(
-            Diagnostic::error(Code::SchemaInvalidValue, &pointer, message)
-                .expected("https://host/optional/path")
-                .suggest(suggestion),
-        );
-    };
-    let trimmed = text.trim_end_matches('/');
-    let Some((scheme, rest)) = trimmed.split_once("://") else {
-        problem(reader, "base_url is not a URL", "begin with https://");
-        return None;
-    };
-    let authority = rest.split('/').next().unwrap_or_default();
-    if authority.is_empty() || rest.contains(['?', '#', ' ', '{', '}']) {
-        problem(
-            reader,
-            "base_url must be a scheme, a host and an optional path",
-            "leave out query, fragment and placeholders",
-        );
-        return None;
-    }
-    if authority.contains('@') {
-        secrets::report(reader, &pointer, "remove the user and password and use `auth: { type: basic, … }`");
-        return None;
-    }
-    match scheme {
-        "https" => {}
-        "http" if allow_http || is_loopback(authority) => {}
-        "http" => {
-            problem(
-                reader,
-                "Plain http:// is only for this machine",
-                "use https://, or say `allow_http: true` if you must",
-            );
-            return None;
-        }
-        _ => {
-            problem(reader, "base_url must be https:// (http:// for this machine)", "begin with https://");
-            return None;
-        }
-    }
-    if trimmed.len() != text.len() {
-        reader.push(
-            Diagnostic::warning(Code::SchemaInvalidValue, &pointer, "base_url ends with a slash")
-                .suggest(format!("write `{trimmed}`")),
-        );
-    }
-    Some(trimmed.to_owned())
-}
-
-fn is_loopback(authority: &str) -> bool {
-    let host = match authority.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => authority.split(':').next().unwrap_or_default(),
-    };
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 fn text_map(reader: &mut Reader, object: &Object<'_>, key: &str) -> IndexMap<String, String> {
@@ -324,105 +264,4 @@ fn command(reader: &mut Reader, target: &Object<'_>) -> Target {
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(30_000),
         max_output_bytes: reader.unsigned(target, "max_output_bytes").unwrap_or(1 << 20),
     })
-}
-
-pub(super) const AUTH_KEYS: &[&str] = &[
-    "type",
-    "config",
-    "token_env",
-    "key_env",
-    "username_env",
-    "password_env",
-    "header",
-    "header_name",
-    "query",
-    "query_name",
-    "prefix",
-];
-
-/// The ways to authenticate.
-pub(super) const AUTH_KINDS: &[&str] = &["none", "bearer", "api_key", "basic"];
-
-/// Reads `auth`; names of environment variables only.
-pub(super) fn auth(reader: &mut Reader, parent: &Object<'_>) -> Auth {
-    let Some(object) = reader.member(parent, "auth") else { return Auth::None };
-    // The generator form keeps the same keys in `config`.
-    let mut flat: Map<String, Value> = object.map.clone();
-    if let Some(config) = reader.member(&object, "config") {
-        report_credentials(reader, &config);
-        reader.known(&config, AUTH_KEYS);
-        flat.extend(config.map.iter().map(|(key, value)| (key.clone(), value.clone())));
-    }
-    report_credentials(reader, &object);
-    let known: Vec<&str> = AUTH_KEYS
-        .iter()
-        .copied()
-        .chain(object.map.keys().map(String::as_str).filter(|key| secrets::env_twin(key).is_some()))
-        .collect();
-    reader.known(&object, &known);
-    let settings = Object { map: &flat, pointer: object.pointer.clone() };
-    if reader.string(&settings, "type").as_deref() == Some("oauth2") {
-        reader.push(
-            Diagnostic::error(Code::SchemaUnsupported, settings.at("type"), "OAuth 2.0 is not supported yet")
-                .expected(AUTH_KINDS.join(", "))
-                .suggest("get a token yourself and use `type: bearer` with `token_env`"),
-        );
-        return Auth::None;
-    }
-    if settings.get("type").is_none() {
-        reader.missing(&settings, "type", "none, bearer, api_key or basic");
-        return Auth::None;
-    }
-    let header = reader.string(&settings, "header_name").or_else(|| reader.string(&settings, "header"));
-    let prefix = reader.string(&settings, "prefix");
-    match reader.choice(&settings, "type", AUTH_KINDS, word(AUTH_KINDS)) {
-        Some("bearer") => Auth::Bearer {
-            token_env: variable(reader, &settings, "token_env").unwrap_or_default(),
-            header: header.unwrap_or_else(|| "Authorization".into()),
-            prefix: prefix.unwrap_or_else(|| "Bearer ".into()),
-        },
-        Some("api_key") => {
-            let query = reader.string(&settings, "query_name").or_else(|| reader.string(&settings, "query"));
-            Auth::ApiKey {
-                key_env: variable(reader, &settings, "key_env").unwrap_or_default(),
-                place: match (header, query) {
-                    (None, Some(query)) => KeyPlace::Query(query),
-                    (header, _) => KeyPlace::Header(header.unwrap_or_else(|| "X-API-Key".into())),
-                },
-                prefix: prefix.unwrap_or_default(),
-            }
-        }
-        Some("basic") => Auth::Basic {
-            username_env: variable(reader, &settings, "username_env").unwrap_or_default(),
-            password_env: variable(reader, &settings, "password_env").unwrap_or_default(),
-        },
-        _ => Auth::None,
-    }
-}
-
-fn report_credentials(reader: &mut Reader, object: &Object<'_>) {
-    for (key, value) in object.map {
-        if let Some(twin) = secrets::env_twin(key)
-            && !value.is_null()
-        {
-            secrets::report(
-                reader,
-                &object.at(key),
-                &format!("use `{twin}: NAME_OF_A_VARIABLE` and revoke this credential"),
-            );
-        }
-    }
-}
-
-/// The name of an environment variable; anything else might be the credential itself.
-fn variable(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<String> {
-    let name = reader.required_string(object, key)?;
-    let legal = !name.is_empty()
-        && !name.starts_with(|first: char| first.is_ascii_digit())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !legal {
-        secrets::report(reader, &object.at(key), "write the variable's name, such as `API_TOKEN`");
-        return None;
-    }
-    Some(name)
 }

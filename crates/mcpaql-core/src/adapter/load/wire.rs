@@ -1,4 +1,4 @@
-//! Names on the wire: what a header may be called, and that no two parameters of a request are called the same.
+//! Names on the wire: what a header or a cookie may be called, and that no two parameters of a request are called the same.
 
 use super::params::Draft;
 use crate::diagnostic::Diagnostic;
@@ -17,8 +17,10 @@ impl WireNames {
         let (name, wire) = (&draft.param.name, &draft.param.wire);
         let pointer = if name == wire { draft.pointer.clone() } else { child(&draft.pointer, "as") };
         let key = if place == Place::Header { wire.to_ascii_lowercase() } else { wire.clone() };
-        if place == Place::Header {
-            header(reader, wire, &key, &pointer);
+        match place {
+            Place::Header => header(reader, wire, &key, &pointer),
+            Place::Cookie => drop(token(reader, wire, "cookie", "session_id", &pointer)),
+            Place::Path | Place::Query | Place::Body => {}
         }
         if let Some(other) = self.0.insert((place, key), name.clone()).filter(|other| other != name) {
             reader.push(
@@ -35,18 +37,26 @@ impl WireNames {
     }
 }
 
-fn header(reader: &mut Reader, wire: &str, lower: &str, pointer: &str) {
-    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    if wire.is_empty() || !wire.bytes().all(token) {
+/// Whether the name is a token of HTTP; reports it where it is not.
+pub(super) fn token(reader: &mut Reader, wire: &str, what: &str, example: &str, pointer: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let sound = !wire.is_empty() && wire.bytes().all(legal);
+    if !sound {
         reader.push(
             Diagnostic::error(
                 Code::SchemaInvalidName,
                 pointer,
-                format!("'{wire}' is not a legal name of a header"),
+                format!("'{wire}' is not a legal name of a {what}"),
             )
-            .expected("letters, digits and hyphens, such as X-Request-Id")
+            .expected(format!("letters, digits and hyphens, such as {example}"))
             .found(wire),
         );
+    }
+    sound
+}
+
+fn header(reader: &mut Reader, wire: &str, lower: &str, pointer: &str) {
+    if !token(reader, wire, "header", "X-Request-Id", pointer) {
         return;
     }
     let (why, suggestion) = if CREDENTIAL_HEADERS.contains(&lower) {

@@ -1,13 +1,18 @@
 //! The HTTP target: one operation is one request to one API, with one pooled client.
 //!
 //! What always holds: the whole call, with its redirects and retries, ends within the target's timeout; credentials go to
-//! the base's origin alone; dropping the future aborts the request; logs name the method, the path's template, the status
+//! the origin that the document names alone; dropping the future aborts the request; logs name the method, the path's template, the status
 //! and the duration, never a value.
 //!
 //! Proxies: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` of the process are honoured as usual, except that a
 //! loopback target is always reached directly.
 
+pub(crate) mod address;
+mod base64;
+mod body;
+mod call;
 mod failure;
+mod multipart;
 mod redirect;
 mod request;
 mod response;
@@ -19,23 +24,22 @@ mod style;
 pub use retry::Backoff;
 
 use super::Args;
-use super::auth::{Credentials, Env, Scheme};
+use super::auth::{Credentials, Env, Reserved, Tokens};
 use crate::environment::Template;
-use crate::secret::Mask;
-use failure::Refusal;
+use address::{Base, Network};
+use call::Call;
 use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::{Binding, Category, HttpBinding, Operation};
-use mcpaql_core::response::{Answer, Warning};
-use redirect::{Hop, Step};
-use request::Base;
-use reqwest::header::{HeaderName, HeaderValue};
-use reqwest::{Method, Response, StatusCode};
-use response::End;
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::{Duration, SystemTime};
+use mcpaql_core::operation::{Binding, Operation};
+use mcpaql_core::response::Answer;
+use redirect::Hop;
+use request::Frame;
+use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU16;
+use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
-use url::Url;
 
 /// Why a client cannot be made. Written for the operator.
 #[derive(Debug, thiserror::Error)]
@@ -65,15 +69,23 @@ pub enum SetupError {
 /// The HTTP target.
 #[derive(Debug)]
 pub struct HttpClient {
-    http: reqwest::Client,
+    network: Arc<Network>,
     base: Base,
+    /// The target's headers that hold no secret.
+    headers: HeaderMap,
     secret_headers: Vec<(HeaderName, Template)>,
-    scheme: Scheme,
+    auth: Auth,
+    /// What the target's headers keep for the server, whatever the way of authentication.
+    fixed: Reserved,
+    /// That, and what the adapter's own way of authentication keeps.
+    reserved: Reserved,
+    tokens: Tokens,
     env: Env,
     allow_http: bool,
     timeout: Duration,
     retries: u32,
     backoff: Backoff,
+    boundary: fn() -> String,
     max_response_bytes: usize,
 }
 
@@ -87,47 +99,31 @@ impl HttpClient {
         auth: &Auth,
         env: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
     ) -> Result<HttpClient, SetupError> {
-        let url = base_url(target)?;
-        let scheme = Scheme::new(auth).map_err(|name| SetupError::Header {
+        let env = Env::new(env);
+        let network = Arc::new(Network::new(target));
+        let base = network.base(&target.base_url, &env)?;
+        let mut fixed = Reserved::default();
+        let (headers, secret_headers) = target_headers(target, &mut fixed)?;
+        let mut reserved = fixed.clone();
+        reserved.add(auth).map_err(|name| SetupError::Header {
             name,
             reason: "is not a header name; correct it in auth",
         })?;
-        let mut base = Base {
-            url,
-            headers: Default::default(),
-            reserved: Vec::new(),
-            key: scheme.query().map(str::to_owned),
-        };
-        let mut secret_headers = Vec::new();
-        for (name, value) in &target.headers {
-            let wrong = |reason| SetupError::Header { name: name.clone(), reason };
-            let header = HeaderName::from_bytes(name.as_bytes())
-                .map_err(|_| wrong("is not a header name; correct it"))?;
-            if request::is_framing(&header) {
-                return Err(wrong("is set by the connection itself; remove it from the target"));
-            }
-            let template =
-                Template::parse(value).ok_or_else(|| wrong("holds a ${env:NAME} that is not closed"))?;
-            if template.has_variables() {
-                base.reserved.push(header.clone());
-                secret_headers.push((header, template));
-            } else {
-                let value = HeaderValue::from_bytes(value.as_bytes())
-                    .map_err(|_| wrong("holds characters that cannot be sent; correct its value"))?;
-                base.headers.insert(header, value);
-            }
-        }
-        base.reserved.extend(scheme.header().cloned());
         Ok(HttpClient {
-            http: client(target, &base.url)?,
+            tokens: Tokens::new(Arc::clone(&network)),
+            network,
             base,
+            headers,
             secret_headers,
-            scheme,
-            env: Env::new(env),
+            auth: auth.clone(),
+            fixed,
+            reserved,
+            env,
             allow_http: target.allow_http,
             timeout: Duration::from_millis(target.timeout_ms),
             retries: target.retries,
             backoff: Backoff::default(),
+            boundary: multipart::random_boundary,
             max_response_bytes: usize::try_from(target.max_response_bytes).unwrap_or(usize::MAX),
         })
     }
@@ -136,6 +132,12 @@ impl HttpClient {
     #[must_use]
     pub fn with_backoff(self, backoff: Backoff) -> Self {
         HttpClient { backoff, ..self }
+    }
+
+    /// Separates the parts of multipart bodies with this instead of a random text, so that they can be compared.
+    #[must_use]
+    pub fn with_boundary(self, boundary: fn() -> String) -> Self {
+        HttpClient { boundary, ..self }
     }
 
     /// Runs one call whose arguments are validated and completed with defaults.
@@ -149,15 +151,22 @@ impl HttpClient {
                 "This operation has no HTTP request; tell the operator.",
             ));
         };
-        let credentials = Credentials::read(&self.scheme, &self.secret_headers, &self.env)?;
-        let outgoing = request::build(&self.base, operation, binding, args)?;
+        let base = match &binding.base_url {
+            Some(text) => self.network.resolve(text, &self.env)?,
+            None => self.base.url(&self.network, &self.env)?,
+        };
+        let (auth, reserved) = self.authentication(binding.auth.as_ref())?;
+        let frame =
+            Frame { base: &base, headers: &self.headers, reserved: &reserved, boundary: self.boundary };
+        let outgoing = request::build(&frame, operation, binding, args)?;
         let started = Instant::now();
-        let call = Call {
+        let mut call = Call {
             client: self,
             operation,
             binding,
             args,
-            credentials,
+            auth,
+            credentials: Credentials::default(),
             status: AtomicU16::new(0),
             // A timeout past what the clock can hold is no timeout.
             deadline: started
@@ -171,6 +180,16 @@ impl HttpClient {
         outcome
     }
 
+    /// The operation's own way of authentication, else the adapter's, and what it keeps for the server.
+    fn authentication<'a>(&'a self, own: Option<&'a Auth>) -> Result<(&'a Auth, Cow<'a, Reserved>), OpError> {
+        let Some(auth) = own else { return Ok((&self.auth, Cow::Borrowed(&self.reserved))) };
+        let mut reserved = self.fixed.clone();
+        reserved.add(auth).map_err(|name| {
+            request::unusable_document().because(format_args!("header name {name:?} in auth"))
+        })?;
+        Ok((auth, Cow::Owned(reserved)))
+    }
+
     fn timed_out(&self) -> OpError {
         let millis = self.timeout.as_millis();
         OpError::new(
@@ -182,217 +201,38 @@ impl HttpClient {
     }
 }
 
-fn base_url(target: &HttpTarget) -> Result<Url, SetupError> {
-    let wrong = |reason| SetupError::BaseUrl { reason };
-    let url =
-        Url::parse(&target.base_url).map_err(|_| wrong("is not an absolute URL; write https://host/path"))?;
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("holds credentials; put them into environment variables and name those in auth"));
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("holds a query or a fragment; declare parameters instead"));
-    }
-    match url.scheme() {
-        "https" => Ok(url),
-        "http" if target.allow_http || redirect::is_loopback(&url) => Ok(url),
-        "http" => Err(SetupError::PlainHttp),
-        _ => Err(wrong("is neither https nor http")),
-    }
-}
+type SecretHeaders = Vec<(HeaderName, Template)>;
 
-fn client(target: &HttpTarget, base: &Url) -> Result<reqwest::Client, SetupError> {
-    // Fails when a provider is installed already, by another client or by the embedding program: either will do.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = || {
-        let builder = reqwest::Client::builder()
-            .user_agent(concat!("mcpaql/", env!("CARGO_PKG_VERSION")))
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(Duration::from_millis(target.connect_timeout_ms))
-            .tcp_nodelay(true);
-        if redirect::is_loopback(base) { builder.no_proxy() } else { builder }
-    };
-    match builder().build() {
-        // A machine without certificates can still reach a plain target.
-        Err(_) if base.scheme() == "http" => builder().tls_certs_only([]).build(),
-        built => built,
-    }
-    .map_err(|error| SetupError::Client(chain(&error)))
-}
-
-/// One call on its way.
-struct Call<'a> {
-    client: &'a HttpClient,
-    operation: &'a Operation,
-    args: &'a Args,
-    binding: &'a HttpBinding,
-    credentials: Credentials,
-    deadline: Instant,
-    /// Of the last answer, for the log; 0 without one.
-    status: AtomicU16,
-}
-
-/// Why there is no answer.
-enum Fault {
-    /// The connection failed before the head of an answer came.
-    Connection(reqwest::Error),
-    Refused(OpError),
-}
-
-impl Call<'_> {
-    /// Credentials, and the values of parameters that must not be echoed.
-    fn error_mask(&self) -> Mask {
-        let mut mask = self.credentials.mask.clone();
-        let sensitive = self.operation.params.iter().filter(|param| param.sensitive);
-        mask.add_values(sensitive.filter_map(|param| self.args.get(&param.name)));
-        mask
-    }
-
-    /// Attempts until an answer is final, then reads it.
-    async fn run(&self, first: Hop) -> Result<Answer, OpError> {
-        let attempts = if retry::may_repeat(self.operation) { self.client.retries } else { 0 };
-        let mut n = 0;
-        loop {
-            let backoff = self.client.backoff.delay(n);
-            let outcome = self.follow(first.clone()).await;
-            let left = self.deadline.saturating_duration_since(Instant::now());
-            let wait = match &outcome {
-                _ if n >= attempts => None,
-                Ok((_, response)) => {
-                    retry::wait_after(response.status(), response.headers(), backoff, left, SystemTime::now())
-                }
-                Err(Fault::Connection(_)) => (backoff < left).then_some(backoff),
-                Err(Fault::Refused(_)) => None,
-            };
-            let Some(wait) = wait else { return self.conclude(outcome, n > 0).await };
-            drop(outcome);
-            n += 1;
-            tracing::debug!(operation = %self.operation.name, attempt = n, ?wait, "trying again");
-            tokio::time::sleep(wait).await;
+/// The target's headers, plain and secret, and what they keep for the server.
+fn target_headers(
+    target: &HttpTarget,
+    reserved: &mut Reserved,
+) -> Result<(HeaderMap, SecretHeaders), SetupError> {
+    let mut headers = HeaderMap::new();
+    let mut secret_headers = Vec::new();
+    for (name, value) in &target.headers {
+        let wrong = |reason| SetupError::Header { name: name.clone(), reason };
+        let header =
+            HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("is not a header name; correct it"))?;
+        if request::is_framing(&header) {
+            return Err(wrong("is set by the connection itself; remove it from the target"));
         }
-    }
-
-    /// One attempt, with its redirects.
-    async fn follow(&self, mut hop: Hop) -> Result<(Method, Response), Fault> {
-        for _ in 0..=redirect::MAX_HOPS {
-            let request = self.request(&hop);
-            let response = self.client.http.execute(request).await.map_err(Fault::Connection)?;
-            let (status, allow_http) = (response.status(), self.client.allow_http);
-            self.status.store(status.as_u16(), Ordering::Relaxed);
-            match redirect::step(&hop, status, response.headers(), allow_http, &self.credentials.mask) {
-                Step::Final => return Ok((hop.outgoing.method, response)),
-                Step::Follow(next) => hop = *next,
-                Step::Refuse(reason) => return Err(Fault::Refused(refused_redirect(status, reason))),
-            }
+        if header == COOKIE {
+            let names = value.split(';').map(|pair| pair.split('=').next().unwrap_or_default().trim());
+            reserved.cookies.extend(names.map(str::to_owned));
         }
-        Err(Fault::Refused(refused_redirect(StatusCode::FOUND, "too many redirects")))
-    }
-
-    fn request(&self, hop: &Hop) -> reqwest::Request {
-        let mut url = hop.outgoing.url.clone();
-        let mut headers = hop.outgoing.headers.clone();
-        if hop.trusted {
-            headers.extend(self.credentials.headers.clone());
-            if let Some((name, key)) = &self.credentials.query
-                && !url.query_pairs().any(|(given, _)| given == name.as_str())
-            {
-                let mut query = url.query().unwrap_or_default().to_owned();
-                style::append_encoded(&mut query, &style::encode(name), &style::encode(key.expose()));
-                url.set_query(Some(&query));
-            }
-        }
-        let mut request = reqwest::Request::new(hop.outgoing.method.clone(), url);
-        *request.headers_mut() = headers;
-        *request.body_mut() = hop.outgoing.body.clone().map(Into::into);
-        request
-    }
-
-    async fn conclude(
-        &self,
-        outcome: Result<(Method, Response), Fault>,
-        repeated: bool,
-    ) -> Result<Answer, OpError> {
-        match outcome {
-            Ok((method, response)) if response.status().is_success() => self.success(&method, response).await,
-            Ok((_, response)) if response.status() == StatusCode::NOT_MODIFIED => {
-                let message = "Nothing changed since the version that the call named.".to_owned();
-                let mut answer = Answer::new(serde_json::Value::Null);
-                answer.warnings.push(Warning { code: "NOT_MODIFIED", message });
-                Ok(answer)
-            }
-            Ok((_, response)) => Err(self.failure(response, repeated).await),
-            Err(Fault::Connection(error)) => Err(self.broken(error)),
-            Err(Fault::Refused(error)) => Err(error),
-        }
-    }
-
-    async fn success(&self, method: &Method, mut response: Response) -> Result<Answer, OpError> {
-        let mask = &self.credentials.mask;
-        if method == Method::HEAD {
-            return Ok(response::head(response.status(), response.headers(), mask));
-        }
-        if matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) {
-            return Ok(Answer::new(serde_json::Value::Null));
-        }
-        let limit = self.client.max_response_bytes;
-        if response
-            .content_length()
-            .is_some_and(|length| usize::try_from(length).is_ok_and(|length| length > limit))
-        {
-            return Err(response::too_large(limit));
-        }
-        let mut body = Vec::new();
-        match response::read(&mut response, limit, &mut body).await {
-            Ok(End::Whole) => Ok(response::decode(response.headers(), body, mask)),
-            Ok(End::Cut) => Err(response::too_large(limit)),
-            Err(error) => Err(self.broken(error)),
-        }
-    }
-
-    async fn failure(&self, mut response: Response, repeated: bool) -> OpError {
-        let limit = self.client.max_response_bytes.min(failure::READ_BYTES);
-        let mut body = Vec::new();
-        // What arrived of a slow or broken error is enough: the status is known.
-        let end = timeout_at(self.deadline, response::read(&mut response, limit, &mut body)).await;
-        let cut = !matches!(end, Ok(Ok(End::Whole)));
-        let refusal = Refusal { status: response.status(), headers: response.headers(), body: &body, cut };
-        let mut error = refusal.into_error(&self.error_mask());
-        if repeated && error.code == Code::NotFoundResource && self.operation.category == Category::Delete {
-            error.message.push_str(" An earlier attempt of this very call may have removed it.");
-        }
-        error
-    }
-
-    fn broken(&self, error: reqwest::Error) -> OpError {
-        let message = if error.is_connect() {
-            "The API could not be reached; try later or tell the user."
+        let template =
+            Template::parse(value).ok_or_else(|| wrong("holds a ${env:NAME} that is not closed"))?;
+        if template.has_variables() {
+            reserved.headers.push(header.clone());
+            secret_headers.push((header, template));
         } else {
-            "The connection to the API broke before the answer was complete; try later, and after a write first read \
-             whether it took effect."
-        };
-        let cause = chain(&error.without_url());
-        OpError::new(Code::TransportConnection, message).because(self.error_mask().apply(&cause))
-    }
-
-    fn log(&self, started: Instant, outcome: &Result<Answer, OpError>) {
-        let (method, path) = (self.binding.method.as_str(), request::template(self.binding));
-        let (status, elapsed) = (self.status.load(Ordering::Relaxed), started.elapsed());
-        match outcome {
-            Ok(_) => tracing::debug!(method, path, status, ?elapsed, "answered"),
-            Err(OpError { code, cause, .. }) => {
-                tracing::debug!(method, path, status, ?elapsed, %code, cause, "failed");
-            }
+            let value = HeaderValue::from_bytes(value.as_bytes())
+                .map_err(|_| wrong("holds characters that cannot be sent; correct its value"))?;
+            headers.insert(header, value);
         }
     }
-}
-
-fn refused_redirect(status: StatusCode, reason: &'static str) -> OpError {
-    let number = status.as_u16();
-    OpError::new(
-        Code::Internal,
-        format!("The API answered {number} with a redirect that is not safe to follow; tell the operator to check the address."),
-    )
-    .with("upstream", serde_json::json!({ "status": number }))
-    .because(reason)
+    Ok((headers, secret_headers))
 }
 
 /// An error with everything behind it, for the log.

@@ -1,20 +1,21 @@
 //! An operation and its arguments → one request, without credentials.
 //!
 //! What always holds: the URL has the origin and the path prefix of the base and as many segments as the template;
-//! a placeholder is never sent unfilled; the body holds nothing that the caller or the document did not say; no
-//! parameter sets a header that belongs to the connection or to the credentials.
+//! a placeholder is never sent unfilled; no parameter sets a header, a query parameter or a cookie that belongs to the
+//! connection or to the credentials.
 
-use super::style;
+use super::body::{self, Body};
+use super::style::{self, Pairs};
 use crate::target::Args;
-use bytes::Bytes;
+use crate::target::auth::Reserved;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{
-    BodyForm, CREDENTIAL_HEADERS, FRAMING_HEADERS, HttpBinding, Operation, Param, Place, Segment,
+    BodyForm, CREDENTIAL_HEADERS, FRAMING_HEADERS, HttpBinding, Operation, Param, Place, Segment, Style,
 };
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use reqwest::Method;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use serde_json::{Map, Value};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
 use url::Url;
 
 /// What literals of a template may not hold as they are; `%` stays, since authors write `%2F` themselves.
@@ -34,24 +35,25 @@ const LITERAL: &AsciiSet = &CONTROLS
 
 /// A request before credentials are added.
 #[derive(Debug, Clone)]
-pub(super) struct Outgoing {
+pub(super) struct Outgoing<'a> {
     pub(super) method: Method,
     pub(super) url: Url,
+    /// The cookies of parameters among them.
     pub(super) headers: HeaderMap,
-    pub(super) body: Option<Bytes>,
+    pub(super) body: Option<Body<'a>>,
 }
 
-/// What every request of a target starts from.
+/// What the request of a call starts from.
 #[derive(Debug)]
-pub(super) struct Base {
+pub(super) struct Frame<'a> {
     /// Without query, fragment and user information.
-    pub(super) url: Url,
+    pub(super) base: &'a Url,
     /// The target's headers that hold no secret.
-    pub(super) headers: HeaderMap,
-    /// Headers that only the server sets: the one of the credentials, and those that hold secrets.
-    pub(super) reserved: Vec<HeaderName>,
-    /// The query parameter that only the server sets.
-    pub(super) key: Option<String>,
+    pub(super) headers: &'a HeaderMap,
+    /// What only the server sets.
+    pub(super) reserved: &'a Reserved,
+    /// Separates the parts of a multipart body.
+    pub(super) boundary: fn() -> String,
 }
 
 /// Whether a header belongs to the connection.
@@ -60,31 +62,56 @@ pub(super) fn is_framing(name: &HeaderName) -> bool {
 }
 
 /// Builds the request of a call.
-pub(super) fn build(
-    base: &Base,
-    operation: &Operation,
+pub(super) fn build<'a>(
+    frame: &Frame<'_>,
+    operation: &'a Operation,
     binding: &HttpBinding,
-    args: &Args,
-) -> Result<Outgoing, OpError> {
+    args: &'a Args,
+) -> Result<Outgoing<'a>, OpError> {
     let method = Method::from_bytes(binding.method.as_bytes())
         .map_err(|_| unusable_document().because(format_args!("method {:?}", binding.method)))?;
-    let url = url(base, operation, binding, args)?;
-    let mut headers = base.headers.clone();
+    let url = url(frame, operation, binding, args)?;
+    let mut headers = frame.headers.clone();
     headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json, text/*;q=0.8, */*;q=0.5"));
+    declare_type(&mut headers, binding)?;
     for (param, value) in given(operation, args, Place::Header) {
-        set_header(base, &mut headers, param, value)?;
+        set_header(frame.reserved, &mut headers, param, value)?;
     }
-    let body = body(operation, binding, &method, args);
-    match (&body, binding.body) {
-        (None, _) => drop(headers.remove(CONTENT_TYPE)),
-        (Some(_), BodyForm::Json | BodyForm::Multipart | BodyForm::Text | BodyForm::Binary) => {
-            headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+    set_cookies(frame.reserved, &mut headers, operation, args)?;
+    let body = body::build(operation, binding, &method, args, frame.boundary)?.map(|typed| {
+        match binding.body {
+            // What these two are called tells how they are read.
+            BodyForm::Form | BodyForm::Multipart if !names_form(&headers, binding.body) => {
+                headers.insert(CONTENT_TYPE, typed.content_type);
+            }
+            _ => drop(headers.entry(CONTENT_TYPE).or_insert(typed.content_type)),
         }
-        (Some(_), BodyForm::Form) => {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
-        }
+        typed.body
+    });
+    if body.is_none() {
+        headers.remove(CONTENT_TYPE);
     }
     Ok(Outgoing { method, url, headers, body })
+}
+
+/// The document's own name for the body stands before the target's, which is meant for its usual bodies.
+fn declare_type(headers: &mut HeaderMap, binding: &HttpBinding) -> Result<(), OpError> {
+    match &binding.content_type {
+        Some(text) => {
+            let value = HeaderValue::from_str(text)
+                .map_err(|_| unusable_document().because(format_args!("content type {text:?}")))?;
+            headers.insert(CONTENT_TYPE, value);
+        }
+        None if binding.body != BodyForm::Json => drop(headers.remove(CONTENT_TYPE)),
+        None => {}
+    }
+    Ok(())
+}
+
+/// Whether the headers call the body a form already, with a charset perhaps.
+fn names_form(headers: &HeaderMap, form: BodyForm) -> bool {
+    let named = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    form == BodyForm::Form && named.starts_with("application/x-www-form-urlencoded")
 }
 
 /// The template's path as the document writes it, for logs.
@@ -96,7 +123,7 @@ pub(super) fn template(binding: &HttpBinding) -> String {
     binding.path.iter().map(piece).collect()
 }
 
-fn given<'a>(
+pub(super) fn given<'a>(
     operation: &'a Operation,
     args: &'a Args,
     place: Place,
@@ -108,38 +135,35 @@ fn given<'a>(
         .filter_map(|param| Some((param, args.get(&param.name)?)))
 }
 
-fn unusable_document() -> OpError {
+pub(super) fn unusable_document() -> OpError {
     OpError::new(
         Code::Internal,
         "This operation cannot be sent as its document describes it; tell the operator to check the document.",
     )
 }
 
-fn url(base: &Base, operation: &Operation, binding: &HttpBinding, args: &Args) -> Result<Url, OpError> {
-    let (path, mut query) = fill(operation, binding, args)?;
-    let prefix = base.url.path().trim_end_matches('/');
+fn url(frame: &Frame<'_>, operation: &Operation, binding: &HttpBinding, args: &Args) -> Result<Url, OpError> {
+    let (path, query) = fill(operation, binding, args)?;
+    let mut query = Pairs::query(query);
+    let prefix = frame.base.path().trim_end_matches('/');
     let slash = if path.is_empty() || path.starts_with('/') { "" } else { "/" };
     let full = format!("{prefix}{slash}{path}");
-    let mut url = base.url.clone();
+    let mut url = frame.base.clone();
     url.set_path(&full);
     // Setting a path normalises it. Whatever it would change is a way out of the template, so nothing may change.
     if url.path() != full && !(full.is_empty() && url.path() == "/") {
         return Err(unusable_document().because("the path does not survive normalisation"));
     }
     for (param, value) in given(operation, args, Place::Query) {
-        style::append_query(&mut query, &param.wire, value, param.style);
+        query.append(&param.wire, value, param.style);
     }
+    let query = query.into_text();
     url.set_query((!query.is_empty()).then_some(&query));
-    if let Some(key) = &base.key
-        && url.query_pairs().any(|(name, _)| name == key.as_str())
-    {
-        return Err(OpError::new(
-            Code::InvalidValue,
-            format!("Leave out the query parameter '{key}': it is set by the server alone."),
-        )
-        .with("param_name", key.as_str()));
+    let keys = &frame.reserved.query;
+    if let Some(key) = keys.iter().find(|key| url.query_pairs().any(|(name, _)| name == key.as_str())) {
+        return Err(not_yours("query parameter", key, key));
     }
-    if url.origin() != base.url.origin() {
+    if url.origin() != frame.base.origin() {
         return Err(unusable_document().because("the request leaves the origin of the base URL"));
     }
     let length = url.as_str().len();
@@ -194,36 +218,44 @@ fn is_dot_segment(segment: &str) -> bool {
 }
 
 fn path_value(operation: &Operation, name: &str, args: &Args) -> Result<String, OpError> {
-    let explode = operation.param(name).is_some_and(|param| param.style.explode);
-    let filled = args.get(name).and_then(|value| style::simple(value, explode, style::encode));
-    match filled.as_deref() {
+    let param = operation.param(name);
+    let style = param.map_or_else(|| Style::default_for(Place::Path), |param| param.style);
+    let wire = param.map_or(name, |param| param.wire.as_str());
+    match args.get(name).and_then(|value| style::path(wire, value, style)) {
         None => Err(OpError::new(
             Code::MissingParam,
             format!("Missing required parameter '{name}'; it is part of the path of this operation."),
         )
         .with("param_name", name)),
-        Some("" | "." | "..") => Err(OpError::new(
+        Some(text) if matches!(text.as_str(), "" | "." | "..") => Err(OpError::new(
             Code::InvalidValue,
             format!("Parameter '{name}' is part of a path and cannot be empty, '.' or '..'; send a real identifier."),
         )
         .with("param_name", name)),
-        Some(text) => Ok(text.to_owned()),
+        Some(text) => Ok(text),
     }
 }
 
-fn set_header(base: &Base, headers: &mut HeaderMap, param: &Param, value: &Value) -> Result<(), OpError> {
+/// The name belongs to the credentials or to the connection.
+fn not_yours(what: &str, param: &str, wire: &str) -> OpError {
+    OpError::new(
+        Code::InvalidValue,
+        format!("Leave out parameter '{param}': the {what} '{wire}' is set by the server alone."),
+    )
+    .with("param_name", param)
+}
+
+fn set_header(
+    reserved: &Reserved,
+    headers: &mut HeaderMap,
+    param: &Param,
+    value: &Value,
+) -> Result<(), OpError> {
     let name = HeaderName::from_bytes(param.wire.as_bytes())
         .map_err(|_| unusable_document().because(format_args!("header name {:?}", param.wire)))?;
-    let Some(text) = style::simple(value, param.style.explode, str::to_owned) else { return Ok(()) };
-    if is_framing(&name) || CREDENTIAL_HEADERS.contains(&name.as_str()) || base.reserved.contains(&name) {
-        return Err(OpError::new(
-            Code::InvalidValue,
-            format!(
-                "Leave out parameter '{}': the header '{}' is set by the server alone.",
-                param.name, param.wire
-            ),
-        )
-        .with("param_name", param.name.as_str()));
+    let Some(text) = style::header(value, param.style) else { return Ok(()) };
+    if is_framing(&name) || CREDENTIAL_HEADERS.contains(&name.as_str()) || reserved.headers.contains(&name) {
+        return Err(not_yours("header", &param.name, &param.wire));
     }
     let sendable = !text.chars().any(|c| c.is_control() && c != '\t');
     let value = sendable.then(|| HeaderValue::from_bytes(text.as_bytes()).ok()).flatten();
@@ -242,46 +274,51 @@ fn set_header(base: &Base, headers: &mut HeaderMap, param: &Param, value: &Value
     Ok(())
 }
 
-fn body(operation: &Operation, binding: &HttpBinding, method: &Method, args: &Args) -> Option<Bytes> {
-    if let Some(name) = &binding.body_param {
-        return whole_body(binding.body, args.get(name)?);
-    }
-    let mut declared = operation.params.iter().filter(|param| param.place == Place::Body).peekable();
-    declared.peek()?;
-    let fields: Vec<_> = given(operation, args, Place::Body).collect();
-    // A method that expects a body gets an empty one; any other gets none.
-    if fields.is_empty() && ![Method::POST, Method::PUT, Method::PATCH].contains(method) {
-        return None;
-    }
-    match binding.body {
-        BodyForm::Json | BodyForm::Multipart | BodyForm::Text | BodyForm::Binary => {
-            let object: Map<_, _> =
-                fields.into_iter().map(|(param, value)| (param.wire.clone(), value.clone())).collect();
-            Some(Value::Object(object).to_string().into())
+/// The cookies of parameters join those of the target in its one header.
+fn set_cookies(
+    reserved: &Reserved,
+    headers: &mut HeaderMap,
+    operation: &Operation,
+    args: &Args,
+) -> Result<(), OpError> {
+    let mut sensitive = false;
+    let mut all = String::new();
+    for (param, value) in given(operation, args, Place::Cookie) {
+        let mut cookies = Pairs::cookies();
+        cookies.append(&param.wire, value, param.style);
+        let text = cookies.into_text();
+        let names = text.split("; ").filter_map(|pair| Some(pair.split_once('=')?.0));
+        // Servers differ in whether they decode a name, so it is compared both ways.
+        let taken = |name: &str| {
+            let decoded = percent_decode_str(name).decode_utf8_lossy();
+            reserved.cookies.iter().any(|cookie| cookie == name || *cookie == decoded)
+        };
+        if let Some(name) = names.into_iter().find(|name| taken(name)) {
+            return Err(not_yours("cookie", &param.name, name));
         }
-        BodyForm::Form => {
-            let mut form = String::new();
-            for (param, value) in fields {
-                style::append_form(&mut form, &param.wire, value, param.style);
-            }
-            Some(form.into())
-        }
+        sensitive |= param.sensitive;
+        join_cookies(&mut all, &text);
     }
+    if all.is_empty() {
+        return Ok(());
+    }
+    let mut cookies = String::new();
+    if let Some(fixed) = headers.get(COOKIE).and_then(|value| value.to_str().ok()) {
+        join_cookies(&mut cookies, fixed);
+    }
+    join_cookies(&mut cookies, &all);
+    let mut value = HeaderValue::try_from(cookies).map_err(|_| unusable_document().because("a cookie"))?;
+    value.set_sensitive(sensitive);
+    headers.insert(COOKIE, value);
+    Ok(())
 }
 
-fn whole_body(form: BodyForm, value: &Value) -> Option<Bytes> {
-    match (form, value) {
-        (BodyForm::Json | BodyForm::Multipart | BodyForm::Text | BodyForm::Binary, value) => {
-            Some(value.to_string().into())
-        }
-        (BodyForm::Form, Value::Object(fields)) => {
-            let mut body = String::new();
-            let style = mcpaql_core::operation::Style::default_for(Place::Body);
-            fields.iter().for_each(|(name, field)| style::append_form(&mut body, name, field, style));
-            Some(body.into())
-        }
-        (BodyForm::Form, value) => style::scalar(value).map(Bytes::from),
+/// Adds cookies behind those that are there.
+pub(super) fn join_cookies(cookies: &mut String, more: &str) {
+    if !cookies.is_empty() && !more.is_empty() {
+        cookies.push_str("; ");
     }
+    cookies.push_str(more);
 }
 
 #[cfg(test)]
@@ -292,18 +329,20 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn base() -> Base {
-        Base {
-            url: Url::parse("https://api.example:8443/v1").unwrap(),
-            headers: HeaderMap::new(),
-            reserved: vec![HeaderName::from_static("x-key")],
-            key: Some("api_key".into()),
-        }
+    fn base() -> Url {
+        Url::parse("https://api.example:8443/v1").unwrap()
     }
 
-    fn built(operation: &Operation, args: &Value) -> Result<Outgoing, OpError> {
+    fn built<'a>(operation: &'a Operation, args: &'a Value) -> Result<Outgoing<'a>, OpError> {
         let Binding::Http(binding) = &operation.binding else { panic!("samples are HTTP operations") };
-        build(&base(), operation, binding, args.as_object().unwrap())
+        let reserved = Reserved {
+            headers: vec![HeaderName::from_static("x-key")],
+            query: vec!["api_key".into()],
+            cookies: vec!["session".into()],
+        };
+        let headers = [(COOKIE, HeaderValue::from_static("fixed=1"))].into_iter().collect();
+        let frame = Frame { base: &base(), headers: &headers, reserved: &reserved, boundary: || "B".into() };
+        build(&frame, operation, binding, args.as_object().unwrap())
     }
 
     #[test]
@@ -367,8 +406,8 @@ mod tests {
         ] {
             let params = vec![param("q", Place::Path), param("page", Place::Query)];
             let page = if template.contains('?') { json!(2) } else { json!(null) };
-            let outgoing =
-                built(&operation("GET", template, params), &json!({"q": "a&b", "page": page})).unwrap();
+            let (operation, args) = (operation("GET", template, params), json!({"q": "a&b", "page": page}));
+            let outgoing = built(&operation, &args).unwrap();
             assert_eq!(outgoing.url.as_str(), expected, "{template}");
         }
         assert_eq!(
@@ -384,7 +423,7 @@ mod tests {
             let operation = operation("GET", "/repos/{owner}/x-{repo}.json/tail", params);
             match built(&operation, &json!({"owner": owner, "repo": repo, "q": query})) {
                 Ok(Outgoing { url, .. }) => {
-                    prop_assert_eq!(url.origin(), base().url.origin());
+                    prop_assert_eq!(url.origin(), base().origin());
                     let again = Url::parse(url.as_str()).unwrap();
                     prop_assert_eq!(&again, &url, "what is sent survives any further parsing");
                     let segments: Vec<_> = url.path_segments().unwrap().collect();
@@ -429,47 +468,87 @@ mod tests {
         let error = built(&exploded, &json!({"filter": {"api_key": "mine"}})).unwrap_err();
         assert_eq!(error.code, Code::InvalidValue);
     }
-
-    fn body_of(operation: &Operation, args: Value) -> Option<String> {
-        let body = built(operation, &args).unwrap().body?;
-        Some(String::from_utf8(body.to_vec()).unwrap())
-    }
-
     #[test]
-    fn a_json_body_holds_what_was_given_and_nothing_else() {
-        let mut title = param("title", Place::Body);
-        title.wire = "Title".into();
-        let params = || vec![title.clone(), param("body", Place::Body), param("page", Place::Query)];
-        let post = operation("POST", "/", params());
-        assert_eq!(body_of(&post, json!({"title": "x", "page": 1})).unwrap(), r#"{"Title":"x"}"#);
+    fn cookies_share_one_header_and_never_take_the_credential_s_name() {
+        let mut theme = param("theme", Place::Cookie);
+        theme.wire = "Theme".into();
+        let operation = operation("GET", "/", vec![theme, param("filter", Place::Cookie)]);
+        let sent =
+            |args: Value| built(&operation, &args).map(|o| o.headers[COOKIE].to_str().unwrap().to_owned());
+        assert_eq!(sent(json!({})).unwrap(), "fixed=1");
+        assert_eq!(sent(json!({"theme": "a; session=1"})).unwrap(), "fixed=1; Theme=a%3B%20session%3D1");
         assert_eq!(
-            body_of(&post, json!({"body": "text", "title": null})).unwrap(),
-            r#"{"Title":null,"body":"text"}"#
+            sent(json!({"theme": "x\r\n\0", "filter": {"a": 1, "b": [2]}})).unwrap(),
+            "fixed=1; Theme=x%0D%0A%00; a=1; b=%5B2%5D"
         );
-        assert_eq!(body_of(&post, json!({})).unwrap(), "{}");
-        assert_eq!(body_of(&operation("DELETE", "/", params()), json!({})), None);
-        assert_eq!(body_of(&operation("GET", "/", params()), json!({})), None);
-        assert_eq!(body_of(&operation("POST", "/", vec![]), json!({})), None);
+        assert_eq!(sent(json!({"filter": {"session": "mine"}})).unwrap_err().code, Code::InvalidValue);
+        let harmless = sent(json!({"filter": {"sess%69on": "x"}})).unwrap();
+        assert_eq!(harmless, "fixed=1; sess%2569on=x");
     }
 
     #[test]
-    fn one_parameter_can_be_the_whole_body() {
-        let mut put = operation("PUT", "/", vec![param("items", Place::Body)]);
-        http(&mut put).body_param = Some("items".into());
-        assert_eq!(body_of(&put, json!({"items": [1, {"a": null}]})).unwrap(), r#"[1,{"a":null}]"#);
-        assert_eq!(body_of(&put, json!({"items": null})).unwrap(), "null");
-        assert_eq!(body_of(&put, json!({})), None);
-        http(&mut put).body = BodyForm::Form;
-        assert_eq!(body_of(&put, json!({"items": {"a": 1, "b": ["x", "y"]}})).unwrap(), "a=1&b=x&b=y");
+    fn label_and_matrix_stay_in_their_segment() {
+        use mcpaql_core::operation::StyleForm::{Json, Label, Matrix};
+        let path = |form, explode, value: Value| {
+            let mut id = param("id", Place::Path);
+            id.style = Style { form, explode, reserved: false };
+            let operation = operation("GET", "/things/{id}/x", vec![id]);
+            built(&operation, &json!({"id": value}))
+                .map(|outgoing| outgoing.url.path().to_owned())
+                .map_err(|e| e.code)
+        };
+        assert_eq!(path(Label, true, json!(["a/b", "c"])), Ok("/v1/things/.a%2Fb.c/x".into()));
+        assert_eq!(path(Matrix, true, json!({"a": "../b;c"})), Ok("/v1/things/;a=..%2Fb%3Bc/x".into()));
+        assert_eq!(path(Json, false, json!({"a": "/"})), Ok("/v1/things/%7B%22a%22%3A%22%2F%22%7D/x".into()));
+        assert_eq!(path(Matrix, false, json!("")), Ok("/v1/things/;id/x".into()));
+        for value in ["", "."] {
+            assert_eq!(
+                path(Label, false, json!(value)),
+                Err(Code::InvalidValue),
+                "{value:?} spells dots alone"
+            );
+        }
+        assert_eq!(path(Label, true, json!([])), Err(Code::MissingParam));
     }
 
     #[test]
-    fn a_form_body_is_labelled_and_encoded() {
-        let mut post = operation("POST", "/", vec![param("a", Place::Body), param("b", Place::Body)]);
-        http(&mut post).body = BodyForm::Form;
-        let outgoing = built(&post, &json!({"a": "x&y=z", "b": null})).unwrap();
-        assert_eq!(outgoing.body.unwrap(), "a=x%26y%3Dz");
-        assert_eq!(outgoing.headers[CONTENT_TYPE], "application/x-www-form-urlencoded");
-        assert_eq!(template(http(&mut post)), "/");
+    fn the_document_s_own_media_type_stands_before_the_target_s() {
+        let mut post =
+            operation("POST", "/", vec![param("a", Place::Body), param("Content-Type", Place::Header)]);
+        let kind = |operation: &Operation, args: Value| {
+            built(operation, &args)
+                .unwrap()
+                .headers
+                .get("content-type")
+                .map(|v| v.to_str().unwrap().to_owned())
+        };
+        for (form, usual, own) in [
+            (BodyForm::Json, "application/json", "application/vnd.api+json"),
+            (
+                BodyForm::Form,
+                "application/x-www-form-urlencoded",
+                "application/x-www-form-urlencoded; charset=utf-8",
+            ),
+            (BodyForm::Text, "text/plain; charset=utf-8", "text/csv"),
+            (BodyForm::Binary, "application/octet-stream", "image/png"),
+        ] {
+            http(&mut post).body = form;
+            http(&mut post).content_type = None;
+            assert_eq!(kind(&post, json!({"a": "aGk="})).as_deref(), Some(usual));
+            http(&mut post).content_type = Some(own.into());
+            assert_eq!(kind(&post, json!({"a": "aGk="})).as_deref(), Some(own));
+            let chosen = kind(&post, json!({"a": "aGk=", "Content-Type": "image/gif"}));
+            assert_eq!(chosen.as_deref(), Some(if form == BodyForm::Form { usual } else { "image/gif" }));
+        }
+        http(&mut post).body = BodyForm::Multipart;
+        for (own, sent) in [
+            (None, "multipart/form-data; boundary=B"),
+            (Some("multipart/mixed"), "multipart/mixed; boundary=B"),
+        ] {
+            http(&mut post).content_type = own.map(Into::into);
+            assert_eq!(kind(&post, json!({"a": "x", "Content-Type": "image/gif"})).as_deref(), Some(sent));
+        }
+        http(&mut post).content_type = Some("a\r\nb".into());
+        assert_eq!(built(&post, &json!({"a": "x"})).unwrap_err().code, Code::Internal);
     }
 }

@@ -1,21 +1,50 @@
-//! How values are spelled outside a JSON body: OpenAPI's `style` and `explode`.
+//! How values are spelled outside a JSON body: OpenAPI's `style`, `explode` and `allowReserved`.
 //!
-//! What always holds: every character of a value that is not unreserved (RFC 3986) is percent-encoded, so a value never
-//! adds a pair, a segment or a fragment; `null` and empty arrays and objects are left out.
+//! What always holds: a value never adds a pair, a segment or a fragment, and who decodes what was sent has the value
+//! back; every character that is not unreserved (RFC 3986) is percent-encoded, unless the document allows reserved ones,
+//! and then those that separate something in that place still are. `null` and empty arrays and objects are left out.
 //!
 //! Where OpenAPI is silent: objects inside an array of a query are sent as JSON text; `deepObject` goes as deep as the
 //! value does (`a[b][c]=1`), with `a[]=1` for arrays of scalars and `a[0][b]=1` for arrays of objects. Form bodies spell
-//! objects that way too, because that is what form APIs read.
+//! objects that way too, because that is what form APIs read. The pairs of a cookie are separated as cookies are.
 
 use mcpaql_core::operation::{Style, StyleForm};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 const VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// Reserved characters that mean nothing inside a segment of a path, a value of a query or a cookie.
+const HARMLESS: &AsciiSet = &VALUE
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*');
+/// In a list, where a comma separates the elements.
+const ELEMENT: &AsciiSet = &HARMLESS.remove(b'/').remove(b'?').remove(b'[').remove(b']').remove(b'=');
+/// `&` begins a pair, `+` is a space to most servers, and `#` ends the query.
+const QUERY: &AsciiSet = &ELEMENT.remove(b',').remove(b';');
+
+type Encode = fn(&str) -> String;
 
 /// Percent-encodes everything but unreserved characters.
 pub(super) fn encode(text: &str) -> String {
     utf8_percent_encode(text, VALUE).to_string()
+}
+
+fn harmless(text: &str) -> String {
+    utf8_percent_encode(text, HARMLESS).to_string()
+}
+
+fn element(text: &str) -> String {
+    utf8_percent_encode(text, ELEMENT).to_string()
+}
+
+fn reserved(text: &str) -> String {
+    utf8_percent_encode(text, QUERY).to_string()
 }
 
 /// A value as text: strings as they are, anything else as JSON. `null` has no text.
@@ -27,85 +56,178 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// The `simple` style of paths and headers: `1,2`, and `a,1,b,2` or `a=1,b=2` for objects.
-pub(super) fn simple(value: &Value, explode: bool, encode: fn(&str) -> String) -> Option<String> {
+/// A value as JSON text. `null` stands for nothing here too.
+fn json(value: &Value) -> Option<String> {
+    (!value.is_null()).then(|| value.to_string())
+}
+
+/// What fills a placeholder of a path.
+pub(super) fn path(name: &str, value: &Value, style: Style) -> Option<String> {
+    let encode = if style.reserved { harmless } else { encode };
+    match style.form {
+        StyleForm::Json => json(value).map(|text| encode(&text)),
+        StyleForm::Label => {
+            let between = if style.explode { "." } else { "," };
+            Some(format!(".{}", joined(value, style.explode, between, encode)?))
+        }
+        StyleForm::Matrix => matrix(name, value, style.explode, encode),
+        _ => joined(value, style.explode, ",", encode),
+    }
+}
+
+/// The value of a header, which no percent-encoding applies to.
+pub(super) fn header(value: &Value, style: Style) -> Option<String> {
+    match style.form {
+        StyleForm::Json => json(value),
+        _ => joined(value, style.explode, ",", str::to_owned),
+    }
+}
+
+/// `1,2`, and `a,1,b,2` or `a=1,b=2` for objects, with that separator.
+fn joined(value: &Value, explode: bool, between: &str, encode: Encode) -> Option<String> {
     match value {
         Value::Array(items) => {
             let items: Vec<_> = items.iter().filter_map(scalar).map(|text| encode(&text)).collect();
-            (!items.is_empty()).then(|| items.join(","))
+            (!items.is_empty()).then(|| items.join(between))
         }
         Value::Object(_) => {
-            let between = if explode { "=" } else { "," };
+            let within = if explode { "=" } else { between };
             let fields: Vec<_> = fields(value)
-                .map(|(key, text)| format!("{}{between}{}", encode(key), encode(&text)))
+                .map(|(key, text)| format!("{}{within}{}", encode(key), encode(&text)))
                 .collect();
-            (!fields.is_empty()).then(|| fields.join(","))
+            (!fields.is_empty()).then(|| fields.join(between))
         }
         other => scalar(other).map(|text| encode(&text)),
     }
 }
 
-/// Appends one parameter to a query string.
-pub(super) fn append_query(query: &mut String, name: &str, value: &Value, style: Style) {
-    let separator = match style.form {
-        StyleForm::DeepObject => return append_deep(query, &encode(name), value),
-        StyleForm::Form | StyleForm::Simple | StyleForm::Label | StyleForm::Matrix | StyleForm::Json => ",",
-        StyleForm::SpaceDelimited => "%20",
-        StyleForm::PipeDelimited => "%7C",
+/// `;name=value`, or `;name` alone for a text that is empty.
+fn matrix(name: &str, value: &Value, explode: bool, encode: Encode) -> Option<String> {
+    let pair = |name: &str, text: &str| match text {
+        "" => format!(";{}", encode(name)),
+        text => format!(";{}={text}", encode(name)),
     };
     match value {
-        Value::Array(items) if style.explode => {
-            items.iter().filter_map(scalar).for_each(|text| append(query, &encode(name), &text));
+        Value::Array(items) if explode => {
+            let pairs: Vec<_> =
+                items.iter().filter_map(scalar).map(|text| pair(name, &encode(&text))).collect();
+            (!pairs.is_empty()).then(|| pairs.concat())
         }
-        Value::Array(items) => {
-            let items: Vec<_> = items.iter().filter_map(scalar).map(|text| encode(&text)).collect();
-            append_joined(query, name, &items, separator);
+        Value::Object(_) if explode => {
+            let pairs: Vec<_> = fields(value).map(|(key, text)| pair(key, &encode(&text))).collect();
+            (!pairs.is_empty()).then(|| pairs.concat())
         }
-        Value::Object(_) if style.explode => {
-            fields(value).for_each(|(key, text)| append(query, &encode(key), &text));
-        }
-        Value::Object(_) => {
-            let pieces: Vec<_> = fields(value).flat_map(|(key, text)| [encode(key), encode(&text)]).collect();
-            append_joined(query, name, &pieces, separator);
-        }
-        other => {
-            if let Some(text) = scalar(other) {
-                append(query, &encode(name), &text);
-            }
-        }
+        other => joined(other, false, ",", encode).map(|text| pair(name, &text)),
     }
 }
 
-/// Appends one field to a form body.
-pub(super) fn append_form(form: &mut String, name: &str, value: &Value, style: Style) {
-    let nested = match value {
-        Value::Object(_) => true,
-        Value::Array(items) => items.iter().any(|item| item.is_object() || item.is_array()),
-        _ => false,
-    };
-    let style = if nested { Style { form: StyleForm::DeepObject, explode: true, ..style } } else { style };
-    append_query(form, name, value, style);
+/// `name=value` pairs: a query, a form body or a cookie header.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    text: String,
+    between: &'static str,
 }
 
-/// `name` is encoded already. The depth of a value is bounded by the limit on requests.
-fn append_deep(query: &mut String, name: &str, value: &Value) {
-    match value {
-        Value::Object(object) => {
-            for (key, field) in object {
-                append_deep(query, &format!("{name}%5B{}%5D", encode(key)), field);
+impl Pairs {
+    /// A query or a form, behind what is there already.
+    pub(super) fn query(text: String) -> Pairs {
+        Pairs { text, between: "&" }
+    }
+
+    pub(super) fn cookies() -> Pairs {
+        Pairs { text: String::new(), between: "; " }
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Appends `name=value`, both encoded already.
+    pub(super) fn push(&mut self, name: &str, value: &str) {
+        if !self.text.is_empty() {
+            self.text.push_str(self.between);
+        }
+        self.text.push_str(name);
+        self.text.push('=');
+        self.text.push_str(value);
+    }
+
+    /// Appends one parameter.
+    pub(super) fn append(&mut self, name: &str, value: &Value, style: Style) {
+        let separator = match style.form {
+            StyleForm::DeepObject => return self.append_deep(&encode(name), value),
+            StyleForm::SpaceDelimited => "%20",
+            StyleForm::PipeDelimited => "%7C",
+            StyleForm::Form | StyleForm::Simple | StyleForm::Label | StyleForm::Matrix | StyleForm::Json => {
+                ","
+            }
+        };
+        let joins = !style.explode && matches!(value, Value::Array(_) | Value::Object(_));
+        let spell: Encode = match style.reserved {
+            false => encode,
+            true if joins || self.between != "&" => element,
+            true => reserved,
+        };
+        let own = encode(name);
+        match value {
+            value if style.form == StyleForm::Json => {
+                if let Some(text) = json(value) {
+                    self.push(&own, &spell(&text));
+                }
+            }
+            Value::Array(items) if style.explode => {
+                items.iter().filter_map(scalar).for_each(|text| self.push(&own, &spell(&text)));
+            }
+            Value::Object(_) if style.explode => {
+                fields(value).for_each(|(key, text)| self.push(&encode(key), &spell(&text)));
+            }
+            Value::Array(_) | Value::Object(_) => {
+                if let Some(text) = joined(value, false, separator, spell) {
+                    self.push(&own, &text);
+                }
+            }
+            other => {
+                if let Some(text) = scalar(other) {
+                    self.push(&own, &spell(&text));
+                }
             }
         }
-        Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
-            for (index, item) in items.iter().enumerate() {
-                append_deep(query, &format!("{name}%5B{index}%5D"), item);
+    }
+
+    /// Appends one field of a form body.
+    pub(super) fn append_field(&mut self, name: &str, value: &Value, style: Style) {
+        let nested = match value {
+            _ if style.form == StyleForm::Json => false,
+            Value::Object(_) => true,
+            Value::Array(items) => items.iter().any(|item| item.is_object() || item.is_array()),
+            _ => false,
+        };
+        let style =
+            if nested { Style { form: StyleForm::DeepObject, explode: true, ..style } } else { style };
+        self.append(name, value, style);
+    }
+
+    /// `name` is encoded already. The depth of a value is bounded by the limit on requests.
+    fn append_deep(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::Object(object) => {
+                for (key, field) in object {
+                    self.append_deep(&format!("{name}%5B{}%5D", encode(key)), field);
+                }
             }
-        }
-        Value::Array(items) => {
-            items.iter().filter_map(scalar).for_each(|text| append(query, &format!("{name}%5B%5D"), &text));
-        }
-        other => {
-            if let Some(text) = scalar(other) {
-                append(query, name, &text);
+            Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.append_deep(&format!("{name}%5B{index}%5D"), item);
+                }
+            }
+            Value::Array(items) => {
+                let name = format!("{name}%5B%5D");
+                items.iter().filter_map(scalar).for_each(|text| self.push(&name, &encode(&text)));
+            }
+            other => {
+                if let Some(text) = scalar(other) {
+                    self.push(name, &encode(&text));
+                }
             }
         }
     }
@@ -115,109 +237,200 @@ fn fields(value: &Value) -> impl Iterator<Item = (&String, String)> {
     value.as_object().into_iter().flatten().filter_map(|(key, field)| Some((key, scalar(field)?)))
 }
 
-fn append_joined(query: &mut String, name: &str, encoded: &[String], separator: &str) {
-    if !encoded.is_empty() {
-        append_encoded(query, &encode(name), &encoded.join(separator));
-    }
-}
-
-fn append(query: &mut String, encoded_name: &str, text: &str) {
-    append_encoded(query, encoded_name, &encode(text));
-}
-
-/// Appends `name=value`, both encoded already.
-pub(super) fn append_encoded(query: &mut String, name: &str, value: &str) {
-    if !query.is_empty() {
-        query.push('&');
-    }
-    query.push_str(name);
-    query.push('=');
-    query.push_str(value);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
-    fn query(value: &Value, form: StyleForm, explode: bool) -> String {
-        let mut query = String::new();
-        append_query(&mut query, "c", value, Style { form, explode, reserved: false });
-        query
+    fn style(form: StyleForm, explode: bool) -> Style {
+        Style { form, explode, reserved: false }
+    }
+
+    fn query(value: &Value, style: Style) -> String {
+        let mut query = Pairs::query(String::new());
+        query.append("color", value, style);
+        query.into_text()
+    }
+
+    /// The columns of OpenAPI's "Style Examples": empty, string, array, object.
+    fn columns() -> [Value; 4] {
+        [json!(""), json!("blue"), json!(["blue", "black", "brown"]), json!({"R": 100, "G": 200, "B": 150})]
     }
 
     #[test]
-    fn openapi_s_table_of_styles() {
-        use StyleForm::{DeepObject, Form, PipeDelimited, SpaceDelimited};
-        let list = json!(["blue", "black"]);
-        let object = json!({"R": 100, "G": 200});
-        for (value, form, explode, expected) in [
-            (&json!("blue"), Form, true, "c=blue"),
-            (&json!(""), Form, true, "c="),
-            (&list, Form, true, "c=blue&c=black"),
-            (&list, Form, false, "c=blue,black"),
-            (&object, Form, true, "R=100&G=200"),
-            (&object, Form, false, "c=R,100,G,200"),
-            (&list, SpaceDelimited, false, "c=blue%20black"),
-            (&list, SpaceDelimited, true, "c=blue&c=black"),
-            (&object, SpaceDelimited, false, "c=R%20100%20G%20200"),
-            (&list, PipeDelimited, false, "c=blue%7Cblack"),
-            (&object, PipeDelimited, false, "c=R%7C100%7CG%7C200"),
-            (&object, DeepObject, true, "c%5BR%5D=100&c%5BG%5D=200"),
+    fn openapi_s_table_of_styles_in_paths() {
+        use StyleForm::{Label, Matrix, Simple};
+        let rows: [(StyleForm, bool, [&str; 4]); 6] = [
+            (Matrix, false, [";color", ";color=blue", ";color=blue,black,brown", ";color=R,100,G,200,B,150"]),
             (
-                &json!({"a": {"b": [1, 2]}}),
-                DeepObject,
+                Matrix,
                 true,
-                "c%5Ba%5D%5Bb%5D%5B%5D=1&c%5Ba%5D%5Bb%5D%5B%5D=2",
+                [";color", ";color=blue", ";color=blue;color=black;color=brown", ";R=100;G=200;B=150"],
             ),
-            (&json!([{"a": 1}]), DeepObject, true, "c%5B0%5D%5Ba%5D=1"),
-            (&json!(true), Form, true, "c=true"),
-            (&json!(-1.5), Form, true, "c=-1.5"),
-            (&json!([{"a": 1}]), Form, true, "c=%7B%22a%22%3A1%7D"),
-        ] {
-            assert_eq!(query(value, form, explode), expected, "{value} {form:?} explode {explode}");
+            (Label, false, [".", ".blue", ".blue,black,brown", ".R,100,G,200,B,150"]),
+            (Label, true, [".", ".blue", ".blue.black.brown", ".R=100.G=200.B=150"]),
+            (Simple, false, ["", "blue", "blue,black,brown", "R,100,G,200,B,150"]),
+            (Simple, true, ["", "blue", "blue,black,brown", "R=100,G=200,B=150"]),
+        ];
+        for (form, explode, row) in rows {
+            for (value, expected) in columns().iter().zip(row) {
+                let found = path("color", value, style(form, explode)).unwrap();
+                assert_eq!(found, expected, "{form:?} explode {explode} {value}");
+            }
         }
     }
 
     #[test]
-    fn nothing_is_sent_for_null_and_for_what_is_empty() {
-        for value in [json!(null), json!([]), json!({}), json!([null]), json!({"a": null})] {
-            for form in [StyleForm::Form, StyleForm::PipeDelimited, StyleForm::DeepObject] {
-                for explode in [true, false] {
-                    assert_eq!(query(&value, form, explode), "", "{value} {form:?}");
+    fn openapi_s_table_of_styles_in_queries() {
+        use StyleForm::{DeepObject, Form, PipeDelimited, SpaceDelimited};
+        const NONE: Option<&str> = None;
+        let rows: [(StyleForm, bool, [Option<&str>; 4]); 5] = [
+            (
+                Form,
+                false,
+                [
+                    Some("color="),
+                    Some("color=blue"),
+                    Some("color=blue,black,brown"),
+                    Some("color=R,100,G,200,B,150"),
+                ],
+            ),
+            (
+                Form,
+                true,
+                [
+                    Some("color="),
+                    Some("color=blue"),
+                    Some("color=blue&color=black&color=brown"),
+                    Some("R=100&G=200&B=150"),
+                ],
+            ),
+            (
+                SpaceDelimited,
+                false,
+                [NONE, NONE, Some("color=blue%20black%20brown"), Some("color=R%20100%20G%20200%20B%20150")],
+            ),
+            (
+                PipeDelimited,
+                false,
+                [NONE, NONE, Some("color=blue%7Cblack%7Cbrown"), Some("color=R%7C100%7CG%7C200%7CB%7C150")],
+            ),
+            (
+                DeepObject,
+                true,
+                [NONE, NONE, NONE, Some("color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150")],
+            ),
+        ];
+        for (form, explode, row) in rows {
+            for (value, expected) in columns().iter().zip(row) {
+                if let Some(expected) = expected {
+                    assert_eq!(query(value, style(form, explode)), expected, "{form:?} {explode} {value}");
                 }
             }
         }
     }
 
     #[test]
-    fn a_value_cannot_add_a_pair_or_an_element() {
-        assert_eq!(query(&json!("a&b=c#d e+f"), StyleForm::Form, true), "c=a%26b%3Dc%23d%20e%2Bf");
-        assert_eq!(query(&json!(["a,b", "c"]), StyleForm::Form, false), "c=a%2Cb,c");
-        assert_eq!(query(&json!({"a]&x": "1"}), StyleForm::DeepObject, true), "c%5Ba%5D%26x%5D=1");
+    fn what_openapi_s_table_leaves_open() {
+        use StyleForm::{DeepObject, Form, Json, SpaceDelimited};
+        let list = json!(["blue", "black"]);
+        for (value, form, explode, expected) in [
+            (&list, SpaceDelimited, true, "color=blue&color=black"),
+            (&json!(true), Form, true, "color=true"),
+            (&json!(-1.5), Form, true, "color=-1.5"),
+            (&json!([{"a": 1}]), Form, true, "color=%7B%22a%22%3A1%7D"),
+            (&json!([{"a": 1}]), DeepObject, true, "color%5B0%5D%5Ba%5D=1"),
+            (
+                &json!({"a": {"b": [1, 2]}}),
+                DeepObject,
+                true,
+                "color%5Ba%5D%5Bb%5D%5B%5D=1&color%5Ba%5D%5Bb%5D%5B%5D=2",
+            ),
+            (&json!({"a": [1, "x"]}), Json, true, "color=%7B%22a%22%3A%5B1%2C%22x%22%5D%7D"),
+            (&json!("x"), Json, false, "color=%22x%22"),
+            (&json!([]), Json, false, "color=%5B%5D"),
+        ] {
+            assert_eq!(query(value, style(form, explode)), expected, "{value} {form:?} explode {explode}");
+        }
     }
 
     #[test]
-    fn simple_style_for_paths_and_headers() {
-        for (value, explode, expected) in [
-            (json!([3, "a,b"]), false, Some("3,a%2Cb")),
-            (json!({"R": 1, "G": 2}), false, Some("R,1,G,2")),
-            (json!({"R": 1, "G": 2}), true, Some("R=1,G=2")),
-            (json!("x/y"), false, Some("x%2Fy")),
-            (json!([]), false, None),
-            (json!(null), false, None),
-        ] {
-            assert_eq!(simple(&value, explode, encode).as_deref(), expected, "{value}");
+    fn nothing_is_sent_for_null_and_for_what_is_empty() {
+        use StyleForm::{DeepObject, Form, Json, Label, Matrix, PipeDelimited, Simple};
+        for value in [json!(null), json!([]), json!({}), json!([null]), json!({"a": null})] {
+            for explode in [true, false] {
+                for form in [Form, PipeDelimited, DeepObject] {
+                    assert_eq!(query(&value, style(form, explode)), "", "{value} {form:?}");
+                }
+                for form in [Simple, Label, Matrix] {
+                    assert_eq!(path("color", &value, style(form, explode)), None, "{value} {form:?}");
+                }
+            }
         }
+        assert_eq!(query(&json!(null), style(Json, false)), "");
+        assert_eq!(path("color", &json!(null), style(Json, false)), None);
+    }
+
+    #[test]
+    fn a_value_cannot_add_a_pair_or_an_element() {
+        use StyleForm::{DeepObject, Form, Label, Matrix, Simple};
+        assert_eq!(query(&json!("a&b=c#d e+f"), style(Form, true)), "color=a%26b%3Dc%23d%20e%2Bf");
+        assert_eq!(query(&json!(["a,b", "c"]), style(Form, false)), "color=a%2Cb,c");
+        assert_eq!(query(&json!({"a]&x": "1"}), style(DeepObject, true)), "color%5Ba%5D%26x%5D=1");
+        let hostile = json!("a/b;c=d,e?f#g\r\n\0");
+        let encoded = "a%2Fb%3Bc%3Dd%2Ce%3Ff%23g%0D%0A%00";
+        for (form, before) in [(Simple, ""), (Label, "."), (Matrix, ";color=")] {
+            assert_eq!(path("color", &hostile, style(form, false)).unwrap(), format!("{before}{encoded}"));
+        }
+    }
+
+    #[test]
+    fn reserved_characters_pass_where_they_separate_nothing() {
+        const RESERVED: &str = ":/?#[]@!$&'()*+,;= %\"\r\n";
+        let allowed = |form, explode| Style { form, explode, reserved: true };
+        let one = query(&json!(RESERVED), allowed(StyleForm::Form, true));
+        assert_eq!(one, "color=:/?%23[]@!$%26'()*%2B,;=%20%25%22%0D%0A");
+        let list = query(&json!(["a,b/c", "d"]), allowed(StyleForm::Form, false));
+        assert_eq!(list, "color=a%2Cb/c,d");
+        let exploded = query(&json!({"k&": "a,b/c"}), allowed(StyleForm::Form, true));
+        assert_eq!(exploded, "k%26=a,b/c");
+        let segment = path("color", &json!(RESERVED), allowed(StyleForm::Simple, false)).unwrap();
+        assert_eq!(segment, ":%2F%3F%23%5B%5D@!$%26'()*%2B%2C%3B%3D%20%25%22%0D%0A");
+        let mut cookies = Pairs::cookies();
+        cookies.append("c", &json!(RESERVED), allowed(StyleForm::Form, true));
+        assert_eq!(cookies.into_text(), "c=:/?%23[]@!$%26'()*%2B%2C%3B=%20%25%22%0D%0A");
+    }
+
+    #[test]
+    fn cookies_are_pairs_that_no_value_can_end() {
+        let mut cookies = Pairs::cookies();
+        for (name, value, explode) in [
+            ("a", json!("x; b=1"), true),
+            ("list", json!(["p", "q,r"]), false),
+            ("each", json!([1, 2]), true),
+            ("object", json!({"R": 1, "G": null}), true),
+        ] {
+            cookies.append(name, &value, style(StyleForm::Form, explode));
+        }
+        assert_eq!(cookies.into_text(), "a=x%3B%20b%3D1; list=p,q%2Cr; each=1; each=2; R=1");
+    }
+
+    #[test]
+    fn headers_are_simple_or_json_and_not_encoded() {
+        let header = |value, form, explode| super::header(&value, style(form, explode));
+        assert_eq!(header(json!(["a b", 2]), StyleForm::Simple, false).unwrap(), "a b,2");
+        assert_eq!(header(json!({"R": 1, "G": 2}), StyleForm::Simple, true).unwrap(), "R=1,G=2");
+        assert_eq!(header(json!({"a": "\n"}), StyleForm::Json, false).unwrap(), r#"{"a":"\n"}"#);
+        assert_eq!(header(json!([]), StyleForm::Simple, false), None);
     }
 
     #[test]
     fn form_bodies_spell_objects_with_brackets_and_lists_by_style() {
-        let mut form = String::new();
-        let style = Style { form: StyleForm::Form, explode: true, reserved: false };
+        let mut form = Pairs::query(String::new());
         for (name, value) in [("a", json!({"b": 1})), ("c", json!(["x", "y"])), ("d", json!([{"e": 2}]))] {
-            append_form(&mut form, name, &value, style);
+            form.append_field(name, &value, style(StyleForm::Form, true));
         }
-        assert_eq!(form, "a%5Bb%5D=1&c=x&c=y&d%5B0%5D%5Be%5D=2");
+        form.append_field("f", &json!({"g": 3}), style(StyleForm::Json, false));
+        assert_eq!(form.into_text(), "a%5Bb%5D=1&c=x&c=y&d%5B0%5D%5Be%5D=2&f=%7B%22g%22%3A3%7D");
     }
 }

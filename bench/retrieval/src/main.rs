@@ -1,0 +1,207 @@
+//! Measures how well search finds what questions need: `mcpaql-retrieval OPENAPI.json QUESTIONS.json [--misses]`.
+//!
+//! A question names the operations that answer it: `solution` holds methods and paths of which all are needed, `any` holds
+//! operation ids of which one is enough. Plain BM25 over name and description is measured in the same run.
+
+mod bm25;
+mod document;
+
+use anyhow::{Context, Result, bail};
+use bm25::Bm25;
+use document::Loaded;
+use mcpaql_core::links::{Links, producers};
+use mcpaql_core::search::{Builder, Index};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::time::Instant;
+
+fn main() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let (description, questions, misses) = match words.as_slice() {
+        [description, questions] => (description, questions, false),
+        [description, questions, option] if option == "--misses" => (description, questions, true),
+        _ => bail!(
+            "say which OpenAPI document (JSON) and which questions: mcpaql-retrieval OPENAPI QUESTIONS [--misses]"
+        ),
+    };
+    let text = std::fs::read_to_string(description).with_context(|| format!("cannot read {description}"))?;
+    let operations = document::read(&text)?;
+    let text = std::fs::read_to_string(questions).with_context(|| format!("cannot read {questions}"))?;
+    let questions = read_questions(&text, &operations)?;
+    let engine = Engine::build(&operations);
+    engine.report(&questions, misses);
+    Ok(())
+}
+
+/// A question and what answers it.
+struct Question {
+    text: String,
+    gold: Vec<usize>,
+    /// Whether all are needed.
+    all: bool,
+}
+
+fn read_questions(text: &str, operations: &[Loaded]) -> Result<Vec<Question>> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (place, loaded) in operations.iter().enumerate() {
+        places.insert(loaded.id.clone(), place);
+        let method = match &loaded.operation.binding {
+            mcpaql_core::operation::Binding::Http(http) => http.method.as_str(),
+            _ => "",
+        };
+        places.insert(format!("{method} {}", nameless(&loaded.path)), place);
+    }
+    let all: Vec<Value> = serde_json::from_str(text)?;
+    all.iter()
+        .map(|entry| {
+            let text = entry.get("query").and_then(Value::as_str).context("a question has no query")?;
+            let needed = entry.get("solution").and_then(Value::as_array);
+            let names = needed
+                .or_else(|| entry.get("any").and_then(Value::as_array))
+                .context("nothing answers it")?;
+            let mut gold = Vec::new();
+            for name in names.iter().filter_map(Value::as_str) {
+                let name = nameless(&name.split_whitespace().collect::<Vec<_>>().join(" "));
+                let place = *places.get(&name).with_context(|| format!("there is no operation {name}"))?;
+                if !gold.contains(&place) {
+                    gold.push(place);
+                }
+            }
+            Ok(Question { text: text.to_owned(), gold, all: needed.is_some() })
+        })
+        .collect()
+}
+
+/// The path with nameless placeholders, because questions do not always spell them right.
+fn nameless(path: &str) -> String {
+    let mut out = String::new();
+    let mut inside = false;
+    for ch in path.chars() {
+        match ch {
+            '{' => inside = true,
+            '}' => {
+                inside = false;
+                out.push_str("{}");
+            }
+            ch if !inside => out.push(ch),
+            _ => {}
+        }
+    }
+    out
+}
+
+struct Engine<'a> {
+    operations: &'a [Loaded],
+    index: Index,
+    links: Links,
+    plain: Bm25,
+}
+
+/// What was shown for a question at ten hits: each hit, and what is named along with it.
+type Shown = Vec<(usize, Vec<usize>)>;
+
+impl<'a> Engine<'a> {
+    fn build(operations: &'a [Loaded]) -> Engine<'a> {
+        let names: Vec<_> = operations.iter().map(Loaded::names).collect();
+        let start = Instant::now();
+        let mut builder = Builder::default();
+        for (loaded, names) in operations.iter().zip(&names) {
+            builder.add(&loaded.doc(names));
+        }
+        let index = builder.finish();
+        let built = start.elapsed();
+        let pairs: Vec<_> =
+            operations.iter().map(|loaded| (&loaded.operation, loaded.outline.clone())).collect();
+        let start = Instant::now();
+        let links = producers(&pairs);
+        println!(
+            "{} operations: index built in {:.1} ms, links in {:.1} ms",
+            operations.len(),
+            built.as_secs_f64() * 1e3,
+            start.elapsed().as_secs_f64() * 1e3
+        );
+        let texts: Vec<String> =
+            operations.iter().map(|loaded| format!("{} {}", loaded.summary, loaded.description)).collect();
+        let plain = Bm25::build(
+            operations
+                .iter()
+                .map(|loaded| loaded.operation.name.as_str())
+                .zip(texts.iter().map(String::as_str)),
+        );
+        Engine { operations, index, links, plain }
+    }
+
+    fn chain(&self, question: &str, limit: usize) -> Shown {
+        let found = self.index.search_with_chain(&self.links, question, limit);
+        found
+            .into_iter()
+            .map(|found| {
+                let named = found.sources.into_iter().flat_map(|source| source.producers).collect();
+                (found.hit.position, named)
+            })
+            .collect()
+    }
+
+    fn report(&self, questions: &[Question], misses: bool) {
+        let bare = |shown: Shown| shown.into_iter().map(|(hit, _)| (hit, Vec::new())).collect::<Shown>();
+        let plain = |question: &str, limit: usize| {
+            self.plain.search(question, limit).into_iter().map(|hit| (hit, Vec::new())).collect::<Shown>()
+        };
+        println!("{} questions\n\n| | @1 | @5 | @10 | MRR |\n|---|---:|---:|---:|---:|", questions.len());
+        row("plain BM25", questions, plain);
+        row("search, hits only", questions, |question, limit| bare(self.chain(question, limit)));
+        row("search, with named producers", questions, |question, limit| self.chain(question, limit));
+        let start = Instant::now();
+        const ROUNDS: u32 = 20;
+        for _ in 0..ROUNDS {
+            for question in questions {
+                black_box(self.chain(black_box(&question.text), 10));
+            }
+        }
+        let times = f64::from(ROUNDS) * questions.len() as f64;
+        println!("\n{:.1} µs for a question", start.elapsed().as_secs_f64() * 1e6 / times);
+        if misses {
+            self.misses(questions);
+        }
+    }
+
+    fn misses(&self, questions: &[Question]) {
+        let name = |place: &usize| self.operations.get(*place).map_or("", |loaded| loaded.id.as_str());
+        for question in questions {
+            let shown = self.chain(&question.text, if question.all { 10 } else { 5 });
+            let first = shown.first().is_some_and(|(hit, _)| question.gold.contains(hit));
+            if question.recall(&shown) >= 1.0 && (first || question.all) {
+                continue;
+            }
+            println!("\n{}\n  needs {:?}", question.text, question.gold.iter().map(name).collect::<Vec<_>>());
+            for (hit, named) in &shown {
+                println!("  {} <- {:?}", name(hit), named.iter().map(name).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+impl Question {
+    /// The part of what is needed that is among what was shown.
+    fn recall(&self, shown: &Shown) -> f64 {
+        let is_shown = |gold: &&usize| shown.iter().any(|(hit, named)| hit == *gold || named.contains(gold));
+        let found = self.gold.iter().filter(is_shown).count();
+        if self.all { found as f64 / self.gold.len() as f64 } else { f64::from(u8::from(found > 0)) }
+    }
+}
+
+fn row(name: &str, questions: &[Question], search: impl Fn(&str, usize) -> Shown) {
+    let mean = |value: &dyn Fn(&Question) -> f64| {
+        questions.iter().map(value).sum::<f64>() / questions.len().max(1) as f64
+    };
+    let recall = |limit: usize| mean(&|question| question.recall(&search(&question.text, limit)));
+    let reciprocal = mean(&|question| {
+        let shown = search(&question.text, 10);
+        let place = shown.iter().position(|(hit, named)| {
+            question.gold.contains(hit) || named.iter().any(|named| question.gold.contains(named))
+        });
+        place.map_or(0.0, |place| 1.0 / (place + 1) as f64)
+    });
+    println!("| {name} | {:.3} | {:.3} | {:.3} | {reciprocal:.3} |", recall(1), recall(5), recall(10));
+}

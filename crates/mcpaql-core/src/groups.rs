@@ -1,0 +1,88 @@
+//! Operations in counted groups: by tag, and by the noun of the name where there is none.
+
+use crate::operation::Operation;
+use indexmap::IndexMap;
+
+/// Counted groups, the largest first.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    /// Most of the operations have a tag.
+    pub(crate) by_tag: bool,
+    counts: IndexMap<String, usize>,
+}
+
+impl Groups {
+    /// The groups of these operations; each is in one, by its first tag.
+    pub(crate) fn of<'o>(operations: impl Iterator<Item = &'o Operation>) -> Groups {
+        let mut counts: IndexMap<String, usize> = IndexMap::new();
+        let (mut tagged, mut all) = (0, 0);
+        for operation in operations {
+            all += 1;
+            let tag = operation.tags.iter().map(|tag| tag.trim()).find(|tag| !tag.is_empty());
+            tagged += usize::from(tag.is_some());
+            let group = tag.unwrap_or_else(|| noun(&operation.name));
+            match counts.get_mut(group) {
+                Some(count) => *count += 1,
+                None => {
+                    counts.insert(group.to_owned(), 1);
+                }
+            }
+        }
+        counts.sort_by(|a, m, b, n| n.cmp(m).then_with(|| a.cmp(b)));
+        Groups { by_tag: tagged * 2 >= all, counts }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// The largest, with what they count.
+    pub(crate) fn largest(&self, most: usize) -> impl Iterator<Item = (&str, usize)> {
+        self.counts.iter().take(most).map(|(name, count)| (name.as_str(), *count))
+    }
+}
+
+/// What an operation is about: the word behind the verb, without a plural's `s`.
+fn noun(name: &str) -> &str {
+    let mut words = name.split('_').filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or(name);
+    let noun = words.next().unwrap_or(first);
+    if noun.len() > 3 && !noun.ends_with("ss") { noun.strip_suffix('s').unwrap_or(noun) } else { noun }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::Category;
+    use crate::validate::fixtures::operation;
+
+    fn groups(operations: &[(&str, &[&str])]) -> (bool, Vec<(String, usize)>) {
+        let operations: Vec<Operation> = operations
+            .iter()
+            .map(|(name, tags)| Operation {
+                tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+                ..operation(name, Category::Read)
+            })
+            .collect();
+        let groups = Groups::of(operations.iter());
+        (groups.by_tag, groups.largest(9).map(|(name, count)| (name.to_owned(), count)).collect())
+    }
+
+    #[test]
+    fn the_first_tag_is_the_group_and_without_one_the_noun() {
+        let (by_tag, counts) = groups(&[
+            ("list_repos", &[]),
+            ("get_repo", &["", " "]),
+            ("get_repo_content", &[]),
+            ("merge", &[]),
+            ("list_issues", &["Issues", "repo"]),
+        ]);
+        assert!(!by_tag);
+        assert_eq!(counts, [("repo".to_owned(), 3), ("Issues".to_owned(), 1), ("merge".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn they_are_by_tag_where_most_have_one() {
+        assert!(groups(&[("list_repos", &["a"]), ("get_repo", &[])]).0);
+    }
+}

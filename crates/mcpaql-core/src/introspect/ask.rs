@@ -1,0 +1,108 @@
+//! What somebody asks `introspect` for.
+
+use super::invalid;
+use crate::error::OpError;
+use crate::operation::Category;
+use crate::response::Warning;
+use serde_json::{Map, Value};
+
+/// How much is said about each operation or type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    Names,
+    Signature,
+    Summary,
+    Full,
+}
+
+impl Detail {
+    pub(super) const ALL: [Detail; 4] = [Detail::Names, Detail::Signature, Detail::Summary, Detail::Full];
+
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Detail::Names => "names",
+            Detail::Signature => "signature",
+            Detail::Summary => "summary",
+            Detail::Full => "full",
+        }
+    }
+}
+
+/// The arguments, read. A blank text is as good as none: some callers fill in every parameter.
+#[derive(Debug)]
+pub(super) struct Ask<'a> {
+    /// About types, not operations.
+    pub(super) types: bool,
+    pub(super) names: Option<Vec<&'a str>>,
+    /// The names came as a list.
+    pub(super) several: bool,
+    pub(super) search: Option<&'a str>,
+    pub(super) category: Option<Category>,
+    pub(super) endpoint: Option<&'a str>,
+    pub(super) tag: Option<&'a str>,
+    pub(super) detail: Option<Detail>,
+    pub(super) first: Option<usize>,
+    pub(super) after: Option<&'a str>,
+}
+
+impl<'a> Ask<'a> {
+    pub(super) fn read(args: &'a Map<String, Value>) -> Result<Ask<'a>, OpError> {
+        let text =
+            |key: &str| args.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+        let types = match text("query") {
+            None | Some("operations") => false,
+            Some("types") => true,
+            Some(_) => {
+                let message = "Parameter 'query' must be 'operations' or 'types'.".to_owned();
+                return Err(invalid("query", message));
+            }
+        };
+        let names = match args.get("name") {
+            Some(Value::Array(names)) => Some(names.iter().filter_map(Value::as_str).collect()),
+            _ => text("name").map(|name| vec![name]),
+        };
+        let first = args
+            .get("first")
+            .and_then(Value::as_u64)
+            .map(|first| usize::try_from(first).unwrap_or(usize::MAX));
+        Ok(Ask {
+            types,
+            names,
+            several: matches!(args.get("name"), Some(Value::Array(_))),
+            search: text("search"),
+            category: text("category").and_then(Category::parse),
+            endpoint: text("endpoint"),
+            tag: text("tag"),
+            detail: text("detail")
+                .and_then(|word| Detail::ALL.into_iter().find(|detail| detail.as_str() == word)),
+            first,
+            after: text("after"),
+        })
+    }
+
+    /// The parameters that leave operations out.
+    pub(super) fn narrowed_by(&self) -> impl Iterator<Item = &'static str> {
+        let given = [
+            ("search", self.search.is_some()),
+            ("category", self.category.is_some()),
+            ("endpoint", self.endpoint.is_some()),
+            ("tag", self.tag.is_some()),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    /// Whether somebody wants one page of many.
+    pub(super) fn paged(&self) -> bool {
+        self.first.is_some() || self.after.is_some()
+    }
+
+    /// A warning about what has no effect beside names.
+    pub(super) fn beside_names(&self) -> Option<Warning> {
+        let paged = self.paged().then_some("first or after");
+        let idle: Vec<&str> = self.narrowed_by().chain(paged).collect();
+        (!idle.is_empty()).then(|| Warning {
+            code: "IGNORED_PARAMS",
+            message: format!("'name' says what to show, so {} had no effect.", idle.join(", ")),
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! One operation: everything there is to know, flat. Nested object parameters are named types.
+
+use crate::catalog::{Catalog, Entry, Producers, Whole};
+use crate::operation::{Operation, Param};
+use crate::signature::{self, Room};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+/// Keywords of a schema that stand beside a parameter's type.
+const CONSTRAINTS: &[&str] = &[
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "nullable",
+    "deprecated",
+];
+
+/// Everything about an operation; `None` where it cannot be read.
+pub(super) fn operation(catalog: &Catalog, entry: &Entry) -> Option<Value> {
+    let whole = catalog.whole(entry)?;
+    let operation = whole.operation;
+    let mut out = Map::new();
+    out.insert("name".into(), operation.name.as_str().into());
+    out.insert("semantic_category".into(), operation.category.as_str().into());
+    out.insert("endpoint".into(), operation.endpoint.as_str().into());
+    out.insert("mcpTool".into(), entry.tool.as_str().into());
+    out.insert("description".into(), operation.description.as_str().into());
+    out.insert(
+        "permissions".into(),
+        json!({"readOnly": entry.hints.read_only, "destructive": entry.hints.destructive}),
+    );
+    let producers = catalog.producers(entry);
+    out.insert(
+        "parameters".into(),
+        operation.params.iter().map(|param| parameter(param, &producers)).collect(),
+    );
+    out.insert("returns".into(), returns(whole));
+    out.insert("examples".into(), examples(operation));
+    out.insert("danger".into(), operation.danger.as_str().into());
+    out.insert("idempotent".into(), entry.hints.idempotent.into());
+    out.insert("signature".into(), signature::with_types(operation, whole.types).into());
+    if !operation.tags.is_empty() {
+        out.insert("tags".into(), json!(operation.tags));
+    }
+    if !operation.aliases.is_empty() {
+        out.insert("aliases".into(), json!(operation.aliases));
+    }
+    if let Some(instead) = &operation.deprecated {
+        out.insert(
+            "deprecated".into(),
+            if instead.is_empty() { true.into() } else { instead.as_str().into() },
+        );
+    }
+    Some(Value::Object(out))
+}
+
+/// The signature of an operation with its types, and where its identifiers come from: all that a call needs.
+pub(super) fn signed(catalog: &Catalog, entry: &Entry) -> Option<Value> {
+    let whole = catalog.whole(entry)?;
+    let mut out = Map::new();
+    out.insert("name".into(), whole.operation.name.as_str().into());
+    out.insert("endpoint".into(), whole.operation.endpoint.as_str().into());
+    out.insert("signature".into(), signature::with_types(whole.operation, whole.types).into());
+    let from: Map<String, Value> =
+        catalog.producers(entry).into_iter().map(|(param, names)| (param, names.into())).collect();
+    if !from.is_empty() {
+        out.insert("from".into(), Value::Object(from));
+    }
+    Some(Value::Object(out))
+}
+
+/// The signature of an operation in a list: the call, with types where they are few.
+pub(super) fn listed(catalog: &Catalog, entry: &Entry) -> Option<Value> {
+    let whole = catalog.whole(entry)?;
+    let asked = Operation { returns: None, examples: Vec::new(), ..whole.operation.clone() };
+    let signature = match signature::complete(&asked, whole.types, Room::LISTED) {
+        Some(signature) => signature,
+        None => signature::call(&asked),
+    };
+    Some(json!({"name": asked.name, "signature": signature}))
+}
+
+fn examples(operation: &Operation) -> Value {
+    let example = |example: &crate::operation::Example| {
+        let mut out = Map::new();
+        if !example.description.is_empty() {
+            out.insert("description".into(), example.description.as_str().into());
+        }
+        out.insert("request".into(), json!({"operation": operation.name, "params": example.params}));
+        Value::Object(out)
+    };
+    operation.examples.iter().map(example).collect()
+}
+
+/// A parameter as `ParameterInfo`: flat, with its constraints.
+fn parameter(param: &Param, producers: &Producers<'_>) -> Value {
+    let mut out = field(&param.name, &param.schema, param.required);
+    if !param.description.is_empty() {
+        out.insert("description".into(), param.description.as_str().into());
+    }
+    if let Some(default) = param.default.as_ref().filter(|_| !param.sensitive) {
+        out.insert("default".into(), default.clone());
+    }
+    if param.sensitive {
+        out.insert("sensitive".into(), true.into());
+    }
+    if let Some((_, names)) = producers.iter().find(|(name, _)| *name == param.name) {
+        out.insert("from".into(), json!(names));
+    }
+    if !is_flat(&param.schema) {
+        // Whatever the flat view cannot say is here.
+        out.insert("schema".into(), param.schema.clone());
+    }
+    Value::Object(out)
+}
+
+/// Whether type, constraints and `items` say all that the schema says.
+fn is_flat(schema: &Value) -> bool {
+    let nested = [
+        "oneOf",
+        "anyOf",
+        "allOf",
+        "not",
+        "prefixItems",
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+    ];
+    nested.iter().all(|key| schema.get(key).is_none()) && schema.get("items").is_none_or(is_flat)
+}
+
+/// Name, type, `required`, constraints and `items` of anything that has a schema.
+pub(super) fn field(name: &str, schema: &Value, required: bool) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("name".into(), name.into());
+    out.insert("type".into(), type_name(schema).into());
+    out.insert("required".into(), required.into());
+    for key in ["description", "default"].iter().chain(CONSTRAINTS) {
+        if let Some(value) = schema.get(key) {
+            out.insert((*key).to_owned(), value.clone());
+        }
+    }
+    if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
+        let mut inner = field("item", items, true);
+        inner.shift_remove("name");
+        inner.shift_remove("required");
+        out.insert("items".into(), Value::Object(inner));
+    }
+    out
+}
+
+/// `string`, `array`, a type's name, or the signature's spelling for what has no single name.
+fn type_name(schema: &Value) -> String {
+    match schema.get("type") {
+        Some(Value::String(name)) => name.clone(),
+        _ => signature::type_of(schema),
+    }
+}
+
+fn returns(whole: Whole<'_>) -> Value {
+    let Some(returns) = &whole.operation.returns else {
+        return json!({"name": "any", "kind": "scalar"});
+    };
+    let name = signature::type_of(&returns.schema);
+    let mut out = Map::new();
+    out.insert("name".into(), name.into());
+    out.insert("kind".into(), kind(resolve(whole.types, &returns.schema)).into());
+    if !returns.description.is_empty() {
+        out.insert("description".into(), returns.description.as_str().into());
+    }
+    Value::Object(out)
+}
+
+/// Follows a reference once; declared types are never mere aliases of themselves.
+fn resolve<'v>(types: &'v IndexMap<String, Value>, schema: &'v Value) -> &'v Value {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix("#/types/"));
+    name.and_then(|name| types.get(name)).unwrap_or(schema)
+}
+
+pub(super) fn kind(schema: &Value) -> &'static str {
+    if schema.get("enum").is_some() {
+        "enum"
+    } else if schema.get("oneOf").is_some() || schema.get("anyOf").is_some() {
+        "union"
+    } else if schema.get("properties").is_some()
+        || schema.get("type").is_some_and(|kind| kind == "object" || kind == "array")
+    {
+        "object"
+    } else {
+        "scalar"
+    }
+}

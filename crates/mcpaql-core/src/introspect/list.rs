@@ -1,0 +1,135 @@
+//! Lists of operations: all, narrowed, found by search; whole or in pages.
+
+use super::ask::{Ask, Detail};
+use super::page::{self, Page};
+use super::protocol::protocol;
+use super::{details, hits, summary};
+use crate::catalog::{Catalog, Entry};
+use crate::error::OpError;
+use crate::groups::Groups;
+use crate::request;
+use crate::response::{Answer, Warning};
+use crate::suggest;
+use serde_json::{Map, Value, json};
+
+/// Names are short, so that more of them make a page.
+const NAMES: usize = 200;
+/// Details are long.
+const DETAILS: usize = 5;
+/// So many details at once, whatever is asked for.
+const MOST_DETAILS: usize = 20;
+/// How many groups are counted before the rest of them is.
+const GROUPS: usize = 15;
+
+/// The operations that are asked for.
+pub(super) fn operations(catalog: &Catalog, ask: &Ask<'_>) -> Result<Answer, OpError> {
+    let found = found(catalog, ask);
+    let whole = found.len() <= page::WHOLE;
+    let (size, most) = match (ask.detail, ask.search) {
+        (Some(Detail::Full), _) => (DETAILS, MOST_DETAILS),
+        (_, Some(_)) => (hits::SHOWN, page::LARGEST),
+        (Some(Detail::Names), _) => (NAMES, page::LARGEST),
+        _ if whole => (page::WHOLE, page::LARGEST),
+        _ => (page::SIZE, page::LARGEST),
+    };
+    let page = Page::of(ask, found.len(), size, most)?;
+    let shown: Vec<&Entry> = found.get(page.range.clone()).unwrap_or_default().to_vec();
+    let plain = ask.narrowed_by().next().is_none() && ask.detail.is_none() && ask.after.is_none();
+    let mut data = Map::new();
+    if plain {
+        data.insert("_protocol".into(), protocol(catalog));
+    }
+    data.insert("operations".into(), rows(catalog, ask, &shown));
+    // A search answers with the best; how many others fit somehow says nothing.
+    if ask.paged() || (page.is_part() && ask.search.is_none()) {
+        data.insert("pageInfo".into(), page.info());
+    }
+    if page.is_part() && ask.search.is_none() && ask.detail.is_none() && ask.after.is_none() {
+        data.insert("groups".into(), groups(&found));
+        data.insert("hint".into(), HINT.into());
+    }
+    let warnings = if found.is_empty() { vec![nothing(catalog, ask)] } else { Vec::new() };
+    Ok(Answer { data: Value::Object(data).into(), warnings })
+}
+
+/// How to go on where a list is long.
+const HINT: &str =
+    r#"Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint."#;
+
+/// The operations that fit, in order: the best first where there is a question.
+fn found<'c>(catalog: &'c Catalog, ask: &Ask<'_>) -> Vec<&'c Entry> {
+    let fits = |entry: &&Entry| {
+        let operation = &entry.operation;
+        ask.category.is_none_or(|category| operation.category == category)
+            && ask.endpoint.is_none_or(|endpoint| operation.endpoint == endpoint)
+            && ask.tag.is_none_or(|tag| operation.tags.iter().any(|own| own.eq_ignore_ascii_case(tag)))
+    };
+    match ask.search {
+        Some(question) => {
+            catalog.search(question, catalog.operations.len()).into_iter().filter(fits).collect()
+        }
+        None => catalog.operations.iter().filter(fits).collect(),
+    }
+}
+
+fn rows(catalog: &Catalog, ask: &Ask<'_>, shown: &[&Entry]) -> Value {
+    let each = |row: &dyn Fn(&Entry) -> Option<Value>| shown.iter().filter_map(|entry| row(entry)).collect();
+    match (ask.detail, ask.search) {
+        (Some(Detail::Names), _) => each(&|entry| Some(entry.operation.name.as_str().into())),
+        (Some(Detail::Signature), _) => each(&|entry| details::listed(catalog, entry)),
+        (Some(Detail::Full), _) => each(&|entry| details::operation(catalog, entry)),
+        (None, Some(_)) => hits::rows(catalog, shown),
+        (Some(Detail::Summary), _) | (None, None) => each(&|entry| Some(summary_of(entry))),
+    }
+}
+
+/// An operation in a list.
+pub(super) fn summary_of(entry: &Entry) -> Value {
+    let operation = &entry.operation;
+    json!({
+        "name": operation.name,
+        "semantic_category": operation.category.as_str(),
+        "endpoint": operation.endpoint,
+        "description": summary(operation),
+    })
+}
+
+/// `{"by":"tag","counts":{"repos":201},"more":12}`.
+fn groups(found: &[&Entry]) -> Value {
+    let groups = Groups::of(found.iter().map(|entry| &entry.operation));
+    let counts: Map<String, Value> =
+        groups.largest(GROUPS).map(|(name, count)| (name.to_owned(), count.into())).collect();
+    let mut out = Map::new();
+    out.insert("by".into(), if groups.by_tag { "tag" } else { "noun" }.into());
+    out.insert("counts".into(), Value::Object(counts));
+    if groups.len() > GROUPS {
+        out.insert("more".into(), (groups.len() - GROUPS).into());
+    }
+    Value::Object(out)
+}
+
+/// Why a list is empty, and what to do about it.
+fn nothing(catalog: &Catalog, ask: &Ask<'_>) -> Warning {
+    let all = || catalog.operations.iter().map(|entry| &entry.operation);
+    let known =
+        |tag: &str| all().any(|operation| operation.tags.iter().any(|own| own.eq_ignore_ascii_case(tag)));
+    let message = match ask.tag {
+        Some(tag) if !known(tag) => {
+            let tags: Vec<&str> = all().flat_map(|operation| &operation.tags).map(String::as_str).collect();
+            let mut near = suggest::nearest_many(tag, tags.iter().copied(), 40);
+            near.dedup();
+            near.truncate(3);
+            let hint = if near.is_empty() {
+                "List operations without it to see the groups.".to_owned()
+            } else {
+                format!("Nearest: {}.", near.join(", "))
+            };
+            format!("No operation has the tag{}. {hint}", request::quoted(tag))
+        }
+        _ if ask.search.is_some() => {
+            "No operation fits. Search with other words, or list operations to see what there is.".to_owned()
+        }
+        _ => "No operation fits all of these parameters. Leave one of them out.".to_owned(),
+    };
+    Warning { code: "NOT_FOUND", message }
+}

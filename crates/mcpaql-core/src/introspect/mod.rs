@@ -1,0 +1,129 @@
+//! Introspection: pure views of the catalog.
+//!
+//! Both query forms read the compiled operations that validation reads. A list reads heads only, a search outlines; an operation
+//! is read whole when its signature or its details are shown. Long lists come in pages.
+
+mod ask;
+mod details;
+mod hits;
+mod list;
+mod page;
+mod params;
+mod protocol;
+mod types;
+
+pub(crate) use params::params;
+pub use protocol::PROTOCOL_VERSION;
+pub use types::PROTOCOL_TYPES;
+
+use crate::catalog::Catalog;
+use crate::error::{Code, OpError};
+use crate::operation::Operation;
+use crate::request;
+use crate::response::{Answer, Warning};
+use crate::schema::shorten;
+use crate::suggest;
+use ask::{Ask, Detail};
+use serde_json::{Map, Value};
+
+/// Lists show so much of an operation's description.
+const SUMMARY: usize = 160;
+
+/// Answers `introspect` for arguments that are already validated.
+///
+/// # Errors
+/// For parameters that make no sense together and a cursor of another list. Never for a name that does not exist: that is a
+/// success with null and a warning, as the protocol says.
+pub fn answer(catalog: &Catalog, args: &Map<String, Value>) -> Result<Answer, OpError> {
+    let ask = Ask::read(args)?;
+    if ask.types
+        && let Some(param) = ask.narrowed_by().next()
+    {
+        return Err(invalid(
+            param,
+            format!("Parameter '{param}' narrows operations, not types. Leave it out, or leave out 'query'."),
+        ));
+    }
+    match (&ask.names, ask.types) {
+        (None, false) => list::operations(catalog, &ask),
+        (None, true) => types::list(catalog, &ask),
+        (Some(names), false) => Ok(named(&ask, names, "operation", |name| {
+            operation(catalog, name, ask.detail.unwrap_or(Detail::Full))
+        })),
+        (Some(names), true) => Ok(named(&ask, names, "type", |name| {
+            types::one(catalog, name, ask.detail.unwrap_or(Detail::Full)).ok_or_else(|| {
+                let own: Vec<String> = catalog.type_names().collect();
+                let all = PROTOCOL_TYPES.iter().copied().chain(own.iter().map(String::as_str));
+                unknown("type", name, &suggest::nearest_many(name, all, 3))
+            })
+        })),
+    }
+}
+
+fn invalid(param: &str, message: String) -> OpError {
+    OpError::new(Code::InvalidValue, message).with("param_name", param)
+}
+
+fn operation(catalog: &Catalog, name: &str, detail: Detail) -> Result<Value, Warning> {
+    let shown = catalog.get(name).and_then(|entry| match detail {
+        Detail::Names => Some(entry.operation.name.as_str().into()),
+        Detail::Summary => Some(list::summary_of(entry)),
+        Detail::Signature => details::signed(catalog, entry),
+        Detail::Full => details::operation(catalog, entry),
+    });
+    shown.ok_or_else(|| {
+        let near = catalog.meant(name, std::iter::empty());
+        unknown(
+            "operation",
+            name,
+            &near.iter().map(|entry| entry.operation.name.as_str()).collect::<Vec<_>>(),
+        )
+    })
+}
+
+/// One result under `key`, or several under its plural.
+fn named(
+    ask: &Ask<'_>,
+    names: &[&str],
+    key: &str,
+    mut find: impl FnMut(&str) -> Result<Value, Warning>,
+) -> Answer {
+    let mut warnings: Vec<Warning> = ask.beside_names().into_iter().collect();
+    let mut found = Vec::new();
+    for name in names {
+        match find(name) {
+            Ok(value) => found.push(value),
+            Err(warning) => {
+                warnings.push(warning);
+                if !ask.several {
+                    found.push(Value::Null);
+                }
+            }
+        }
+    }
+    let mut data = Map::new();
+    if ask.several {
+        data.insert(format!("{key}s"), Value::Array(found));
+    } else {
+        data.insert(key.to_owned(), found.pop().unwrap_or(Value::Null));
+    }
+    Answer { data: Value::Object(data).into(), warnings }
+}
+
+fn unknown(kind: &str, name: &str, near: &[&str]) -> Warning {
+    let hint = if near.is_empty() {
+        format!("List all with query '{kind}s'.")
+    } else {
+        format!("Nearest: {}.", near.join(", "))
+    };
+    Warning { code: "NOT_FOUND", message: format!("There is no {kind}{}. {hint}", request::quoted(name)) }
+}
+
+/// The first sentence, which is all a list needs.
+fn summary(operation: &Operation) -> String {
+    let text = operation.description.trim();
+    let text = if text.is_empty() { operation.title.as_str() } else { text };
+    let line = text.lines().next().unwrap_or_default();
+    let sentence = line.split_once(". ").map_or(line, |(first, _)| first);
+    shorten(sentence, SUMMARY).into_owned()
+}

@@ -1,0 +1,67 @@
+//! Pages of a list: `first`, `after` and `pageInfo`.
+//!
+//! A cursor holds a place and what was listed, so that one of another list is refused instead of leading anywhere.
+
+use super::ask::Ask;
+use super::invalid;
+use crate::error::OpError;
+use serde_json::{Value, json};
+use std::ops::Range;
+
+/// A list up to this length comes whole.
+pub(super) const WHOLE: usize = 50;
+/// A page of a longer one.
+pub(super) const SIZE: usize = 20;
+/// The longest page that somebody may ask for.
+pub(super) const LARGEST: usize = 200;
+
+/// One page of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Page {
+    /// What stands on it.
+    pub(super) range: Range<usize>,
+    total: usize,
+    list: u32,
+}
+
+impl Page {
+    /// The page that is asked for, of a list so long; `size` where nobody says how long a page is, `most` at the most.
+    pub(super) fn of(ask: &Ask<'_>, total: usize, size: usize, most: usize) -> Result<Page, OpError> {
+        let list = fingerprint(ask);
+        let start = match ask.after {
+            None => 0,
+            Some(cursor) => place(cursor, list).filter(|place| *place <= total).ok_or_else(|| {
+                let message = "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before, \
+                               with the same parameters.";
+                invalid("after", message.to_owned())
+            })?,
+        };
+        let size = ask.first.unwrap_or(size).clamp(1, most.max(1));
+        Ok(Page { range: start..total.min(start.saturating_add(size)), total, list })
+    }
+
+    /// Whether the page leaves anything out.
+    pub(super) fn is_part(&self) -> bool {
+        self.range.len() < self.total
+    }
+
+    /// `pageInfo`.
+    pub(super) fn info(&self) -> Value {
+        let more = self.range.end < self.total;
+        let cursor = (!self.range.is_empty()).then(|| format!("{:x}-{:08x}", self.range.end, self.list));
+        json!({"hasNextPage": more, "endCursor": cursor, "total": self.total})
+    }
+}
+
+fn place(cursor: &str, list: u32) -> Option<usize> {
+    let (place, of) = cursor.split_once('-')?;
+    (u32::from_str_radix(of, 16) == Ok(list)).then(|| usize::from_str_radix(place, 16).ok()).flatten()
+}
+
+/// What is listed, in a number (FNV-1a); how much is said about each does not matter.
+fn fingerprint(ask: &Ask<'_>) -> u32 {
+    let category = ask.category.map(|category| category.as_str());
+    let parts = [Some(if ask.types { "types" } else { "" }), ask.search, category, ask.endpoint, ask.tag];
+    let bytes = parts.iter().flat_map(|part| part.unwrap_or_default().bytes().chain([0]));
+    bytes.fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}

@@ -1,0 +1,175 @@
+//! Types: the protocol's own, then the adapter's.
+
+use super::ask::{Ask, Detail};
+use super::details::{field, kind};
+use super::page::{self, Page};
+use crate::catalog::Catalog;
+use crate::error::OpError;
+use crate::response::Answer;
+use crate::signature;
+use serde_json::{Map, Value, json};
+
+/// So many details where nobody says how many.
+const FULL: usize = 10;
+
+/// The protocol's own types.
+pub const PROTOCOL_TYPES: &[&str] = &[
+    "SemanticCategory",
+    "OperationInput",
+    "OperationResult",
+    "OperationSuccess",
+    "OperationFailure",
+    "EndpointPermissions",
+    "FieldSelection",
+];
+
+/// The types, a page at a time where there are many.
+pub(super) fn list(catalog: &Catalog, ask: &Ask<'_>) -> Result<Answer, OpError> {
+    let names: Vec<String> =
+        PROTOCOL_TYPES.iter().map(|name| (*name).to_owned()).chain(catalog.type_names()).collect();
+    let detail = ask.detail.unwrap_or(Detail::Summary);
+    let (size, most) = match detail {
+        Detail::Names => (page::LARGEST, page::LARGEST),
+        Detail::Full => (FULL, page::LARGEST),
+        _ if names.len() <= page::WHOLE => (page::WHOLE, page::LARGEST),
+        _ => (page::SIZE, page::LARGEST),
+    };
+    let page = Page::of(ask, names.len(), size, most)?;
+    let shown = names.get(page.range.clone()).unwrap_or_default();
+    let mut data = Map::new();
+    data.insert("types".into(), shown.iter().filter_map(|name| one(catalog, name, detail)).collect());
+    if ask.paged() || page.is_part() {
+        data.insert("pageInfo".into(), page.info());
+    }
+    Ok(Answer::new(Value::Object(data)))
+}
+
+/// The type of that name, so far as it is asked about.
+pub(super) fn one(catalog: &Catalog, name: &str, detail: Detail) -> Option<Value> {
+    match detail {
+        Detail::Full => type_details(catalog, name),
+        Detail::Names => {
+            let known = PROTOCOL_TYPES.contains(&name) || catalog.type_named(name).is_some();
+            known.then(|| name.into())
+        }
+        Detail::Signature if !PROTOCOL_TYPES.contains(&name) => {
+            let schema = catalog.type_named(name)?;
+            Some(json!({"name": name, "signature": signature::type_line(name, &schema)}))
+        }
+        Detail::Signature | Detail::Summary => {
+            let details = match protocol_type(name) {
+                Some(details) => details,
+                None => headed(name, &catalog.type_named(name)?).into(),
+            };
+            let shown = ["name", "kind", "description"].into_iter();
+            Some(shown.filter_map(|key| Some((key, details.get(key)?.clone()))).collect())
+        }
+    }
+}
+
+/// What stands before anything else about a type.
+fn headed(name: &str, schema: &Value) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("name".into(), name.into());
+    out.insert("kind".into(), kind(schema).into());
+    if let Some(description) = schema.get("description") {
+        out.insert("description".into(), description.clone());
+    }
+    out
+}
+
+fn type_details(catalog: &Catalog, name: &str) -> Option<Value> {
+    if let Some(details) = protocol_type(name) {
+        return Some(details);
+    }
+    let schema = &catalog.type_named(name)?;
+    let mut out = headed(name, schema);
+    match kind(schema) {
+        "enum" => {
+            out.insert("values".into(), schema.get("enum").cloned().unwrap_or_default());
+        }
+        "union" => {
+            let variants = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array);
+            let members: Vec<String> = variants.into_iter().flatten().map(signature::type_of).collect();
+            out.insert("members".into(), json!(members));
+        }
+        "object" if schema.get("properties").is_some() => {
+            out.insert("fields".into(), fields(schema));
+        }
+        _ => {
+            let shape = field(name, schema, true);
+            out.extend(
+                shape
+                    .into_iter()
+                    .filter(|(key, _)| !["name", "required", "description"].contains(&key.as_str())),
+            );
+        }
+    }
+    // Whatever the flat view cannot say is here: the type as it was declared.
+    out.insert("schema".into(), schema.clone());
+    Some(Value::Object(out))
+}
+
+fn fields(schema: &Value) -> Value {
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, property)| Value::Object(field(name, property, required.contains(&name.as_str()))))
+        .collect()
+}
+
+fn protocol_type(name: &str) -> Option<Value> {
+    let details = match name {
+        "SemanticCategory" => json!({
+            "name": name, "kind": "enum", "description": "What an operation does to the world",
+            "values": crate::operation::Category::ALL.map(crate::operation::Category::as_str),
+        }),
+        "OperationInput" => json!({
+            "name": name, "kind": "object", "description": "What every tool takes",
+            "fields": [
+                {"name": "operation", "type": "string", "required": true, "description": "Operation name"},
+                {"name": "params", "type": "object", "required": false, "description": "Operation parameters"},
+            ],
+        }),
+        "OperationResult" => json!({
+            "name": name, "kind": "union", "description": "What every call answers",
+            "members": ["OperationSuccess", "OperationFailure"],
+        }),
+        "OperationSuccess" => json!({
+            "name": name, "kind": "object", "description": "A call that worked",
+            "fields": [
+                {"name": "success", "type": "boolean", "required": true, "const": true},
+                {"name": "data", "type": "any", "required": true},
+                {"name": "warnings", "type": "array", "required": false, "items": {"type": "object"}},
+            ],
+        }),
+        "OperationFailure" => json!({
+            "name": name, "kind": "object", "description": "A call that failed",
+            "fields": [
+                {"name": "success", "type": "boolean", "required": true, "const": false},
+                {"name": "error", "type": "object", "required": true, "description": "code, message and optional details"},
+            ],
+        }),
+        "EndpointPermissions" => json!({
+            "name": name, "kind": "object", "description": "Whether an operation reads only or may destroy",
+            "fields": [
+                {"name": "readOnly", "type": "boolean", "required": true},
+                {"name": "destructive", "type": "boolean", "required": true},
+            ],
+        }),
+        "FieldSelection" => json!({
+            "name": name, "kind": "union", "description": "Which fields of an answer to return (not offered by this server yet)",
+            "members": ["string", "string[]"],
+        }),
+        _ => return None,
+    };
+    Some(details)
+}

@@ -1,0 +1,72 @@
+//! Hits with the operations that provide what they need: the chain an agent has to walk, not only its last link.
+
+use super::index::Index;
+use super::rank::Ranking;
+use super::{Hit, query};
+use crate::links::Links;
+
+/// Producers that are named for one identifier.
+const NAMED: usize = 2;
+/// How much the question counts against the order that links have by themselves.
+const ASKED: f32 = 2.0;
+
+/// A hit and where its identifiers come from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The operation.
+    pub hit: Hit,
+    /// What has to be asked before; identifiers that were named for a hit before this one are left out.
+    pub sources: Vec<Named>,
+}
+
+/// Identifiers that come from the same operations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The parameters, as callers write them.
+    pub params: Vec<String>,
+    /// Positions of the operations that return them: those that fit the question first.
+    pub producers: Vec<usize>,
+}
+
+impl Index {
+    /// At most `limit` operations that fit the question, each with where its identifiers come from.
+    #[must_use]
+    pub fn search_with_chain(&self, links: &Links, question: &str, limit: usize) -> Vec<Found> {
+        let query = query::read(self, question);
+        let ranking = Ranking::new(self, &query);
+        let hits = ranking.hits(limit);
+        let best = hits.first().map_or(0.0, |hit| hit.score);
+        let mut named: Vec<u32> = Vec::new();
+        let mut found = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let mut sources: Vec<Named> = Vec::new();
+            for &number in links.numbers(hit.position) {
+                let Some(source) = links.source(number).filter(|_| !named.contains(&number)) else {
+                    continue;
+                };
+                named.push(number);
+                let producers = choose(&source.producers, &ranking, best);
+                match sources.iter_mut().find(|other| other.producers == producers) {
+                    Some(other) => other.params.push(source.param.clone()),
+                    None => sources.push(Named { params: vec![source.param.clone()], producers }),
+                }
+            }
+            found.push(Found { hit, sources });
+        }
+        found
+    }
+}
+
+/// The producers that fit both the identifier and the question.
+fn choose(producers: &[u32], ranking: &Ranking<'_>, best: f32) -> Vec<usize> {
+    let mut weighed: Vec<(f32, usize)> = producers
+        .iter()
+        .zip(1_u8..)
+        .map(|(&position, place)| {
+            let asked = if best > 0.0 { ranking.score(position) / best } else { 0.0 };
+            (1.0 / f32::from(place) + ASKED * asked, position as usize)
+        })
+        .collect();
+    weighed.sort_by(|a, b| b.0.total_cmp(&a.0));
+    weighed.into_iter().take(NAMED).map(|(_, position)| position).collect()
+}

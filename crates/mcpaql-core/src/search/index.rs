@@ -1,0 +1,350 @@
+//! The index: every stem with the operations that hold it, and how much it counts there.
+
+use super::rank::Ranking;
+use super::stem::stem;
+use super::vocabulary::Vocabulary;
+use super::words::{LONGEST, each_word};
+use super::{Doc, Hit, query};
+use crate::operation::Category;
+use std::collections::HashMap;
+
+/// How much a word counts by where it stands.
+mod weight {
+    /// In the last literal segment of the path, which says what the operation is about.
+    pub(super) const SUBJECT: f32 = 3.0;
+    /// In the segment before, which says whose.
+    pub(super) const OWNER: f32 = 1.4;
+    /// Further to the front.
+    pub(super) const AREA: f32 = 0.6;
+    /// A placeholder.
+    pub(super) const PLACEHOLDER: f32 = 0.3;
+    pub(super) const NAME: f32 = 2.4;
+    pub(super) const SUMMARY: f32 = 2.0;
+    pub(super) const TAG: f32 = 0.8;
+    pub(super) const PARAM: f32 = 0.5;
+    pub(super) const FIELD: f32 = 0.7;
+    /// In the description's first sentence.
+    pub(super) const SENTENCE: f32 = 1.0;
+    /// In the rest of it.
+    pub(super) const DESCRIPTION: f32 = 0.35;
+    /// Where further words hardly add anything.
+    pub(super) const ENOUGH: f32 = 2.0;
+}
+
+/// Words of a description that are read; what matters is said first.
+const DESCRIPTION_WORDS: usize = 60;
+/// Parameters, and fields of an answer, that are read.
+const NAMES: usize = 48;
+
+/// One operation that holds a stem.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Posting {
+    /// Which.
+    pub(super) doc: u32,
+    /// How much the stem counts there, below 1; negative where it is part of the head.
+    weight: f32,
+}
+
+impl Posting {
+    pub(super) const fn weight(self) -> f32 {
+        self.weight.abs()
+    }
+
+    pub(super) const fn is_head(self) -> bool {
+        self.weight.is_sign_negative()
+    }
+}
+
+/// What ranking needs to know about an operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Card {
+    pub(super) category: Category,
+    pub(super) deprecated: bool,
+    /// Whether its path ends in a placeholder, so that it is about one thing.
+    pub(super) single: bool,
+    /// How much all words of its head weigh.
+    pub(super) head: f32,
+}
+
+/// Operations, ready to be searched.
+#[derive(Debug, Clone, Default)]
+pub struct Index {
+    /// All stems in order, one after another.
+    text: String,
+    /// Where each stem ends in `text`.
+    ends: Vec<u32>,
+    /// Where the postings of each stem end.
+    runs: Vec<u32>,
+    postings: Vec<Posting>,
+    pub(super) cards: Vec<Card>,
+}
+
+impl Index {
+    /// An index of these operations; a hit's position is the place in this order.
+    #[must_use]
+    pub fn build<'a>(docs: impl IntoIterator<Item = Doc<'a>>) -> Index {
+        let mut builder = Builder::default();
+        for doc in docs {
+            builder.add(&doc);
+        }
+        builder.finish()
+    }
+
+    /// At most `limit` operations that fit the question, the best first, none of them twice.
+    #[must_use]
+    pub fn search(&self, question: &str, limit: usize) -> Vec<Hit> {
+        Ranking::new(self, &query::read(self, question)).hits(limit)
+    }
+
+    /// How many operations it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.cards.len()
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.cards.is_empty()
+    }
+
+    pub(super) fn terms(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn term(&self, id: usize) -> &str {
+        let start = id.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let end = self.ends.get(id).copied().unwrap_or(start);
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// The first stem that is not before `text` in the alphabet.
+    pub(super) fn position(&self, text: &str) -> usize {
+        let (mut low, mut high) = (0, self.terms());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.term(middle) < text { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    /// The number of that stem.
+    pub(super) fn find(&self, stem: &str) -> Option<usize> {
+        let at = self.position(stem);
+        (at < self.terms() && self.term(at) == stem).then_some(at)
+    }
+
+    pub(super) fn postings(&self, id: usize) -> &[Posting] {
+        let start = id.checked_sub(1).and_then(|before| self.runs.get(before)).copied().unwrap_or(0);
+        let end = self.runs.get(id).copied().unwrap_or(start);
+        self.postings.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// How much a stem says: the rarer, the more.
+    pub(super) fn rarity(&self, id: usize) -> f32 {
+        rarity(self.postings(id).len(), self.cards.len())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of operations")]
+fn rarity(holders: usize, all: usize) -> f32 {
+    let (holders, all) = (holders as f32, all as f32);
+    (1.0 + (all - holders + 0.5) / (holders + 0.5)).ln()
+}
+
+/// An index in the making, for operations that are read one at a time.
+#[derive(Debug, Default)]
+pub struct Builder {
+    /// The number of the stem of every word that was seen, so that each word is stemmed once.
+    words: HashMap<Box<str>, u32>,
+    numbers: HashMap<Box<str>, u32>,
+    stems: Vec<Box<str>>,
+    /// Stem, operation, weight.
+    found: Vec<(u32, Posting)>,
+    cards: Vec<Card>,
+    /// What is held of the present operation.
+    scratch: Vec<(u32, f32, bool)>,
+    buffer: String,
+}
+
+impl Builder {
+    /// Adds the next operation.
+    pub fn add(&mut self, doc: &Doc<'_>) {
+        self.scratch.clear();
+        let vocabulary = Vocabulary::get();
+        self.read(doc.name, weight::NAME, true, vocabulary);
+        let single = self.read_path(doc.path, vocabulary);
+        self.read(doc.summary, weight::SUMMARY, false, vocabulary);
+        for tag in doc.tags {
+            self.read(tag, weight::TAG, false, vocabulary);
+        }
+        for param in doc.params.iter().take(NAMES) {
+            self.read(param, weight::PARAM, false, vocabulary);
+        }
+        for field in doc.fields.iter().take(NAMES) {
+            self.read(field, weight::FIELD, false, vocabulary);
+        }
+        self.read_description(doc.description, vocabulary);
+        self.keep();
+        self.cards.push(Card { category: doc.category, deprecated: doc.deprecated, single, head: 0.0 });
+    }
+
+    /// The finished index.
+    #[must_use]
+    pub fn finish(mut self) -> Index {
+        let mut order: Vec<u32> = (0..self.stems.len()).map(number).collect();
+        order.sort_unstable_by(|a, b| self.stems.get(*a as usize).cmp(&self.stems.get(*b as usize)));
+        let mut rank = vec![0_u32; order.len()];
+        for (place, &id) in order.iter().enumerate() {
+            if let Some(slot) = rank.get_mut(id as usize) {
+                *slot = number(place);
+            }
+        }
+        let mut index = Index { cards: std::mem::take(&mut self.cards), ..Index::default() };
+        for &id in &order {
+            index.text.push_str(self.stems.get(id as usize).map_or("", |stem| &**stem));
+            index.ends.push(number(index.text.len()));
+        }
+        // A counting sort by stem; operations were added in order and stay so.
+        let mut runs = vec![0_u32; order.len()];
+        for (stem, _) in &mut self.found {
+            *stem = rank.get(*stem as usize).copied().unwrap_or(0);
+            if let Some(count) = runs.get_mut(*stem as usize) {
+                *count += 1;
+            }
+        }
+        let mut start = 0;
+        for run in &mut runs {
+            let count = *run;
+            *run = start;
+            start += count;
+        }
+        index.postings = vec![Posting { doc: 0, weight: 0.0 }; self.found.len()];
+        for (stem, posting) in &self.found {
+            if let Some(at) = runs.get_mut(*stem as usize) {
+                if let Some(slot) = index.postings.get_mut(*at as usize) {
+                    *slot = *posting;
+                }
+                *at += 1;
+            }
+        }
+        index.runs = runs;
+        weigh_heads(&mut index);
+        index
+    }
+
+    fn read(&mut self, text: &str, weight: f32, head: bool, vocabulary: &Vocabulary) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        each_word(text, &mut buffer, |word| self.hold(word, weight, head, vocabulary));
+        self.buffer = buffer;
+    }
+
+    fn hold(&mut self, word: &str, weight: f32, head: bool, vocabulary: &Vocabulary) {
+        let id = self.number(word);
+        let head = head && self.stems.get(id as usize).is_some_and(|stem| names_something(stem, vocabulary));
+        self.scratch.push((id, weight, head));
+    }
+
+    /// The number of a word's stem.
+    fn number(&mut self, word: &str) -> u32 {
+        if let Some(id) = self.words.get(word) {
+            return *id;
+        }
+        let mut stemmed = word.to_owned();
+        stem(&mut stemmed);
+        let id = match self.numbers.get(stemmed.as_str()) {
+            Some(id) => *id,
+            None => {
+                let id = number(self.stems.len());
+                self.stems.push(stemmed.as_str().into());
+                self.numbers.insert(stemmed.into(), id);
+                id
+            }
+        };
+        self.words.insert(word.into(), id);
+        id
+    }
+
+    /// Reads the literal segments, of which the last says most; says whether a placeholder ends the path.
+    fn read_path(&mut self, path: &str, vocabulary: &Vocabulary) -> bool {
+        let segments = || path.split('/').filter(|segment| !segment.is_empty());
+        let single = segments().next_back().is_some_and(|segment| segment.ends_with('}'));
+        let mut place = 0;
+        for segment in segments().rev() {
+            if segment.contains('{') {
+                self.read(segment, weight::PLACEHOLDER, false, vocabulary);
+                continue;
+            }
+            let weight = match place {
+                0 => weight::SUBJECT,
+                1 => weight::OWNER,
+                _ => weight::AREA,
+            };
+            self.read(segment, weight, true, vocabulary);
+            place += 1;
+        }
+        single
+    }
+
+    fn read_description(&mut self, text: &str, vocabulary: &Vocabulary) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let (first, rest) = text.split_once(". ").unwrap_or((text, ""));
+        // A word takes at least two bytes; what lies far behind the last word that counts need not be looked through.
+        let rest = rest.get(..rest.floor_char_boundary(DESCRIPTION_WORDS * 16)).unwrap_or_default();
+        let mut left = DESCRIPTION_WORDS;
+        for (part, weight) in [(first, weight::SENTENCE), (rest, weight::DESCRIPTION)] {
+            each_word(part, &mut buffer, |word| {
+                if left > 0 && !vocabulary.is_empty(word) {
+                    left -= 1;
+                    self.hold(word, weight, false, vocabulary);
+                }
+            });
+        }
+        self.buffer = buffer;
+    }
+
+    /// Turns what is held into postings, one for each stem; a word counts once for each weight it has.
+    fn keep(&mut self) {
+        let doc = number(self.cards.len());
+        self.scratch.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(b.2.cmp(&a.2)));
+        self.scratch.dedup_by(|later, earlier| {
+            let same = later.0 == earlier.0 && later.1.total_cmp(&earlier.1).is_eq();
+            if same {
+                earlier.2 |= later.2;
+            }
+            same
+        });
+        for group in self.scratch.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(id, _, _)) = group.first() else { continue };
+            let sum: f32 = group.iter().map(|(_, weight, _)| weight).sum();
+            let weight = sum / (sum + weight::ENOUGH);
+            let head = group.iter().any(|(_, _, head)| *head);
+            self.found.push((id, Posting { doc, weight: if head { -weight } else { weight } }));
+        }
+    }
+}
+
+/// Whether a stem in a name or path says what the operation is about.
+fn names_something(stem: &str, vocabulary: &Vocabulary) -> bool {
+    stem.len() > 1 && stem.len() <= LONGEST && !vocabulary.is_common(stem) && !vocabulary.is_empty(stem)
+}
+
+fn weigh_heads(index: &mut Index) {
+    let mut heads = vec![0.0_f32; index.cards.len()];
+    for id in 0..index.terms() {
+        let rarity = index.rarity(id);
+        for posting in index.postings(id).iter().filter(|posting| posting.is_head()) {
+            if let Some(head) = heads.get_mut(posting.doc as usize) {
+                *head += rarity;
+            }
+        }
+    }
+    for (card, head) in index.cards.iter_mut().zip(heads) {
+        card.head = head;
+    }
+}
+
+/// A count as the index stores it; a catalog of four thousand million words does not come up.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,199 @@
+//! The stem of an English word: what its plural, past, participle and noun of action have in common.
+//!
+//! What always holds: the stem is a function of the word alone, is never empty for a word that is not, and is only ever
+//! compared with other stems (it need not be a word). Nouns of the one who acts (`reviewer`, `contributor`) keep their
+//! ending, because APIs list reviewers and reviews apart; [`relatives`] leads from one to the other.
+
+/// Shorter words have no ending to take off.
+const SHORTEST: usize = 4;
+
+/// Replaces a lower-case word by its stem.
+pub(super) fn stem(word: &mut String) {
+    if word.len() < SHORTEST || !word.is_ascii() {
+        return;
+    }
+    singular(word);
+    let ending = inflection(word) || adverb(word);
+    if !ending || word.ends_with("ion") {
+        abstract_noun(word);
+    }
+    if word.len() >= SHORTEST && word.ends_with('e') {
+        word.pop();
+    }
+    if word.len() >= 7 && word.ends_with("at") {
+        cut(word, 2);
+    }
+}
+
+fn cut(word: &mut String, count: usize) {
+    word.truncate(word.len().saturating_sub(count));
+}
+
+fn replace(word: &mut String, ending: &str, by: &str) -> bool {
+    if !word.ends_with(ending) {
+        return false;
+    }
+    cut(word, ending.len());
+    word.push_str(by);
+    true
+}
+
+/// Takes a plural's ending off.
+pub(super) fn singular(word: &mut String) {
+    if word.len() < SHORTEST || !word.ends_with('s') {
+        return;
+    }
+    let keeps = ["ss", "us", "is", "ous"].iter().any(|ending| word.ends_with(ending));
+    if keeps || (word.len() > SHORTEST && replace(word, "ies", "y")) {
+        return;
+    }
+    let hissing = ["sses", "xes", "ches", "shes", "zzes"].iter().any(|ending| word.ends_with(ending));
+    cut(word, if hissing { 2 } else { 1 });
+}
+
+/// Takes `-ing` and `-ed` off; says whether there was one.
+fn inflection(word: &mut String) -> bool {
+    if word.len() > SHORTEST && replace(word, "ied", "y") {
+        return true;
+    }
+    let ending = if word.ends_with("ing") {
+        3
+    } else if word.ends_with("ed") && !word.ends_with("eed") {
+        2
+    } else {
+        return false;
+    };
+    let kept = word.len().saturating_sub(ending);
+    let pronounceable = word.bytes().take(kept).any(is_vowel);
+    if kept < 3 || !pronounceable {
+        return false;
+    }
+    word.truncate(kept);
+    undouble(word);
+    true
+}
+
+/// `runn` as `run`, but `call` and `access` as they are.
+fn undouble(word: &mut String) {
+    let mut end = word.bytes().rev();
+    if let (Some(last), Some(before)) = (end.next(), end.next())
+        && last == before
+        && !is_vowel(last)
+        && !matches!(last, b'l' | b's' | b'z')
+        && word.len() > 3
+    {
+        word.pop();
+    }
+}
+
+fn adverb(word: &mut String) -> bool {
+    word.len() > 5 && replace(word, "ly", "")
+}
+
+/// `-ion` and `-ity`, where enough is left.
+fn abstract_noun(word: &mut String) {
+    let long = word.len();
+    if long >= 6 && (word.ends_with("tion") || word.ends_with("sion")) {
+        cut(word, 3);
+    } else if long >= 8 && word.ends_with("ity") {
+        cut(word, 3);
+    }
+}
+
+const fn is_vowel(byte: u8) -> bool {
+    matches!(byte, b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
+}
+
+/// Stems of words of the same family: who does it, and the doing.
+pub(super) fn relatives(stem: &str) -> Vec<String> {
+    const ENDINGS: [&str; 6] = ["er", "or", "ee", "ment", "ship", "al"];
+    if stem.len() < 3 || !stem.is_ascii() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for ending in ENDINGS {
+        if let Some(root) = stem.strip_suffix(ending)
+            && root.len() >= 4
+        {
+            found.push(root.to_owned());
+            let mut simple = root.to_owned();
+            undouble(&mut simple);
+            if simple != root {
+                found.push(simple);
+            }
+        }
+    }
+    for ending in ["er", "or", "e", "ment", "ship", "r"] {
+        found.push(format!("{stem}{ending}"));
+    }
+    if let Some(last) = stem.chars().next_back() {
+        found.push(format!("{stem}{last}er"));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stemmed(word: &str) -> String {
+        let mut word = word.to_owned();
+        stem(&mut word);
+        word
+    }
+
+    #[test]
+    fn forms_of_a_word_have_one_stem() {
+        for forms in [
+            &["release", "releases", "released", "releasing"][..],
+            &["repository", "repositories"],
+            &["merge", "merged", "merges", "merging"],
+            &["invite", "invitation", "invitations", "invited"],
+            &["create", "creation", "created", "creating"],
+            &["authenticate", "authentication", "authenticated"],
+            &["configure", "configuration", "configurations"],
+            &["install", "installation", "installations", "installed"],
+            &["recommend", "recommendation", "recommended"],
+            &["copy", "copies", "copied"],
+            &["run", "runs", "running"],
+            &["branch", "branches"],
+            &["popular", "popularity"],
+            &["access", "accesses"],
+            &["box", "boxes"],
+        ] {
+            let stems: Vec<String> = forms.iter().map(|form| stemmed(form)).collect();
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{forms:?} are {stems:?}");
+        }
+    }
+
+    #[test]
+    fn words_that_apis_tell_apart_stay_apart() {
+        for (one, other) in [
+            ("reviewers", "reviews"),
+            ("followers", "following"),
+            ("status", "stat"),
+            ("user", "use"),
+            ("string", "str"),
+            ("news", "new"),
+        ] {
+            if (one, other) != ("news", "new") {
+                assert_ne!(stemmed(one), stemmed(other), "{one}, {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_and_foreign_words_are_left_as_they_are() {
+        for word in ["", "id", "tv", "bus", "größe", "größen", "日本"] {
+            assert_eq!(stemmed(word), word);
+        }
+    }
+
+    #[test]
+    fn relatives_lead_from_who_acts_to_the_act_and_back() {
+        assert!(relatives("contributor").contains(&"contribut".to_owned()));
+        assert!(relatives("contribut").contains(&"contributor".to_owned()));
+        assert!(relatives("runner").contains(&"run".to_owned()));
+        assert!(relatives("deploy").contains(&"deployment".to_owned()));
+    }
+}

@@ -1,0 +1,1 @@
+//! Search as its users see it.

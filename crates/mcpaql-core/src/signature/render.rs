@@ -1,0 +1,252 @@
+//! A schema as the text of a type. One line, whatever the schema.
+
+use super::bounds::{bounds, default_comment};
+use super::{key, pascal_case, type_name};
+use crate::schema::{required_fields, shorten};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use std::cell::RefCell;
+
+/// A longer enum is cut in the one-line form.
+const LONG_ENUM: usize = 8;
+/// So many of its values stay.
+const ENUM_SAMPLE: usize = 4;
+/// Where even the block of types has no room for an enum, so many of its values stay.
+const LARGE_ENUM_SAMPLE: usize = 48;
+/// An object with more fields is not written inline.
+const SMALL_OBJECT: usize = 4;
+/// No schema that people read is nested deeper.
+const MAX_DEPTH: usize = 12;
+/// Formats that say how a string must look; others say nothing a caller can act on.
+const SHOWN_FORMATS: [&str; 11] =
+    ["date", "date-time", "time", "email", "uri", "uuid", "ipv4", "ipv6", "hostname", "byte", "binary"];
+
+/// How much is written out.
+#[derive(Clone, Copy)]
+pub(super) struct Form<'l> {
+    /// A longer enum is cut to the second number of values.
+    pub(super) enums: Option<(usize, usize)>,
+    /// Objects of any size are written inline down to this depth.
+    pub(super) expand: usize,
+    /// Bounds, patterns and defaults of the target are said as well.
+    pub(super) hints: bool,
+    /// Takes what the line has no room for and gives it a name.
+    pub(super) lifted: Option<&'l Lifted<'l>>,
+}
+
+/// What a line has no room for, under names that no type has.
+pub(super) struct Lifted<'t> {
+    taken: &'t IndexMap<String, Value>,
+    owner: RefCell<String>,
+    types: RefCell<IndexMap<String, Value>>,
+}
+
+impl<'t> Lifted<'t> {
+    pub(super) fn new(taken: &'t IndexMap<String, Value>) -> Lifted<'t> {
+        Lifted { taken, owner: RefCell::default(), types: RefCell::default() }
+    }
+
+    /// What comes next belongs to the parameter of that name.
+    pub(super) fn owned_by(&self, name: &str) {
+        *self.owner.borrow_mut() = pascal_case(name);
+    }
+
+    /// Equal schemas share a name.
+    fn name(&self, schema: &Value) -> String {
+        let mut types = self.types.borrow_mut();
+        if let Some((name, _)) = types.iter().find(|(_, known)| *known == schema) {
+            return name.clone();
+        }
+        let owner = self.owner.borrow();
+        let base = if owner.is_empty() { "Value" } else { owner.as_str() };
+        let free = |name: &String| !self.taken.contains_key(name) && !types.contains_key(name);
+        let numbered = (2..).map(|n: usize| format!("{base}{n}"));
+        let name = std::iter::once(base.to_owned()).chain(numbered).find(free).unwrap_or_default();
+        types.insert(name.clone(), schema.clone());
+        name
+    }
+
+    pub(super) fn into_types(self) -> IndexMap<String, Value> {
+        self.types.into_inner()
+    }
+}
+
+/// A type's text, and whether it needs parentheses before `[]`.
+struct Text {
+    text: String,
+    compound: bool,
+}
+
+impl Text {
+    fn plain(text: impl Into<String>) -> Text {
+        Text { text: text.into(), compound: false }
+    }
+
+    /// Distinct texts with a separator between them.
+    fn joined(parts: impl IntoIterator<Item = Text>, separator: &str) -> Text {
+        let mut distinct: IndexMap<String, bool> = IndexMap::new();
+        for part in parts {
+            distinct.insert(part.text, part.compound);
+        }
+        let compound = distinct.len() > 1 || distinct.values().any(|compound| *compound);
+        Text { text: distinct.into_keys().collect::<Vec<_>>().join(separator), compound }
+    }
+
+    fn in_parentheses(self) -> Text {
+        if self.compound { Text::plain(format!("({})", self.text)) } else { self }
+    }
+}
+
+impl Form<'_> {
+    /// For a line: only what is small.
+    pub(super) const LINE: Form<'static> =
+        Form { enums: Some((LONG_ENUM, ENUM_SAMPLE)), expand: 0, hints: false, lifted: None };
+    /// For a type on its own: small objects, whole enums.
+    pub(super) const TYPE: Form<'static> = Form { enums: None, ..Form::LINE };
+    /// For the body of a named type: everything.
+    pub(super) const FULL: Form<'static> =
+        Form { enums: None, expand: usize::MAX, hints: true, lifted: None };
+    /// For the body of a named type that has no room for everything.
+    pub(super) const FLAT: Form<'static> =
+        Form { enums: Some((LARGE_ENUM_SAMPLE, LARGE_ENUM_SAMPLE)), expand: 1, ..Form::FULL };
+
+    pub(super) fn text(self, schema: &Value) -> String {
+        self.render(schema, 0).text
+    }
+
+    fn render(self, schema: &Value, depth: usize) -> Text {
+        let map = match schema {
+            Value::Object(map) if depth <= MAX_DEPTH => map,
+            Value::Bool(false) => return Text::plain("never"),
+            _ => return Text::plain("any"),
+        };
+        let body = self.body(schema, map, depth);
+        let nullable = map.get("nullable") == Some(&Value::Bool(true));
+        if nullable && body.text != "any" && !body.text.split('|').any(|part| part.trim() == "null") {
+            return Text { text: format!("{} | null", body.text), compound: true };
+        }
+        body
+    }
+
+    fn body(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
+        if let Some(target) = map.get("$ref").and_then(Value::as_str) {
+            return Text::plain(type_name(target));
+        }
+        if let Some(value) = map.get("const") {
+            return Text::plain(literal(value));
+        }
+        if let Some(values) = map.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty()) {
+            return self.enumeration(values);
+        }
+        let list = |name: &str| map.get(name).and_then(Value::as_array).into_iter().flatten();
+        let told = |text: &Text| text.text != "any";
+        let variants: Vec<Text> =
+            list("oneOf").chain(list("anyOf")).map(|variant| self.render(variant, depth + 1)).collect();
+        let parts: Vec<Text> = list("allOf").map(|part| self.render(part, depth + 1)).filter(told).collect();
+        // Variants that only add conditions to what the schema itself declares say nothing about its type.
+        let variants = if variants.iter().any(told) { variants } else { Vec::new() };
+        if variants.is_empty() && parts.is_empty() {
+            return self.own(schema, map, depth);
+        }
+        let own = map.contains_key("properties").then(|| self.own(schema, map, depth));
+        let choice = (!variants.is_empty()).then(|| Text::joined(variants, " | "));
+        let mut all: Vec<Text> = own.into_iter().chain(parts).chain(choice).collect();
+        match all.pop() {
+            Some(only) if all.is_empty() => only,
+            last => Text::joined(all.into_iter().chain(last).map(Text::in_parentheses), " & "),
+        }
+    }
+
+    /// What the schema says by `type` and its companions.
+    fn own(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
+        match map.get("type") {
+            Some(Value::String(name)) => self.typed(name, schema, map, depth),
+            Some(Value::Array(names)) if names.iter().any(Value::is_string) => {
+                let parts =
+                    names.iter().filter_map(Value::as_str).map(|name| self.typed(name, schema, map, depth));
+                Text::joined(parts, " | ")
+            }
+            _ if map.contains_key("properties") => self.typed("object", schema, map, depth),
+            _ if map.contains_key("items") => self.typed("array", schema, map, depth),
+            _ => Text::plain("any"),
+        }
+    }
+
+    fn typed(self, name: &str, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
+        let format = map.get("format").and_then(Value::as_str).filter(|name| SHOWN_FORMATS.contains(name));
+        let text = match (name, format) {
+            ("string", Some(format)) => return Text::plain(format!("string({format})")),
+            ("object", _) => return self.object(schema, map, depth),
+            ("array", _) => self.array(map, depth),
+            ("string" | "integer" | "number" | "boolean" | "null", _) => name.to_owned(),
+            _ => return Text::plain("any"),
+        };
+        let hint = if self.hints { bounds(name, map) } else { None };
+        Text::plain(hint.map_or(text.clone(), |hint| format!("{text}({hint})")))
+    }
+
+    fn array(self, map: &Map<String, Value>, depth: usize) -> String {
+        let tuple = |items: &[Value]| {
+            let parts: Vec<String> = items.iter().map(|item| self.render(item, depth + 1).text).collect();
+            format!("[{}]", parts.join(", "))
+        };
+        match (map.get("prefixItems"), map.get("items")) {
+            (Some(Value::Array(items)), _) | (None, Some(Value::Array(items))) => tuple(items),
+            (_, Some(items)) => format!("{}[]", self.render(items, depth + 1).in_parentheses().text),
+            _ => "any[]".to_owned(),
+        }
+    }
+
+    fn object(self, schema: &Value, map: &Map<String, Value>, depth: usize) -> Text {
+        let properties = map.get("properties").and_then(Value::as_object).filter(|map| !map.is_empty());
+        let small = |properties: &Map<String, Value>| {
+            properties.len() <= SMALL_OBJECT && properties.values().all(is_flat)
+        };
+        if depth >= self.expand && properties.is_some_and(|properties| !small(properties)) {
+            return Text::plain(self.lifted.map_or("object".to_owned(), |lifted| lifted.name(schema)));
+        }
+        let rest = map.get("additionalProperties").filter(|rest| rest.is_object());
+        let rest = rest.map(|rest| format!("[key]: {}", self.render(rest, depth + 1).text));
+        let Some(properties) = properties else {
+            return Text::plain(rest.map_or("object".to_owned(), |rest| format!("{{{rest}}}")));
+        };
+        let required = required_fields(schema);
+        let fields = properties.iter().map(|(name, property)| {
+            let mark = if required.contains(&name.as_str()) { "" } else { "?" };
+            let text = self.render(property, depth + 1).text;
+            let default = if self.hints { default_comment(property) } else { None };
+            format!("{}{mark}: {text}{}", key(name), default.unwrap_or_default())
+        });
+        let fields: Vec<String> = fields.chain(rest).collect();
+        Text::plain(format!("{{ {} }}", fields.join(", ")))
+    }
+
+    fn enumeration(self, values: &[Value]) -> Text {
+        let cut = self.enums.filter(|(long, _)| values.len() > *long);
+        if let (Some(_), Some(lifted)) = (cut, self.lifted) {
+            return Text::plain(lifted.name(&Value::from_iter([("enum", values.to_vec())])));
+        }
+        let shown = cut.map_or(values.len(), |(_, sample)| sample);
+        let mut parts: Vec<String> = values.iter().take(shown).map(literal).collect();
+        if cut.is_some() {
+            parts.push(format!("…({})", values.len()));
+        }
+        Text { compound: parts.len() > 1, text: parts.join("|") }
+    }
+}
+
+/// A scalar, a name, or a list of these.
+fn is_flat(schema: &Value) -> bool {
+    let of = |schema: &Value| {
+        ["$ref", "enum", "const"].iter().any(|key| schema.get(key).is_some())
+            || matches!(
+                schema.get("type").and_then(Value::as_str),
+                Some("string" | "integer" | "number" | "boolean")
+            )
+    };
+    of(schema) || schema.get("type").is_some_and(|t| t == "array") && schema.get("items").is_some_and(of)
+}
+
+fn literal(value: &Value) -> String {
+    shorten(&value.to_string(), 64).into_owned()
+}

@@ -1,0 +1,277 @@
+//! Descriptions of tools that stand for many operations.
+
+use crate::catalog::{CRUDE, Catalog, Endpoint, Entry};
+use crate::groups::Groups;
+use crate::operation::{Binding, Category, INTROSPECT, Operation, Segment};
+use crate::policy::Hints;
+use crate::schema::shorten;
+use crate::signature;
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+/// How many groups a description counts before it says "and more".
+const GROUPS: usize = 12;
+/// The same where even that would break the budget.
+const FEW_GROUPS: usize = 3;
+/// A longer title or tag is cut.
+const LABEL: usize = 32;
+/// So many operations are looked at for an example call, and so many where each has to be read for it.
+const CANDIDATES: usize = 24;
+const DEFERRED_CANDIDATES: usize = 2;
+/// A longer call is no example for a start.
+const LONG_EXAMPLE: usize = 200;
+
+/// How much a description says about each operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Detail {
+    Counts,
+    Groups,
+    Names,
+    Signatures,
+}
+
+/// Speaks about some operations of a catalog, in as much detail as is asked for.
+pub(super) struct Speaker<'c> {
+    catalog: &'c Catalog,
+    entries: &'c [&'c Entry],
+    /// Shows the call that searches instead of the one that lists.
+    search: bool,
+    example: Option<String>,
+}
+
+impl<'c> Speaker<'c> {
+    pub(super) fn new(catalog: &'c Catalog, entries: &'c [&'c Entry], search: bool) -> Speaker<'c> {
+        Speaker { catalog, entries, search, example: quick_start(catalog, entries) }
+    }
+
+    /// The description of an endpoint's tool.
+    pub(super) fn endpoint(&self, name: &str, endpoint: &Endpoint, detail: Detail) -> String {
+        let (catalog, entries) = (self.catalog, self.entries);
+        let category = (catalog.profile == CRUDE).then(|| Category::parse(name)).flatten();
+        let mut parts = Vec::new();
+        match category {
+            Some(category) => {
+                parts.push(format!("{}: {}", title(catalog), purpose(category)));
+            }
+            None => {
+                parts.push(sentence(&endpoint.purpose));
+                parts.push(format!("Primary semantic categories: {}", categories(entries).join(", ")));
+            }
+        }
+        let break_ = if detail == Detail::Signatures { "\n" } else { " " };
+        let separator = if detail == Detail::Signatures { "\n" } else { ", " };
+        parts.push(format!("Supported operations:{break_}{}", list(catalog, entries, detail, separator)));
+        if let Some(category) = category {
+            parts.push(effect(category, endpoint.hints).to_owned());
+        }
+        if let Some(example) = &self.example {
+            parts.push(format!("Quick start example:\n{example}"));
+        }
+        parts.push(self.discovery(name));
+        parts.join("\n\n")
+    }
+
+    /// The description of the tool that stands for everything.
+    pub(super) fn whole(&self, detail: Detail) -> String {
+        let display_name = title(self.catalog);
+        let mut parts = vec![
+            format!("MCP-AQL {display_name} adapter. All operations through one entry point."),
+            "Operations are routed by their semantic category.".to_owned(),
+        ];
+        let mut lines = vec!["Supported operation categories:".to_owned()];
+        for category in Category::ALL {
+            let of_category = |entry: &&Entry| entry.operation.category == category;
+            let entries: Vec<&Entry> = self.entries.iter().copied().filter(of_category).collect();
+            if entries.is_empty() {
+                continue;
+            }
+            let title = crate::adapter::title_of(category.endpoint());
+            lines.push(format!("- {title}: {}", list(self.catalog, &entries, detail, ", ")));
+        }
+        parts.push(lines.join("\n"));
+        if let Some(example) = &self.example {
+            parts.push(format!("Quick start example:\n{example}"));
+        }
+        parts.push(self.discovery_call());
+        parts.join("\n\n")
+    }
+
+    /// How to find out more. The tool that carries `introspect` shows the call; the others only say where it is.
+    fn discovery(&self, endpoint: &str) -> String {
+        let home = self.catalog.get(INTROSPECT).map(|entry| entry.operation.endpoint.as_str());
+        if home == Some(endpoint) {
+            return self.discovery_call();
+        }
+        let tool = self.catalog.introspect_tool().unwrap_or_default();
+        if self.search {
+            format!("Search operations with introspect through {tool}.")
+        } else {
+            format!("Discover required parameters with introspect through {tool}.")
+        }
+    }
+
+    fn discovery_call(&self) -> String {
+        if self.search {
+            format!("Search all operations, with their parameters:\n{SEARCH_CALL}")
+        } else {
+            format!("Discover all operations and parameters:\n{LIST_CALL}")
+        }
+    }
+}
+
+/// The call that lists everything.
+const LIST_CALL: &str = r#"{"operation":"introspect","params":{"query":"operations"}}"#;
+/// The call that searches.
+const SEARCH_CALL: &str = r#"{"operation":"introspect","params":{"search":"what you want to do"}}"#;
+
+/// What a gateway takes for shell syntax.
+const SHELL: [&str; 6] = [";", "&&", "||", "$(", "> ", "< "];
+
+fn is_harmless(text: &str) -> bool {
+    SHELL.iter().all(|word| !text.contains(word))
+}
+
+/// A title or a tag on one line: short, and without what a gateway takes for shell syntax.
+fn label(text: &str) -> String {
+    let harmful = |c: char| c.is_control() || matches!(c, ';' | '&' | '|' | '$' | '<' | '>');
+    // A single `&` is a word of many titles.
+    let text = text.replace(" & ", " and ").replace(harmful, " ");
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // What is not ASCII costs more and needs fewer characters to say the same.
+    let mut width = 0;
+    let fitting = text.chars().take_while(|c| {
+        width += if c.is_ascii() { 1 } else { 4 };
+        width <= LABEL
+    });
+    shorten(&text, fitting.count()).into_owned()
+}
+
+/// What the adapter is called.
+pub(super) fn title(catalog: &Catalog) -> String {
+    let adapter = &catalog.adapter;
+    Some(label(&adapter.display_name)).filter(|text| !text.is_empty()).unwrap_or_else(|| adapter.name.clone())
+}
+
+/// What a family is for, in the CRUDE profile.
+fn purpose(category: Category) -> &'static str {
+    match category {
+        Category::Create => "Operations that add something new.",
+        Category::Read => "Safe, read-only operations.",
+        Category::Update => "Operations that change existing data.",
+        Category::Delete => "Destructive operations that remove data.",
+        Category::Execute => "Operations that run something.",
+    }
+}
+
+/// What its calls do to the world; never milder than its hints.
+fn effect(category: Category, hints: Hints) -> &'static str {
+    match category {
+        Category::Create if hints.destructive => "Some of them may overwrite or remove what is there.",
+        Category::Create => "They add data and leave what is there untouched.",
+        Category::Read if !hints.read_only => "Some of them may do more than read.",
+        Category::Read => "They only read and never change anything.",
+        Category::Update => "They may overwrite previous values.",
+        Category::Delete => "What they remove may be gone for good. Use with caution.",
+        Category::Execute => "IMPORTANT: they may be destructive, and repeating one runs it again.",
+    }
+}
+
+fn list(catalog: &Catalog, entries: &[&Entry], detail: Detail, separator: &str) -> String {
+    let names = |text: &dyn Fn(&Entry) -> String| {
+        entries.iter().map(|entry| text(entry)).collect::<Vec<_>>().join(separator)
+    };
+    match detail {
+        // `introspect` is explained by the discovery line; its signature would only repeat it.
+        Detail::Signatures => names(&|entry| {
+            let whole = catalog.whole(entry).filter(|_| entry.operation.name != INTROSPECT);
+            let signature = whole.map(|whole| signature::call(whole.operation));
+            signature.filter(|text| is_harmless(text)).unwrap_or_else(|| entry.operation.name.clone())
+        }),
+        Detail::Names => names(&|entry| entry.operation.name.clone()),
+        Detail::Groups => counted(entries, GROUPS),
+        Detail::Counts => counted(entries, FEW_GROUPS),
+    }
+}
+
+/// `412 in 23 groups: repos 45, issues 30 and 21 more`; where nearly every operation is a group of its own, a few names.
+fn counted(entries: &[&Entry], most: usize) -> String {
+    let own = || entries.iter().map(|entry| &entry.operation).filter(|op| op.name != INTROSPECT);
+    let groups = Groups::of(own());
+    let (total, count) = (groups.len(), own().count());
+    if total * 2 > count {
+        let names: Vec<&str> = own().take(most).map(|operation| operation.name.as_str()).collect();
+        let such_as = if names.len() < count { ", such as " } else { ": " };
+        return if names.is_empty() {
+            "introspect".to_owned()
+        } else {
+            format!("{count}{such_as}{}", names.join(", "))
+        };
+    }
+    // Groups whose names begin alike look the same when they are cut.
+    let mut labels: IndexMap<String, usize> = IndexMap::new();
+    for (group, count) in groups.largest(most) {
+        *labels.entry(label(group)).or_default() += count;
+    }
+    let shown: Vec<String> = labels.iter().map(|(group, count)| format!("{group} {count}")).collect();
+    let more = if total > most { format!(" and {} more", total - most) } else { String::new() };
+    format!("{count} in {total} groups: {}{more}", shown.join(", "))
+}
+
+/// The shortest example call of a real operation; one that needs no identifier first, since nobody has one at the start.
+fn quick_start(catalog: &Catalog, entries: &[&Entry]) -> Option<String> {
+    let needs_id = |operation: &Operation| {
+        let is_id = |name: &str| name == "id" || name.ends_with("_id") || name.ends_with("_number");
+        operation.params.iter().any(|param| param.required && is_id(&param.name))
+    };
+    // A write without any parameter is the wrong thing to try first.
+    let blind = |entry: &Entry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
+    // Of many operations only those with the fewest placeholders are read: they need the least.
+    let mut candidates: Vec<&Entry> =
+        entries.iter().copied().filter(|entry| entry.operation.name != INTROSPECT).collect();
+    let deferred = candidates.first().is_some_and(|entry| catalog.is_deferred(entry));
+    let most = if deferred { DEFERRED_CANDIDATES } else { CANDIDATES };
+    if candidates.len() > most {
+        let discouraged = |operation: &Operation| operation.deprecated.is_some();
+        candidates.sort_by_key(|entry| {
+            let operation = &entry.operation;
+            (discouraged(operation), placeholders(operation), operation.name.len())
+        });
+        candidates.truncate(most);
+    }
+    let calls = candidates.into_iter().filter_map(|entry| {
+        let operation = catalog.whole(entry)?.operation;
+        let call = example_call(operation)?;
+        Some(((blind(entry, &call), needs_id(operation), call.len()), call))
+    });
+    calls.min_by_key(|(rank, _)| *rank).map(|(_, call)| call)
+}
+
+fn placeholders(operation: &Operation) -> usize {
+    let Binding::Http(http) = &operation.binding else { return 0 };
+    http.path.iter().filter(|segment| matches!(segment, Segment::Param(_))).count()
+}
+
+/// The first example of an operation as the arguments of a call, unless it is long.
+fn example_call(operation: &Operation) -> Option<String> {
+    let example = operation.examples.first()?;
+    let mut call = Map::new();
+    call.insert("operation".into(), operation.name.as_str().into());
+    if !example.params.is_empty() {
+        call.insert("params".into(), Value::Object(example.params.clone()));
+    }
+    let text = Value::Object(call).to_string();
+    (text.len() <= LONG_EXAMPLE && is_harmless(&text)).then_some(text)
+}
+
+fn categories(entries: &[&Entry]) -> Vec<&'static str> {
+    Category::ALL
+        .into_iter()
+        .filter(|category| entries.iter().any(|entry| entry.operation.category == *category))
+        .map(Category::as_str)
+        .collect()
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}

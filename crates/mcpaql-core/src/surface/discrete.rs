@@ -1,0 +1,151 @@
+//! A tool that is one operation: its own schema, with the types it needs inside.
+
+use super::Tool;
+use crate::catalog::{Catalog, Entry};
+use crate::operation::Param;
+use crate::validate::fills_default;
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+/// `params` are those of the document, which a library has again where there is one.
+pub(super) fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Option<Tool> {
+    let full = catalog.read(entry);
+    let (operation, params, types) = match &full {
+        Some(full) => (&full.operation, full.operation.params.as_slice(), &full.types),
+        None if catalog.is_deferred(entry) => return None,
+        None => (&entry.operation, params, &catalog.types),
+    };
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for param in params {
+        let mut schema = param.schema.as_object().cloned().unwrap_or_default();
+        if !param.description.is_empty() {
+            schema.insert("description".into(), param.description.as_str().into());
+        }
+        if let Some(default) = param.default.as_ref().filter(|_| !param.sensitive) {
+            schema.insert("default".into(), default.clone());
+        }
+        properties.insert(param.name.clone(), Value::Object(schema));
+        if param.required && !fills_default(operation, param) {
+            required.push(Value::from(param.name.as_str()));
+        }
+    }
+    let mut schema = Map::new();
+    schema.insert("type".into(), "object".into());
+    schema.insert("properties".into(), Value::Object(properties));
+    if !required.is_empty() {
+        schema.insert("required".into(), Value::Array(required));
+    }
+    schema.insert("additionalProperties".into(), false.into());
+    let mut schema = Value::Object(schema);
+    let defs = definitions(&mut schema, types);
+    if let (Some(root), false) = (schema.as_object_mut(), defs.is_empty()) {
+        root.insert("$defs".into(), Value::Object(defs));
+    }
+    let description = if operation.description.is_empty() {
+        operation.title.clone()
+    } else {
+        operation.description.clone()
+    };
+    let description = match operation.deprecated.as_deref().map(str::trim) {
+        None => description,
+        Some("") => format!("Deprecated. {description}"),
+        Some(instead) => format!("Deprecated. {instead} {description}"),
+    };
+    Some(Tool {
+        name: entry.tool.clone(),
+        title: operation.title.clone(),
+        description,
+        input_schema: schema,
+        hints: entry.hints,
+    })
+}
+
+/// Rewrites `#/types/X` to `#/$defs/X` and collects the types that are needed, each once.
+fn definitions(schema: &mut Value, types: &IndexMap<String, Value>) -> Map<String, Value> {
+    let mut wanted = Vec::new();
+    rewrite(schema, &mut wanted);
+    let mut defs = Map::new();
+    while let Some(name) = wanted.pop() {
+        if defs.contains_key(&name) {
+            continue;
+        }
+        let mut definition = types.get(&name).cloned().unwrap_or_else(|| json!({}));
+        rewrite(&mut definition, &mut wanted);
+        defs.insert(name, definition);
+    }
+    defs.sort_keys();
+    defs
+}
+
+fn rewrite(value: &mut Value, wanted: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            spell_out_null(map);
+            for (key, member) in map {
+                let name = member.as_str().and_then(|text| text.strip_prefix("#/types/")).map(str::to_owned);
+                match name {
+                    Some(name) if key == "$ref" => {
+                        *member = Value::from(format!("#/$defs/{name}"));
+                        wanted.push(name);
+                    }
+                    _ => rewrite(member, wanted),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, wanted)),
+        _ => {}
+    }
+}
+
+/// `nullable` is not JSON Schema: clients that validate would refuse the null that the operation takes.
+fn spell_out_null(map: &mut Map<String, Value>) {
+    // Beside anything but a boolean it is a property of that name.
+    if map.get("nullable").is_none_or(|value| !value.is_boolean()) {
+        return;
+    }
+    if map.shift_remove("nullable") != Some(Value::Bool(true)) {
+        return;
+    }
+    if let Some(Value::Array(values)) = map.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+    let has_enum = map.contains_key("enum");
+    match map.get_mut("type") {
+        Some(Value::Array(kinds)) => kinds.push("null".into()),
+        Some(kind) => *kind = json!([kind.take(), "null"]),
+        None if has_enum => {}
+        None => {
+            let schema = std::mem::take(map);
+            map.insert("anyOf".into(), json!([schema, {"type": "null"}]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_spelled_the_way_json_schema_does() {
+        let rows = [
+            (json!({"type": "string", "nullable": true}), json!({"type": ["string", "null"]})),
+            (json!({"type": "string", "nullable": false}), json!({"type": "string"})),
+            (json!({"enum": ["a"], "nullable": true}), json!({"enum": ["a", null]})),
+            (
+                json!({"$ref": "#/types/A", "nullable": true}),
+                json!({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]}),
+            ),
+            (
+                json!({"type": "object", "properties": {"nullable": {"type": "string", "nullable": true}}}),
+                json!({"type": "object", "properties": {"nullable": {"type": ["string", "null"]}}}),
+            ),
+        ];
+        for (mut schema, expected) in rows {
+            rewrite(&mut schema, &mut Vec::new());
+            assert_eq!(schema, expected);
+        }
+    }
+}

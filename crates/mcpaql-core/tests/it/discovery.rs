@@ -1,0 +1,261 @@
+//! Finding one's way in an API with thousands of operations, which are read only when they are shown.
+
+use crate::library::{bare, operation, operations, optional, required, shelved, types};
+use crate::support::{introspect, object, refused, tool};
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{Adapter, Mode};
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::error::Code;
+use mcpaql_core::introspect;
+use mcpaql_core::operation::{Category, Operation, Param};
+use mcpaql_core::request;
+use serde_json::{Value, json};
+
+fn tokens(text: &str) -> usize {
+    tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
+}
+
+fn surface(catalog: &Catalog) -> usize {
+    catalog.tools.iter().map(|tool| tokens(&tool.to_json().to_string())).sum()
+}
+
+fn large(count: usize) -> (Catalog, std::sync::Arc<crate::library::Shelf>) {
+    shelved(
+        bare(),
+        operations(count, |index| format!("group {}", index / 100)),
+        types(300),
+        &Settings::default(),
+    )
+}
+
+fn names(data: &Value) -> Vec<String> {
+    let name = |row: &Value| row.as_str().or_else(|| row["name"].as_str()).expect("a name").to_owned();
+    data["operations"].as_array().expect("a list").iter().map(name).collect()
+}
+
+#[test]
+fn lists_filters_and_the_surface_read_hardly_any_operation() {
+    let (catalog, shelf) = large(2000);
+    let after_start = shelf.read();
+    assert!(after_start <= 10, "the surface read {after_start}");
+    for params in [
+        json!({}),
+        json!({"first": 200}),
+        json!({"category": "READ"}),
+        json!({"tag": "group 3", "detail": "names"}),
+        json!({"endpoint": "delete", "detail": "summary", "first": 100}),
+        json!({"query": "types"}),
+    ] {
+        introspect(&catalog, params);
+    }
+    assert_eq!(shelf.read(), after_start);
+    introspect(&catalog, json!({"detail": "signature", "first": 7, "category": "UPDATE"}));
+    assert!(shelf.read() <= after_start + 7, "a page of signatures reads its operations");
+}
+
+#[test]
+fn a_long_list_is_a_first_page_with_groups_and_a_way_on() {
+    let (catalog, _) = large(2000);
+    let (data, warnings) = introspect(&catalog, json!({}));
+    assert_eq!(warnings, [] as [&str; 0]);
+    assert!(data["_protocol"].is_object());
+    assert_eq!(names(&data).len(), 20);
+    assert_eq!(
+        data["operations"][0],
+        json!({"name": "create_issue_0", "semantic_category": "CREATE", "endpoint": "create",
+            "description": "Something number 0 that an API of this size does"})
+    );
+    assert_eq!(data["pageInfo"]["hasNextPage"], true);
+    assert_eq!(data["pageInfo"]["total"], 2001, "introspect counts too");
+    assert_eq!(data["groups"]["by"], "tag");
+    assert_eq!(data["groups"]["counts"].as_object().unwrap().len(), 15);
+    assert_eq!(data["groups"]["counts"]["group 0"], 100);
+    assert_eq!(data["groups"]["more"], 6);
+    assert!(data["hint"].as_str().unwrap().contains("search"));
+}
+
+#[test]
+fn pages_follow_one_another_without_gap_or_overlap() {
+    let (catalog, _) = large(230);
+    let all = names(&introspect(&catalog, json!({"detail": "names", "first": 200})).0);
+    let mut walked = Vec::new();
+    let mut after = Value::Null;
+    loop {
+        let mut params = json!({"first": 90});
+        if !after.is_null() {
+            params["after"] = after.clone();
+        }
+        let (data, _) = introspect(&catalog, params);
+        assert_eq!(data.get("_protocol").is_some(), after.is_null(), "only the plain list says who answers");
+        walked.extend(names(&data));
+        if data["pageInfo"]["hasNextPage"] == false {
+            break;
+        }
+        after = data["pageInfo"]["endCursor"].clone();
+    }
+    assert_eq!(walked.len(), 231);
+    assert_eq!(walked[..200], all);
+}
+
+#[test]
+fn a_cursor_of_another_list_is_refused() {
+    let (catalog, _) = large(230);
+    let (data, _) = introspect(&catalog, json!({"first": 10, "category": "READ"}));
+    let cursor = data["pageInfo"]["endCursor"].as_str().unwrap();
+    for (params, fits) in [
+        (json!({"after": cursor, "category": "READ", "detail": "names"}), true),
+        (json!({"after": cursor, "category": "UPDATE"}), false),
+        (json!({"after": cursor}), false),
+        (json!({"after": "page 2"}), false),
+        (json!({"after": "ffffff-00000000"}), false),
+    ] {
+        let answer = introspect::answer(&catalog, &object(params.clone()));
+        match answer {
+            Ok(_) => assert!(fits, "{params}"),
+            Err(error) => {
+                assert!(!fits, "{params}: {error}");
+                assert_eq!(error.code, Code::InvalidValue);
+                assert!(error.message.starts_with("Parameter 'after' is no cursor of this list."), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn filters_combine() {
+    let (catalog, _) = large(500);
+    let (data, _) = introspect(
+        &catalog,
+        json!({"tag": "GROUP 2", "category": "DELETE", "endpoint": "delete", "detail": "names"}),
+    );
+    let found = names(&data);
+    assert_eq!(found.len(), 20);
+    assert!(found.iter().all(|name| name.starts_with("delete_")));
+    assert_eq!(data.get("_protocol"), None);
+    let (data, warnings) = introspect(&catalog, json!({"category": "READ", "endpoint": "delete"}));
+    assert_eq!(data, json!({"operations": []}));
+    assert_eq!(warnings, ["No operation fits all of these parameters. Leave one of them out."]);
+    let (_, warnings) = introspect(&catalog, json!({"tag": "grup 2"}));
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].starts_with("No operation has the tag. Nearest: group 2"), "{warnings:?}");
+}
+
+#[test]
+fn wrong_parameters_are_refused_with_what_to_do() {
+    let (catalog, _) = large(60);
+    let refused = |params: Value| {
+        request::prepare_operation(&catalog, "introspect", object(params)).map(|call| call.args).unwrap_err()
+    };
+    assert_eq!(refused(json!({"category": "LIST"})).code, Code::InvalidValue);
+    assert_eq!(refused(json!({"endpoint": "nowhere"})).code, Code::InvalidValue);
+    assert_eq!(refused(json!({"detail": "everything"})).code, Code::InvalidValue);
+    assert_eq!(refused(json!({"first": 0})).code, Code::InvalidValue);
+    assert_eq!(refused(json!({"limit": 3})).code, Code::UnknownParam);
+    for param in ["search", "category", "endpoint", "tag"] {
+        let value = if param == "category" { "READ" } else { "read" };
+        let error =
+            introspect::answer(&catalog, &object(json!({"query": "types", param: value}))).unwrap_err();
+        assert_eq!(
+            error.message,
+            format!("Parameter '{param}' narrows operations, not types. Leave it out, or leave out 'query'.")
+        );
+    }
+    let (_, warnings) = introspect(&catalog, json!({"name": "get_issue_1", "tag": "x", "first": 3}));
+    assert_eq!(warnings, ["'name' says what to show, so tag, first or after had no effect."]);
+}
+
+#[test]
+fn the_detail_of_a_list_is_what_was_asked_for() {
+    let (catalog, _) = large(500);
+    let of =
+        |detail: &str| introspect(&catalog, json!({"detail": detail, "first": 2})).0["operations"].clone();
+    assert_eq!(of("names"), json!(["create_issue_0", "get_issue_1"]));
+    assert_eq!(
+        of("signature")[0],
+        json!({"name": "create_issue_0", "signature":
+            "create_issue_0(owner: string, repo: string, title?: string, state?: \"open\"|\"closed\"|\"all\")"})
+    );
+    assert_eq!(of("summary")[1]["endpoint"], "read");
+    assert_eq!(of("full")[1], introspect(&catalog, json!({"name": "get_issue_1"})).0["operation"]);
+    let one =
+        introspect(&catalog, json!({"name": "get_issue_1", "detail": "signature"})).0["operation"].clone();
+    assert!(one["signature"].as_str().unwrap().contains(" -> Thing\ntype Thing = "), "{one}");
+    assert_eq!(one["endpoint"], "read");
+}
+
+#[test]
+fn types_come_in_pages_too() {
+    let (catalog, _) = large(60);
+    let (data, _) = introspect(&catalog, json!({"query": "types"}));
+    assert_eq!(data["types"].as_array().unwrap().len(), 20);
+    assert_eq!(data["pageInfo"]["total"], 308);
+    let (data, _) = introspect(
+        &catalog,
+        json!({"query": "types", "after": data["pageInfo"]["endCursor"], "first": 2, "detail": "signature"}),
+    );
+    assert_eq!(data["types"][0]["signature"], "type Thing12 = { id?: integer, next?: Thing13 }");
+}
+
+#[test]
+fn a_deep_answer_is_cut_near_things_first_and_says_how_to_go_on() {
+    let (catalog, _) = large(60);
+    let (data, _) = introspect(&catalog, json!({"name": "get_issue_1"}));
+    let signature = data["operation"]["signature"].as_str().unwrap();
+    let lines: Vec<&str> = signature.lines().collect();
+    assert_eq!(lines.len(), 42, "{signature}");
+    assert_eq!(lines[1], "type Thing = { next?: Thing0 }");
+    assert_eq!(lines[41], r#"// more: introspect {"query":"types","name":"Thing39"}"#);
+    assert!(tokens(signature) <= 1700);
+    let more: Value = serde_json::from_str(lines[41].trim_start_matches("// more: introspect ")).unwrap();
+    assert_eq!(introspect(&catalog, more).0["type"]["name"], "Thing39");
+}
+
+/// Titles and tags that imports really bring.
+const ODD: [&str; 4] = [
+    "Operations about \u{1f680} deployments; rollouts && rollbacks, and everything else that belongs to them (beta)",
+    "用于管理存储库和组织的所有操作以及相关的工作流程和权限设置用于管理存储库和组织的所有操作",
+    "a|b || $(rm) < > & more",
+    "\u{1f9d1}\u{200d}\u{1f91d}\u{200d}\u{1f9d1}\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{1f3f4}\u{1f3f3}\u{fe0f}\u{200d}\u{1f308} people people people people people",
+];
+
+#[test]
+fn the_surface_of_eleven_thousand_operations_keeps_its_budget_in_real_tokens() {
+    for (tags, title) in ODD.into_iter().enumerate() {
+        let adapter = Adapter { display_name: title.repeat(3), ..bare() };
+        let tag = |index: usize| match tags % 2 {
+            0 => format!("{} {}", ODD[index % 4], index / 700),
+            _ => format!("{index:05} {}", ODD[index % 4]),
+        };
+        let operations = operations(11_000, tag);
+        for (mode, budget) in [(Mode::Semantic, 1200), (Mode::Single, 450)] {
+            let settings = Settings { mode: Some(mode), ..Settings::default() };
+            let (catalog, shelf) = shelved(adapter.clone(), operations.clone(), types(3), &settings);
+            let cost = surface(&catalog);
+            assert!(cost <= budget, "{cost} tokens in mode {mode:?}: {:#?}", catalog.tools);
+            assert!(shelf.read() <= 10, "{} were read", shelf.read());
+            for tool in &catalog.tools {
+                for word in [";", "&&", "||", "$(", "> ", "< "] {
+                    assert!(!tool.description.contains(word), "{word}: {}", tool.description);
+                    assert!(!tool.title.contains(word), "{word}: {}", tool.title);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn where_names_are_not_all_shown_the_surface_shows_how_to_search() {
+    let call = r#"{"operation":"introspect","params":{"search":"what you want to do"}}"#;
+    let (catalog, _) = large(500);
+    assert!(tool(&catalog, "demo_mcpaql_read").description.ends_with(call));
+    assert!(
+        tool(&catalog, "demo_mcpaql_delete")
+            .description
+            .ends_with("Search operations with introspect through demo_mcpaql_read.")
+    );
+    let single = Settings { mode: Some(Mode::Single), ..Settings::default() };
+    let (catalog, _) = shelved(bare(), operations(500, |_| "things".to_owned()), types(3), &single);
+    assert!(catalog.tools[0].description.ends_with(call));
+    let (catalog, _) = shelved(bare(), operations(5, |_| "things".to_owned()), types(3), &single);
+    assert!(!catalog.tools[0].description.contains("search"), "{}", catalog.tools[0].description);
+}

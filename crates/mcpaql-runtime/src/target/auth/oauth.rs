@@ -1,0 +1,375 @@
+//! OAuth 2.0 without a person: a token is fetched with client credentials or a refresh token, kept and renewed.
+//!
+//! What always holds: calls that need a token meanwhile share one fetch and its outcome; a fetch outlives the call that
+//! began it, so a rotated refresh token is never lost to a cancelled call; what the token endpoint says is read within a
+//! limit of size and time, and no error repeats it beyond OAuth's own error word; every value is in the call's [`Mask`].
+
+use super::Env;
+use crate::secret::{Mask, Secret};
+use crate::target::http::address::Network;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mcpaql_core::adapter::OAuth2;
+use mcpaql_core::error::{Code, OpError};
+use reqwest::StatusCode;
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use serde_json::Value;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::{Instant, timeout};
+use url::form_urlencoded::byte_serialize;
+
+/// Longest wait for a token.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Largest answer of a token endpoint that is read.
+const MAX_BYTES: usize = 64 * 1024;
+/// A token is given up this long before it ends, or a tenth of its life where that is less.
+const MARGIN: Duration = Duration::from_secs(60);
+/// A token that does not say how long it lives, or says forever, is kept no longer than this.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+/// The variables that the way needs.
+pub(super) fn variables(oauth: &OAuth2) -> Vec<&str> {
+    let optional = [&oauth.client_secret_env, &oauth.refresh_token_env].into_iter().flatten();
+    std::iter::once(&oauth.client_id_env).chain(optional).map(String::as_str).collect()
+}
+
+/// The tokens of a target, one for each way to get one.
+pub(crate) struct Tokens {
+    network: Arc<Network>,
+    grants: Mutex<Vec<(OAuth2, Arc<Grant>)>>,
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tokens")
+    }
+}
+
+/// One way to get a token, and the token.
+#[derive(Default)]
+struct Grant {
+    state: Arc<tokio::sync::Mutex<State>>,
+    /// Fetches so far, finished or not.
+    fetches: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    /// What the token was fetched with: another value in the environment makes another token.
+    keys: Option<Keys>,
+    token: Option<Token>,
+    /// The refresh token that replaced the one in the environment.
+    rotated: Option<Secret>,
+    /// This server takes the client's secret in the body alone.
+    in_body: bool,
+    /// How the last fetch failed, for those who waited for it.
+    failure: Option<OpError>,
+}
+
+#[derive(Clone)]
+struct Token {
+    secret: Secret,
+    until: Instant,
+}
+
+/// What the environment says now.
+#[derive(Clone, PartialEq, Eq)]
+struct Keys {
+    id: Secret,
+    secret: Option<Secret>,
+    refresh: Option<Secret>,
+}
+
+impl Keys {
+    fn read(oauth: &OAuth2, env: &Env) -> Result<Keys, OpError> {
+        let optional = |name: &Option<String>| name.as_deref().map(|name| env.require(name)).transpose();
+        Ok(Keys {
+            id: env.require(&oauth.client_id_env)?,
+            secret: optional(&oauth.client_secret_env)?,
+            refresh: optional(&oauth.refresh_token_env)?,
+        })
+    }
+
+    fn hide(&self, mask: &mut Mask) {
+        for secret in [&self.secret, &self.refresh].into_iter().flatten() {
+            mask.add(secret.expose());
+        }
+        mask.add(&self.basic());
+    }
+
+    /// RFC 6749, 2.3.1: both halves are form-encoded first.
+    fn basic(&self) -> String {
+        let encode = |secret: &Secret| byte_serialize(secret.expose().as_bytes()).collect::<String>();
+        let secret = self.secret.as_ref().map(encode).unwrap_or_default();
+        format!("{}:{secret}", encode(&self.id))
+    }
+}
+
+/// A token that a call uses.
+pub(crate) struct Issued {
+    token: Secret,
+    state: Arc<tokio::sync::Mutex<State>>,
+}
+
+impl fmt::Debug for Issued {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Issued")
+    }
+}
+
+impl Issued {
+    pub(super) fn token(&self) -> &Secret {
+        &self.token
+    }
+
+    /// The API refused it; unless another call has renewed it already, the next one fetches.
+    pub(super) async fn give_up(&self) {
+        let mut state = self.state.lock().await;
+        if state.token.as_ref().is_some_and(|token| token.secret == self.token) {
+            state.token = None;
+        }
+    }
+}
+
+impl Tokens {
+    pub(crate) fn new(network: Arc<Network>) -> Tokens {
+        Tokens { network, grants: Mutex::default() }
+    }
+
+    /// For ways of authentication that fetch nothing.
+    #[cfg(test)]
+    pub(super) fn for_tests() -> Tokens {
+        Tokens::new(Arc::new(Network::for_tests()))
+    }
+
+    /// A token that is good for a while: the one there is, or a new one.
+    pub(super) async fn issue(&self, oauth: &OAuth2, env: &Env, mask: &mut Mask) -> Result<Issued, OpError> {
+        let keys = Keys::read(oauth, env)?;
+        keys.hide(mask);
+        let grant = self.grant(oauth);
+        let seen = grant.fetches.load(Ordering::Acquire);
+        let mut state = Arc::clone(&grant.state).lock_owned().await;
+        if state.keys.as_ref() != Some(&keys) {
+            *state = State { keys: Some(keys.clone()), ..State::default() };
+        }
+        let kept = state.token.as_ref().filter(|token| Instant::now() < token.until);
+        let token = match (kept, &state.failure) {
+            (Some(token), _) => token.secret.clone(),
+            // Others fetched while this call waited, and failed.
+            (None, Some(failure)) if grant.fetches.load(Ordering::Acquire) != seen => {
+                return Err(failure.clone());
+            }
+            (None, _) => {
+                let url = self.network.resolve(&oauth.token_url, env)?;
+                let http = self.network.client(&url)?.clone();
+                grant.fetches.fetch_add(1, Ordering::AcqRel);
+                let fetch =
+                    Fetch { http, url, oauth: oauth.clone(), keys, deadline: Instant::now() + PATIENCE };
+                // On a task of its own: a call that is cancelled must not lose a rotated refresh token.
+                tokio::spawn(fetch.run(state))
+                    .await
+                    .unwrap_or_else(|_| Err(unreachable_service("the task ended")))?
+            }
+        };
+        mask.add(token.expose());
+        Ok(Issued { token, state: Arc::clone(&grant.state) })
+    }
+
+    fn grant(&self, oauth: &OAuth2) -> Arc<Grant> {
+        let mut grants = self.grants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, grant)) = grants.iter().find(|(known, _)| known == oauth) {
+            return Arc::clone(grant);
+        }
+        let grant = Arc::new(Grant::default());
+        grants.push((oauth.clone(), Arc::clone(&grant)));
+        grant
+    }
+}
+
+/// One visit to the token endpoint.
+struct Fetch {
+    http: reqwest::Client,
+    url: url::Url,
+    oauth: OAuth2,
+    keys: Keys,
+    deadline: Instant,
+}
+
+/// What the endpoint said.
+struct Said {
+    status: StatusCode,
+    body: Option<Value>,
+}
+
+impl Said {
+    fn text(&self, key: &str) -> Option<&str> {
+        self.body.as_ref()?.get(key)?.as_str()
+    }
+
+    /// Whether the endpoint did not understand who the client is.
+    fn refuses_client(&self) -> bool {
+        match self.text("error") {
+            Some(error) => matches!(error, "invalid_client" | "invalid_request" | "unauthorized_client"),
+            None => true,
+        }
+    }
+}
+
+impl Fetch {
+    async fn run(self, mut state: OwnedMutexGuard<State>) -> Result<Secret, OpError> {
+        let outcome = self.token(&mut state).await;
+        match &outcome {
+            Ok(token) => {
+                state.token = Some(token.clone());
+                state.failure = None;
+            }
+            Err(error) => state.failure = Some(error.clone()),
+        }
+        outcome.map(|token| token.secret)
+    }
+
+    async fn token(&self, state: &mut State) -> Result<Token, OpError> {
+        let refresh = state.rotated.clone().or_else(|| self.keys.refresh.clone());
+        let started = Instant::now();
+        let mut in_body = state.in_body || self.keys.secret.is_none();
+        let mut said = self.ask(refresh.as_ref(), in_body).await?;
+        let refused = matches!(said.status, StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED);
+        if refused && !in_body && said.refuses_client() {
+            in_body = true;
+            said = self.ask(refresh.as_ref(), in_body).await?;
+        }
+        let Some(access) = said.text("access_token").filter(|_| said.status.is_success()) else {
+            return Err(self.refused(&said));
+        };
+        state.in_body = in_body;
+        if let Some(rotated) = said.text("refresh_token").filter(|_| refresh.is_some()) {
+            state.rotated = Some(Secret::new(rotated));
+        }
+        let life = said.body.as_ref().and_then(|body| body.get("expires_in"));
+        Ok(Token { secret: Secret::new(access), until: started + usable_for(life) })
+    }
+
+    async fn ask(&self, refresh: Option<&Secret>, in_body: bool) -> Result<Said, OpError> {
+        let scope = self.oauth.scopes.join(" ");
+        let mut form = match refresh {
+            Some(refresh) => vec![("grant_type", "refresh_token"), ("refresh_token", refresh.expose())],
+            None => vec![("grant_type", "client_credentials")],
+        };
+        if !scope.is_empty() {
+            form.push(("scope", &scope));
+        }
+        let mut request = self.http.post(self.url.clone()).header(ACCEPT, "application/json");
+        if in_body {
+            form.push(("client_id", self.keys.id.expose()));
+            form.extend(self.keys.secret.as_ref().map(|secret| ("client_secret", secret.expose())));
+        } else {
+            let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(self.keys.basic())))
+                .map_err(unreachable_service)?;
+            value.set_sensitive(true);
+            request = request.header(AUTHORIZATION, value);
+        }
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let answer = async {
+            let mut response = request.form(&form).send().await?;
+            let mut bytes = Vec::new();
+            while let Some(chunk) = response.chunk().await? {
+                bytes.extend_from_slice(&chunk);
+                if bytes.len() > MAX_BYTES {
+                    bytes.clear();
+                    break;
+                }
+            }
+            Ok::<_, reqwest::Error>(Said {
+                status: response.status(),
+                body: serde_json::from_slice(&bytes).ok(),
+            })
+        };
+        match timeout(left, answer).await {
+            Ok(Ok(said)) => Ok(said),
+            Ok(Err(error)) => Err(unreachable_service(error.without_url())),
+            Err(_) => Err(unreachable_service("no answer in time")),
+        }
+    }
+
+    fn refused(&self, said: &Said) -> OpError {
+        let status = said.status.as_u16();
+        if said.status.is_server_error() || said.status == StatusCode::TOO_MANY_REQUESTS {
+            return unreachable_service(format_args!("status {status}"));
+        }
+        // OAuth's own words have this shape; anything else might repeat what was sent.
+        let word = said.text("error").filter(|word| {
+            word.len() <= 40 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        });
+        let said = match word {
+            Some(word) => format!("refused the credentials ({word})"),
+            None if said.status.is_success() => "answered without a token".to_owned(),
+            None => format!("refused the credentials with status {status}"),
+        };
+        let names = variables(&self.oauth).join(", ");
+        OpError::new(
+            Code::PermissionDenied,
+            format!(
+                "The service that issues tokens for this API {said}; tell the user to check the environment variables \
+                 {names} of this server."
+            ),
+        )
+        .with("variables", variables(&self.oauth))
+    }
+}
+
+/// How long a token is used that says it lives `expires_in` seconds.
+fn usable_for(expires_in: Option<&Value>) -> Duration {
+    let seconds = match expires_in {
+        Some(Value::String(text)) => text.trim().parse().ok(),
+        Some(value) => value.as_f64(),
+        None => None,
+    };
+    match seconds {
+        Some(seconds) if seconds >= 0.0 => {
+            let life = Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST).min(LONGEST);
+            life - MARGIN.min(life / 10)
+        }
+        _ => LONGEST,
+    }
+}
+
+fn unreachable_service(cause: impl fmt::Display) -> OpError {
+    OpError::new(
+        Code::TransportConnection,
+        "The service that issues tokens for this API could not be reached; try later or tell the user.",
+    )
+    .because(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn tokens_are_given_up_shortly_before_they_end() {
+        for (life, seconds) in [
+            (json!(3600), 3540),
+            (json!("3600"), 3540),
+            (json!(100), 90),
+            (json!(0), 0),
+            (json!(1e300), 24 * 3600 - 60),
+            (json!(-5), 24 * 3600),
+            (json!("soon"), 24 * 3600),
+            (json!(null), 24 * 3600),
+        ] {
+            assert_eq!(usable_for(Some(&life)).as_secs(), seconds, "{life}");
+        }
+        assert_eq!(usable_for(None), LONGEST);
+    }
+
+    #[test]
+    fn both_halves_of_the_client_are_encoded_before_they_are_joined() {
+        let keys = Keys { id: Secret::new("a:b-c"), secret: Some(Secret::new("p w%")), refresh: None };
+        assert_eq!(keys.basic(), "a%3Ab-c:p+w%25");
+    }
+}

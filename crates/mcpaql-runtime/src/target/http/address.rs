@@ -1,0 +1,211 @@
+//! Addresses that a document names: with their variables filled in, checked, and with a client that reaches them.
+//!
+//! What always holds: an address is `https`, or `http` to this machine, or `http` where the document allows it; it holds
+//! neither credentials nor a fragment. Variables are read on every call, like those of headers.
+
+use super::redirect::is_loopback;
+use super::{SetupError, chain};
+use crate::environment::{Piece, Template};
+use crate::target::auth::Env;
+use mcpaql_core::adapter::HttpTarget;
+use mcpaql_core::error::{Code, OpError};
+use std::sync::OnceLock;
+use std::time::Duration;
+use url::Url;
+
+/// How a target reaches other machines.
+#[derive(Debug)]
+pub(crate) struct Network {
+    allow_http: bool,
+    connect_timeout: Duration,
+    /// Loopback addresses are reached without a proxy.
+    direct: OnceLock<reqwest::Client>,
+    usual: OnceLock<reqwest::Client>,
+}
+
+/// An address as the document writes it.
+#[derive(Debug)]
+pub(super) enum Base {
+    Fixed(Url),
+    /// With variables.
+    Open(String),
+}
+
+/// Why there is no address now.
+enum Lack<'t> {
+    /// The variable is not set.
+    Unset(&'t str),
+    Wrong(SetupError),
+}
+
+impl Network {
+    pub(super) fn new(target: &HttpTarget) -> Network {
+        Network {
+            allow_http: target.allow_http,
+            connect_timeout: Duration::from_millis(target.connect_timeout_ms),
+            direct: OnceLock::new(),
+            usual: OnceLock::new(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_tests() -> Network {
+        Network {
+            allow_http: false,
+            connect_timeout: Duration::from_secs(5),
+            direct: OnceLock::new(),
+            usual: OnceLock::new(),
+        }
+    }
+
+    /// The address of the target. One with variables is checked now where they are set.
+    pub(super) fn base(&self, text: &str, env: &Env) -> Result<Base, SetupError> {
+        let template = Template::parse(text)
+            .ok_or(SetupError::BaseUrl { reason: "holds a ${env:NAME} that is not closed" })?;
+        match self.fill(&template, env) {
+            Ok(url) => {
+                self.build(&url)?;
+                Ok(if template.has_variables() { Base::Open(text.to_owned()) } else { Base::Fixed(url) })
+            }
+            Err(Lack::Unset(_)) => Ok(Base::Open(text.to_owned())),
+            Err(Lack::Wrong(error)) => Err(error),
+        }
+    }
+
+    /// The address behind a text of the document, for this call.
+    pub(crate) fn resolve(&self, text: &str, env: &Env) -> Result<Url, OpError> {
+        let not_closed = SetupError::BaseUrl { reason: "holds a ${env:NAME} that is not closed" };
+        let template = Template::parse(text).ok_or_else(|| wrong(text, &not_closed))?;
+        self.fill(&template, env).map_err(|lack| match lack {
+            Lack::Unset(name) => OpError::new(
+                Code::Internal,
+                format!(
+                    "The address of this API is not set up; tell the user to set the environment variable {name} for \
+                     this server and to start it again."
+                ),
+            )
+            .with("variable", name),
+            Lack::Wrong(error) => wrong(text, &error),
+        })
+    }
+
+    fn fill<'t>(&self, template: &'t Template, env: &Env) -> Result<Url, Lack<'t>> {
+        let text = template.fill(|name| env.plain(name)).map_err(Lack::Unset)?;
+        self.check(&text).map_err(Lack::Wrong)
+    }
+
+    fn check(&self, text: &str) -> Result<Url, SetupError> {
+        let wrong = |reason| SetupError::BaseUrl { reason };
+        let url = Url::parse(text).map_err(|_| wrong("is not an absolute URL; write https://host/path"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(wrong(
+                "holds credentials; put them into environment variables and name those in auth",
+            ));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(wrong("holds a query or a fragment; declare parameters instead"));
+        }
+        match url.scheme() {
+            "https" => Ok(url),
+            "http" if self.allow_http || is_loopback(&url) => Ok(url),
+            "http" => Err(SetupError::PlainHttp),
+            _ => Err(wrong("is neither https nor http")),
+        }
+    }
+
+    /// The client that reaches the address.
+    pub(crate) fn client(&self, url: &Url) -> Result<&reqwest::Client, OpError> {
+        self.build(url).map_err(|error| {
+            OpError::new(Code::Internal, "The connection to the API cannot be set up; tell the operator.")
+                .because(error)
+        })
+    }
+
+    fn build(&self, url: &Url) -> Result<&reqwest::Client, SetupError> {
+        let local = is_loopback(url);
+        let slot = if local { &self.direct } else { &self.usual };
+        if let Some(client) = slot.get() {
+            return Ok(client);
+        }
+        // Fails when a provider is installed already, by another client or by the embedding program: either will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let builder = || {
+            let builder = reqwest::Client::builder()
+                .user_agent(concat!("mcpaql/", env!("CARGO_PKG_VERSION")))
+                .redirect(reqwest::redirect::Policy::none())
+                .connect_timeout(self.connect_timeout)
+                .tcp_nodelay(true);
+            if local { builder.no_proxy() } else { builder }
+        };
+        let built = match builder().build() {
+            // A machine without certificates can still reach a plain target.
+            Err(_) if url.scheme() == "http" => builder().tls_certs_only([]).build(),
+            built => built,
+        };
+        let client = built.map_err(|error| SetupError::Client(chain(&error)))?;
+        Ok(slot.get_or_init(|| client))
+    }
+}
+
+impl Base {
+    /// The address for this call.
+    pub(super) fn url(&self, network: &Network, env: &Env) -> Result<Url, OpError> {
+        match self {
+            Base::Fixed(url) => Ok(url.clone()),
+            Base::Open(text) => network.resolve(text, env),
+        }
+    }
+}
+
+fn wrong(text: &str, error: &SetupError) -> OpError {
+    let names: Vec<String> = Template::parse(text)
+        .iter()
+        .flat_map(Template::pieces)
+        .filter_map(|piece| match piece {
+            Piece::Variable { name, .. } => Some(name.clone()),
+            Piece::Text(_) => None,
+        })
+        .collect();
+    let whom = match names.as_slice() {
+        [] => "tell the operator to correct it in the document".to_owned(),
+        names => {
+            format!("tell the user to correct the environment variables it is made of: {}", names.join(", "))
+        }
+    };
+    OpError::new(Code::Internal, format!("The address of this API cannot be used; {whom}.")).because(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(pairs: &'static [(&'static str, &'static str)]) -> Env {
+        Env::new(move |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn variables_are_filled_in_on_every_call() {
+        let network = Network::for_tests();
+        let resolve = |text: &str, env: &Env| network.resolve(text, env).map(String::from);
+        let set = env(&[("REGION", "eu\n"), ("URL", "http://127.0.0.1:8080/v2"), ("EMPTY", "")]);
+        let regional = "https://${env:REGION:-us}.api.example/${env:EMPTY:-v1}";
+        assert_eq!(resolve(regional, &set).unwrap(), "https://eu.api.example/v1");
+        assert_eq!(resolve(regional, &env(&[])).unwrap(), "https://us.api.example/v1");
+        assert_eq!(resolve("${env:URL}", &set).unwrap(), "http://127.0.0.1:8080/v2");
+    }
+
+    #[test]
+    fn what_is_not_set_or_no_address_is_named() {
+        let network = Network::for_tests();
+        let error = network.resolve("https://${env:HOST}/v1", &env(&[])).unwrap_err();
+        assert!(error.message.contains("environment variable HOST"), "{}", error.message);
+        for value in ["api.example/x?y=1", "http://other.example", "user:word@x", "a b", "x#y"] {
+            let set: &'static [(&str, &str)] = vec![("WHERE", value)].leak();
+            let text = if value.starts_with("http") { "${env:WHERE}" } else { "https://${env:WHERE}" };
+            let error = network.resolve(text, &env(set)).unwrap_err();
+            assert!(error.message.contains("WHERE") && !error.message.contains("word"), "{}", error.message);
+            assert!(network.base(text, &env(set)).is_err(), "{value} is seen when the server starts");
+        }
+        assert!(network.base("https://${env:HOST}/v1", &env(&[])).is_ok(), "the other calls still work");
+    }
+}

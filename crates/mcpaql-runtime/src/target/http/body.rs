@@ -1,0 +1,353 @@
+//! The body of a request: its pieces, and how they are sent.
+//!
+//! What always holds: the body holds nothing that the caller or the document did not say; its length is known before the
+//! first byte leaves; a file is decoded while it is sent and never exists as a whole besides the caller's own text.
+
+use super::base64::Base64;
+use super::multipart;
+use super::request::{given, unusable_document};
+use super::style::{self, Pairs};
+use crate::target::Args;
+use bytes::Bytes;
+use futures_util::future::{Either, select};
+use futures_util::stream;
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::operation::{BodyForm, HttpBinding, Operation, Param, Place, Style};
+use reqwest::header::{CONTENT_LENGTH, HeaderValue};
+use reqwest::{Method, Request, Response};
+use serde_json::{Map, Value};
+use std::convert::Infallible;
+use std::pin::pin;
+use tokio::sync::mpsc;
+
+/// Chunks that wait for the connection to take them.
+const AHEAD: usize = 2;
+
+/// A body as its pieces.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Body<'a>(Vec<Piece<'a>>);
+
+#[derive(Debug, Clone)]
+enum Piece<'a> {
+    Bytes(Bytes),
+    Base64(Base64<'a>),
+}
+
+impl<T: Into<Bytes>> From<T> for Body<'_> {
+    fn from(bytes: T) -> Self {
+        Body(vec![Piece::Bytes(bytes.into())])
+    }
+}
+
+impl<'a> Body<'a> {
+    /// Adds bytes behind what is there.
+    pub(super) fn push(&mut self, bytes: impl Into<Bytes>) {
+        self.0.push(Piece::Bytes(bytes.into()));
+    }
+
+    /// Adds a file behind what is there.
+    pub(super) fn push_file(&mut self, file: Base64<'a>) {
+        self.0.push(Piece::Base64(file));
+    }
+
+    fn length(&self) -> u64 {
+        let length = |piece: &Piece<'_>| match piece {
+            Piece::Bytes(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            Piece::Base64(base64) => base64.length(),
+        };
+        self.0.iter().map(length).fold(0, u64::saturating_add)
+    }
+
+    fn chunks(&self) -> impl Iterator<Item = Bytes> {
+        self.0.iter().flat_map(|piece| {
+            let (bytes, file) = match piece {
+                Piece::Bytes(bytes) => (Some(bytes.clone()), None),
+                Piece::Base64(base64) => (None, Some(base64.chunks())),
+            };
+            bytes.into_iter().chain(file.into_iter().flatten())
+        })
+    }
+
+    /// Sends the request with this body. The body is taken from the caller's own values while it goes out, so it lives as
+    /// long as this future and not longer.
+    pub(super) async fn send(
+        &self,
+        http: &reqwest::Client,
+        mut request: Request,
+    ) -> reqwest::Result<Response> {
+        if let [Piece::Bytes(bytes)] = self.0.as_slice() {
+            *request.body_mut() = Some(bytes.clone().into());
+            return http.execute(request).await;
+        }
+        let (sender, receiver) = mpsc::channel(AHEAD);
+        let chunks = stream::unfold(receiver, |mut receiver: mpsc::Receiver<Bytes>| async move {
+            let chunk = receiver.recv().await?;
+            Some((Ok::<_, Infallible>(chunk), receiver))
+        });
+        *request.body_mut() = Some(reqwest::Body::wrap_stream(chunks));
+        // A body of unknown length would be sent in chunks, which many servers do not take.
+        request.headers_mut().insert(CONTENT_LENGTH, self.length().into());
+        let feeding = pin!(async move {
+            for chunk in self.chunks() {
+                if sender.send(chunk).await.is_err() {
+                    break;
+                }
+            }
+        });
+        match select(pin!(http.execute(request)), feeding).await {
+            Either::Left((outcome, _)) => outcome,
+            Either::Right(((), sending)) => sending.await,
+        }
+    }
+
+    /// Everything at once, for tests.
+    #[cfg(test)]
+    pub(super) fn to_vec(&self) -> Vec<u8> {
+        self.chunks().flatten().collect()
+    }
+}
+
+/// A body, and what it is called unless the document or the caller calls it otherwise.
+pub(super) struct Typed<'a> {
+    pub(super) body: Body<'a>,
+    pub(super) content_type: HeaderValue,
+}
+
+/// What the operation's body parameters become; `None` where the request has no body.
+pub(super) fn build<'a>(
+    operation: &'a Operation,
+    binding: &HttpBinding,
+    method: &Method,
+    args: &'a Args,
+    boundary: fn() -> String,
+) -> Result<Option<Typed<'a>>, OpError> {
+    let Some(given) = Given::find(operation, binding, method, args)? else { return Ok(None) };
+    let typed = |body: Body<'a>, content_type: &'static str| Typed {
+        body,
+        content_type: HeaderValue::from_static(content_type),
+    };
+    let built = match (binding.body, given) {
+        (BodyForm::Json, Given::Whole(_, value)) => typed(value.to_string().into(), "application/json"),
+        (BodyForm::Json, Given::Fields(fields)) => {
+            let object: Map<_, _> =
+                fields.into_iter().map(|field| (field.name.to_owned(), field.value.clone())).collect();
+            typed(Value::Object(object).to_string().into(), "application/json")
+        }
+        (BodyForm::Form, given) => {
+            let text = match given.into_fields() {
+                Ok(fields) => {
+                    let mut form = Pairs::query(String::new());
+                    fields.iter().for_each(|field| form.append_field(field.name, field.value, field.style));
+                    form.into_text()
+                }
+                Err(value) => style::scalar(value).unwrap_or_default(),
+            };
+            typed(text.into(), "application/x-www-form-urlencoded")
+        }
+        (BodyForm::Multipart, given) => {
+            let fields = given.into_fields().map_err(|_| {
+                unusable_document().because("the parameter that is the whole multipart body is no object")
+            })?;
+            multipart::write(&fields, binding.content_type.as_deref(), &boundary())?
+        }
+        (BodyForm::Text, Given::Whole(_, value)) => {
+            typed(style::scalar(value).unwrap_or_default().into(), "text/plain; charset=utf-8")
+        }
+        (BodyForm::Binary, Given::Whole(param, value)) => {
+            let mut body = Body::default();
+            body.push_file(file_of(&param.name, value)?);
+            typed(body, "application/octet-stream")
+        }
+        (BodyForm::Text | BodyForm::Binary, Given::Fields(_)) => {
+            return Err(unusable_document().because("a text or binary body needs one body parameter"));
+        }
+    };
+    Ok(Some(built))
+}
+
+/// A field of a body.
+pub(super) struct Field<'a> {
+    /// On the wire.
+    pub(super) name: &'a str,
+    /// What the caller calls the parameter it came in.
+    pub(super) param: &'a str,
+    pub(super) schema: &'a Value,
+    pub(super) style: Style,
+    pub(super) value: &'a Value,
+}
+
+/// What the caller gave for the body.
+enum Given<'a> {
+    /// One parameter is the body.
+    Whole(&'a Param, &'a Value),
+    Fields(Vec<Field<'a>>),
+}
+
+impl<'a> Given<'a> {
+    fn find(
+        operation: &'a Operation,
+        binding: &HttpBinding,
+        method: &Method,
+        args: &'a Args,
+    ) -> Result<Option<Given<'a>>, OpError> {
+        let declared: Vec<_> = operation.params.iter().filter(|param| param.place == Place::Body).collect();
+        let whole = match (&binding.body_param, binding.body, declared.as_slice()) {
+            (Some(name), _, _) => {
+                let missing = || unusable_document().because("the body's parameter is not declared");
+                Some(operation.param(name).ok_or_else(missing)?)
+            }
+            (None, _, []) => return Ok(None),
+            (None, BodyForm::Text | BodyForm::Binary, &[only]) => Some(only),
+            (None, ..) => None,
+        };
+        if let Some(param) = whole {
+            return Ok(args.get(&param.name).map(|value| Given::Whole(param, value)));
+        }
+        let fields: Vec<_> = given(operation, args, Place::Body)
+            .map(|(param, value)| Field {
+                name: &param.wire,
+                param: &param.name,
+                schema: &param.schema,
+                style: param.style,
+                value,
+            })
+            .collect();
+        // A method that expects a body gets an empty one; any other gets none.
+        let expected = [Method::POST, Method::PUT, Method::PATCH].contains(method);
+        Ok((expected || !fields.is_empty()).then_some(Given::Fields(fields)))
+    }
+
+    /// The fields; those of the object where one parameter is the body, and the value where it is no object.
+    fn into_fields(self) -> Result<Vec<Field<'a>>, &'a Value> {
+        match self {
+            Given::Fields(fields) => Ok(fields),
+            Given::Whole(param, Value::Object(object)) => Ok(object
+                .iter()
+                .map(|(name, value)| Field {
+                    name,
+                    param: &param.name,
+                    schema: param
+                        .schema
+                        .get("properties")
+                        .and_then(|all| all.get(name))
+                        .unwrap_or(&Value::Null),
+                    style: Style::default_for(Place::Body),
+                    value,
+                })
+                .collect()),
+            Given::Whole(_, value) => Err(value),
+        }
+    }
+}
+
+/// The file that a parameter's value holds.
+pub(super) fn file_of<'a>(param: &str, value: &'a Value) -> Result<Base64<'a>, OpError> {
+    value.as_str().and_then(Base64::check).ok_or_else(|| {
+        OpError::new(
+            Code::InvalidEncoding,
+            format!(
+                "Parameter '{param}' holds a file and must be base64 text; encode its bytes and send that."
+            ),
+        )
+        .with("param_name", param)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{http, operation, param};
+    use super::*;
+    use mcpaql_core::operation::{Binding, StyleForm};
+    use serde_json::json;
+
+    fn built(operation: &Operation, args: &Value) -> Result<Option<(String, String)>, OpError> {
+        let Binding::Http(binding) = &operation.binding else { panic!("samples are HTTP operations") };
+        let method = Method::from_bytes(binding.method.as_bytes()).unwrap();
+        let typed = build(operation, binding, &method, args.as_object().unwrap(), || "B".into())?;
+        Ok(typed.map(|typed| {
+            let bytes = typed.body.to_vec();
+            assert_eq!(typed.body.length(), bytes.len() as u64);
+            (String::from_utf8(bytes).unwrap(), typed.content_type.to_str().unwrap().to_owned())
+        }))
+    }
+
+    fn body_of(operation: &Operation, args: Value) -> Option<String> {
+        built(operation, &args).unwrap().map(|(body, _)| body)
+    }
+
+    #[test]
+    fn a_json_body_holds_what_was_given_and_nothing_else() {
+        let mut title = param("title", Place::Body);
+        title.wire = "Title".into();
+        let params = || vec![title.clone(), param("body", Place::Body), param("page", Place::Query)];
+        let post = operation("POST", "/", params());
+        assert_eq!(body_of(&post, json!({"title": "x", "page": 1})).unwrap(), r#"{"Title":"x"}"#);
+        assert_eq!(
+            body_of(&post, json!({"body": "text", "title": null})).unwrap(),
+            r#"{"Title":null,"body":"text"}"#
+        );
+        assert_eq!(body_of(&post, json!({})).unwrap(), "{}");
+        assert_eq!(body_of(&operation("DELETE", "/", params()), json!({})), None);
+        assert_eq!(body_of(&operation("GET", "/", params()), json!({})), None);
+        assert_eq!(body_of(&operation("POST", "/", vec![]), json!({})), None);
+    }
+
+    #[test]
+    fn one_parameter_can_be_the_whole_body() {
+        let mut put = operation("PUT", "/", vec![param("items", Place::Body)]);
+        http(&mut put).body_param = Some("items".into());
+        assert_eq!(body_of(&put, json!({"items": [1, {"a": null}]})).unwrap(), r#"[1,{"a":null}]"#);
+        assert_eq!(body_of(&put, json!({"items": null})).unwrap(), "null");
+        assert_eq!(body_of(&put, json!({})), None);
+        http(&mut put).body = BodyForm::Form;
+        assert_eq!(body_of(&put, json!({"items": {"a": 1, "b": ["x", "y"]}})).unwrap(), "a=1&b=x&b=y");
+        assert_eq!(body_of(&put, json!({"items": "a=1"})).unwrap(), "a=1");
+        http(&mut put).body = BodyForm::Multipart;
+        assert_eq!(built(&put, &json!({"items": "a=1"})).unwrap_err().code, Code::Internal);
+    }
+
+    #[test]
+    fn a_form_body_is_encoded_and_may_hold_json() {
+        let mut options = param("options", Place::Body);
+        options.style.form = StyleForm::Json;
+        let mut post =
+            operation("POST", "/", vec![param("a", Place::Body), param("b", Place::Body), options]);
+        http(&mut post).body = BodyForm::Form;
+        let (body, content_type) =
+            built(&post, &json!({"a": "x&y=z", "b": null, "options": {"k": [1]}})).unwrap().unwrap();
+        assert_eq!(body, "a=x%26y%3Dz&options=%7B%22k%22%3A%5B1%5D%7D");
+        assert_eq!(content_type, "application/x-www-form-urlencoded");
+    }
+
+    #[test]
+    fn a_text_is_sent_as_it_is() {
+        let mut post = operation("POST", "/", vec![param("note", Place::Body), param("q", Place::Query)]);
+        http(&mut post).body = BodyForm::Text;
+        let sent = |value: Value| body_of(&post, json!({"note": value, "q": 1}));
+        assert_eq!(sent(json!("a\r\n\0é\"")).unwrap(), "a\r\n\0é\"");
+        assert_eq!(sent(json!("")).unwrap(), "");
+        assert_eq!(sent(json!({"a": 1})).unwrap(), r#"{"a":1}"#);
+        assert_eq!(body_of(&post, json!({})), None);
+        assert_eq!(built(&post, &json!({"note": "x"})).unwrap().unwrap().1, "text/plain; charset=utf-8");
+    }
+
+    #[test]
+    fn binary_is_decoded_and_what_is_no_base64_is_named() {
+        let mut put = operation("PUT", "/", vec![param("data", Place::Body)]);
+        http(&mut put).body = BodyForm::Binary;
+        let (body, content_type) = built(&put, &json!({"data": "aGVsbG8="})).unwrap().unwrap();
+        assert_eq!((body.as_str(), content_type.as_str()), ("hello", "application/octet-stream"));
+        assert_eq!(body_of(&put, json!({"data": ""})).unwrap(), "");
+        for bad in [json!("hello!"), json!("aGk=x"), json!(7), json!({"data": "aGk="}), json!(null)] {
+            let error = built(&put, &json!({"data": bad})).unwrap_err();
+            assert_eq!((error.code, &error.details["param_name"]), (Code::InvalidEncoding, &json!("data")));
+        }
+    }
+
+    #[test]
+    fn a_text_of_several_parameters_is_the_document_s_mistake() {
+        let mut post = operation("POST", "/", vec![param("a", Place::Body), param("b", Place::Body)]);
+        http(&mut post).body = BodyForm::Text;
+        assert_eq!(built(&post, &json!({"a": "x"})).unwrap_err().code, Code::Internal);
+    }
+}

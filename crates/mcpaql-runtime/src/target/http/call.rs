@@ -1,0 +1,262 @@
+//! One call on its way: attempts, redirects, a renewed token, and what becomes of the answer.
+
+use super::failure::{self, Refusal};
+use super::redirect::{self, Hop, Step};
+use super::request::{self, join_cookies};
+use super::response::{self, End};
+use super::style::{self, Pairs};
+use super::{HttpClient, chain, retry};
+use crate::secret::Mask;
+use crate::target::Args;
+use crate::target::auth::Credentials;
+use mcpaql_core::adapter::Auth;
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::operation::{Category, HttpBinding, Operation};
+use mcpaql_core::response::{Answer, Warning};
+use reqwest::header::{COOKIE, HeaderValue};
+use reqwest::{Method, Response, StatusCode};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::SystemTime;
+use tokio::time::{Instant, timeout_at};
+
+/// One call on its way.
+pub(super) struct Call<'a> {
+    pub(super) client: &'a HttpClient,
+    pub(super) operation: &'a Operation,
+    pub(super) args: &'a Args,
+    pub(super) binding: &'a HttpBinding,
+    /// How this very operation is authenticated.
+    pub(super) auth: &'a Auth,
+    /// What the last attempt was made with.
+    pub(super) credentials: Credentials,
+    pub(super) deadline: Instant,
+    /// Of the last answer, for the log; 0 without one.
+    pub(super) status: AtomicU16,
+}
+
+/// An answer, and what it answers.
+struct Reply {
+    method: Method,
+    /// Whether the request carried the credentials.
+    trusted: bool,
+    response: Response,
+}
+
+/// Why there is no answer.
+enum Fault {
+    /// The connection failed before the head of an answer came.
+    Connection(reqwest::Error),
+    Refused(OpError),
+}
+
+impl Call<'_> {
+    /// Credentials, and the values of parameters that must not be echoed.
+    fn error_mask(&self) -> Mask {
+        let mut mask = self.credentials.mask.clone();
+        let sensitive = self.operation.params.iter().filter(|param| param.sensitive);
+        mask.add_values(sensitive.filter_map(|param| self.args.get(&param.name)));
+        mask
+    }
+
+    /// Attempts until an answer is final, then reads it.
+    pub(super) async fn run(&mut self, first: Hop<'_>) -> Result<Answer, OpError> {
+        self.sign_in().await?;
+        let attempts = if retry::may_repeat(self.operation) { self.client.retries } else { 0 };
+        let mut n = 0;
+        let mut renewed = false;
+        loop {
+            let backoff = self.client.backoff.delay(n);
+            let outcome = self.follow(first.clone()).await;
+            // A request that was refused had no effect, so it may be repeated, whatever it does; once.
+            if !renewed && is_refused(&outcome) && self.credentials.give_up().await {
+                renewed = true;
+                drop(outcome);
+                tracing::debug!(operation = %self.operation.name, "the token was refused; fetching another");
+                self.sign_in().await?;
+                continue;
+            }
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            let wait = match &outcome {
+                _ if n >= attempts => None,
+                Ok(Reply { response, .. }) => {
+                    retry::wait_after(response.status(), response.headers(), backoff, left, SystemTime::now())
+                }
+                Err(Fault::Connection(_)) => (backoff < left).then_some(backoff),
+                Err(Fault::Refused(_)) => None,
+            };
+            let Some(wait) = wait else { return self.conclude(outcome, n > 0).await };
+            drop(outcome);
+            n += 1;
+            tracing::debug!(operation = %self.operation.name, attempt = n, ?wait, "trying again");
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Reads or fetches the credentials; what was hidden before stays hidden.
+    async fn sign_in(&mut self) -> Result<(), OpError> {
+        let client = self.client;
+        let mut credentials =
+            Credentials::read(self.auth, &client.secret_headers, &client.env, &client.tokens).await?;
+        credentials.mask.join(std::mem::take(&mut self.credentials.mask));
+        self.credentials = credentials;
+        Ok(())
+    }
+
+    /// One attempt, with its redirects.
+    async fn follow(&self, mut hop: Hop<'_>) -> Result<Reply, Fault> {
+        for _ in 0..=redirect::MAX_HOPS {
+            let request = self.request(&hop).map_err(Fault::Refused)?;
+            let http = self.client.network.client(&hop.outgoing.url).map_err(Fault::Refused)?;
+            let sent = match &hop.outgoing.body {
+                Some(body) => body.send(http, request).await,
+                None => http.execute(request).await,
+            };
+            let response = sent.map_err(Fault::Connection)?;
+            let (status, allow_http) = (response.status(), self.client.allow_http);
+            self.status.store(status.as_u16(), Ordering::Relaxed);
+            match redirect::step(&hop, status, response.headers(), allow_http, &self.credentials.mask) {
+                Step::Final => {
+                    return Ok(Reply { method: hop.outgoing.method, trusted: hop.trusted, response });
+                }
+                Step::Follow(next) => hop = *next,
+                Step::Refuse(reason) => return Err(Fault::Refused(refused_redirect(status, reason))),
+            }
+        }
+        Err(Fault::Refused(refused_redirect(StatusCode::FOUND, "too many redirects")))
+    }
+
+    /// The request of a hop without its body, with credentials where they may go along.
+    fn request(&self, hop: &Hop<'_>) -> Result<reqwest::Request, OpError> {
+        let mut url = hop.outgoing.url.clone();
+        let mut headers = hop.outgoing.headers.clone();
+        if hop.trusted {
+            let cookies = self.cookies(&hop.outgoing.headers);
+            headers.extend(self.credentials.headers.clone());
+            if let Some(cookies) = cookies? {
+                headers.insert(COOKIE, cookies);
+            }
+            for (name, key) in &self.credentials.query {
+                // A redirect may have kept it.
+                if !url.query_pairs().any(|(given, _)| given == name.as_str()) {
+                    let mut query = Pairs::query(url.query().unwrap_or_default().to_owned());
+                    query.push(&style::encode(name), &style::encode(key.expose()));
+                    url.set_query(Some(&query.into_text()));
+                }
+            }
+        }
+        let mut request = reqwest::Request::new(hop.outgoing.method.clone(), url);
+        *request.headers_mut() = headers;
+        Ok(request)
+    }
+
+    /// One header for the cookies of parameters, of the target and of the credentials, where the latter two have any.
+    fn cookies(&self, outgoing: &reqwest::header::HeaderMap) -> Result<Option<HeaderValue>, OpError> {
+        let own = self.credentials.headers.get(COOKIE);
+        if own.is_none() && self.credentials.cookies.is_empty() {
+            return Ok(None);
+        }
+        let mut cookies = String::new();
+        for value in [outgoing.get(COOKIE), own].into_iter().flatten() {
+            join_cookies(&mut cookies, &String::from_utf8_lossy(value.as_bytes()));
+        }
+        for (name, secret) in &self.credentials.cookies {
+            join_cookies(&mut cookies, &format!("{name}={}", secret.expose()));
+        }
+        let mut value = HeaderValue::try_from(cookies).map_err(|_| {
+            request::unusable_document().because("the cookie of the credentials cannot be sent")
+        })?;
+        value.set_sensitive(true);
+        Ok(Some(value))
+    }
+
+    async fn conclude(&self, outcome: Result<Reply, Fault>, repeated: bool) -> Result<Answer, OpError> {
+        match outcome {
+            Ok(Reply { method, response, .. }) if response.status().is_success() => {
+                self.success(&method, response).await
+            }
+            Ok(Reply { response, .. }) if response.status() == StatusCode::NOT_MODIFIED => {
+                let message = "Nothing changed since the version that the call named.".to_owned();
+                let mut answer = Answer::new(serde_json::Value::Null);
+                answer.warnings.push(Warning { code: "NOT_MODIFIED", message });
+                Ok(answer)
+            }
+            Ok(Reply { response, .. }) => Err(self.failure(response, repeated).await),
+            Err(Fault::Connection(error)) => Err(self.broken(error)),
+            Err(Fault::Refused(error)) => Err(error),
+        }
+    }
+
+    async fn success(&self, method: &Method, mut response: Response) -> Result<Answer, OpError> {
+        let mask = &self.credentials.mask;
+        if method == Method::HEAD {
+            return Ok(response::head(response.status(), response.headers(), mask));
+        }
+        if matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) {
+            return Ok(Answer::new(serde_json::Value::Null));
+        }
+        let limit = self.client.max_response_bytes;
+        if response
+            .content_length()
+            .is_some_and(|length| usize::try_from(length).is_ok_and(|length| length > limit))
+        {
+            return Err(response::too_large(limit));
+        }
+        let mut body = Vec::new();
+        match response::read(&mut response, limit, &mut body).await {
+            Ok(End::Whole) => Ok(response::decode(response.headers(), body, mask)),
+            Ok(End::Cut) => Err(response::too_large(limit)),
+            Err(error) => Err(self.broken(error)),
+        }
+    }
+
+    async fn failure(&self, mut response: Response, repeated: bool) -> OpError {
+        let limit = self.client.max_response_bytes.min(failure::READ_BYTES);
+        let mut body = Vec::new();
+        // What arrived of a slow or broken error is enough: the status is known.
+        let end = timeout_at(self.deadline, response::read(&mut response, limit, &mut body)).await;
+        let cut = !matches!(end, Ok(Ok(End::Whole)));
+        let refusal = Refusal { status: response.status(), headers: response.headers(), body: &body, cut };
+        let mut error = refusal.into_error(&self.error_mask());
+        if repeated && error.code == Code::NotFoundResource && self.operation.category == Category::Delete {
+            error.message.push_str(" An earlier attempt of this very call may have removed it.");
+        }
+        error
+    }
+
+    fn broken(&self, error: reqwest::Error) -> OpError {
+        let message = if error.is_connect() {
+            "The API could not be reached; try later or tell the user."
+        } else {
+            "The connection to the API broke before the answer was complete; try later, and after a write first read \
+             whether it took effect."
+        };
+        let cause = chain(&error.without_url());
+        OpError::new(Code::TransportConnection, message).because(self.error_mask().apply(&cause))
+    }
+
+    pub(super) fn log(&self, started: Instant, outcome: &Result<Answer, OpError>) {
+        let (method, path) = (self.binding.method.as_str(), request::template(self.binding));
+        let (status, elapsed) = (self.status.load(Ordering::Relaxed), started.elapsed());
+        match outcome {
+            Ok(_) => tracing::debug!(method, path, status, ?elapsed, "answered"),
+            Err(OpError { code, cause, .. }) => {
+                tracing::debug!(method, path, status, ?elapsed, %code, cause, "failed");
+            }
+        }
+    }
+}
+
+/// Whether the API did not take the credentials that it got.
+fn is_refused(outcome: &Result<Reply, Fault>) -> bool {
+    matches!(outcome, Ok(reply) if reply.trusted && reply.response.status() == StatusCode::UNAUTHORIZED)
+}
+
+fn refused_redirect(status: StatusCode, reason: &'static str) -> OpError {
+    let number = status.as_u16();
+    OpError::new(
+        Code::Internal,
+        format!("The API answered {number} with a redirect that is not safe to follow; tell the operator to check the address."),
+    )
+    .with("upstream", serde_json::json!({ "status": number }))
+    .because(reason)
+}

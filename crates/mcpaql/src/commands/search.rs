@@ -1,0 +1,43 @@
+//! `mcpaql search`: operations by what they do, ranked as for an agent.
+
+use crate::documents::Plan;
+use crate::{Outcome, args, output};
+use anyhow::{Context, Result};
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::introspect;
+use mcpaql_core::request;
+use serde_json::{Map, Value, json};
+
+pub(crate) fn run(args: &args::Search) -> Result<Outcome> {
+    let plan = Plan::new(std::slice::from_ref(&args.document), None, &Settings::default())?;
+    let (_, catalog) = plan.catalogs()?.pop().context("the document holds no adapter")?;
+    let mut params = Map::new();
+    params.insert("search".into(), args.text.join(" ").into());
+    params.insert("first".into(), args.first.into());
+    let answer = request::prepare_operation(&catalog, mcpaql_core::operation::INTROSPECT, params)
+        .and_then(|call| introspect::answer(&catalog, &call.args))
+        .map_err(|error| anyhow::anyhow!(error.message))?;
+    let data = answer.data.into_value();
+    let found = data.get("operations").and_then(Value::as_array).cloned().unwrap_or_default();
+    if args.json {
+        output::data(&json!(data).to_string());
+    } else {
+        found.iter().for_each(|hit| output::data(&text(hit)));
+    }
+    if found.is_empty() {
+        output::talk("nothing found; try other words");
+        return Ok(Outcome::Findings);
+    }
+    Ok(Outcome::Clean)
+}
+
+/// A hit as a person reads it: what to call, what it does, and what to call before.
+fn text(hit: &Value) -> String {
+    let word = |key: &str| hit.get(key).and_then(Value::as_str).unwrap_or_default();
+    let mut lines = vec![word("signature").to_owned(), format!("    {}", word("description"))];
+    for (param, producers) in hit.get("from").and_then(Value::as_object).into_iter().flatten() {
+        let names: Vec<&str> = producers.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        lines.push(format!("    {param} comes from {}", names.join(", ")));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,249 @@
+//! Descriptions of APIs: reading them from files and addresses, with the other documents they refer to.
+//!
+//! A description may lead to other documents, but not anywhere: a file to files below or beside it, an address to
+//! the same origin. Everything is read before the import begins, which itself reads nothing.
+
+use crate::output::Hinted;
+use anyhow::{Context, Result, bail};
+use mcpaql_import::openapi::{Loaded, Loader};
+use mcpaql_runtime::fetch;
+use std::collections::{HashMap, VecDeque};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use url::Url;
+
+/// So many other documents are read.
+const MAX_FILES: usize = 500;
+/// Largest document that is read; the largest real descriptions have some tens of megabytes.
+const MAX_DOCUMENT: u64 = 64 << 20;
+
+/// A description of an API, with what it refers to.
+#[derive(Debug)]
+pub(crate) struct Description {
+    /// As people may see it.
+    pub(crate) name: String,
+    /// Its address, where it has one: what relative servers are relative to.
+    pub(crate) url: Option<Url>,
+    pub(crate) text: String,
+    pub(crate) others: Arc<Others>,
+}
+
+/// Reads a file, or fetches an address.
+pub(crate) fn read(source: &str) -> Result<Description> {
+    if is_address(source) {
+        let (url, text) = fetched(source)?;
+        let others = Others::of(Place::Address(url.clone()), &text);
+        return Ok(Description { name: fetch::shown(&url), url: Some(url), text, others: Arc::new(others) });
+    }
+    let path = Path::new(source);
+    if !path.exists() {
+        return Err(Hinted {
+            message: format!("there is no file '{source}'"),
+            hint: "name a file, or an address that begins with https://".into(),
+        }
+        .into());
+    }
+    Ok(of_file(source, read_text(path)?))
+}
+
+/// A description whose text was read already.
+pub(crate) fn of_file(source: &str, text: String) -> Description {
+    let others = Others::of(Place::File(PathBuf::from(source)), &text);
+    Description { name: source.to_owned(), url: None, text, others: Arc::new(others) }
+}
+
+pub(crate) fn is_address(source: &str) -> bool {
+    source.starts_with("https://") || source.starts_with("http://")
+}
+
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    let name = path.display().to_string();
+    let size = std::fs::metadata(path).with_context(|| format!("cannot read {name}"))?.len();
+    if size > MAX_DOCUMENT {
+        bail!("{name} has {size} bytes, more than the {MAX_DOCUMENT} a document may have");
+    }
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    String::from_utf8(bytes).map_err(|error| {
+        Hinted {
+            message: format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),
+            hint: "save it as UTF-8".into(),
+        }
+        .into()
+    })
+}
+
+/// Fetches on a thread of its own, because callers may or may not be in a runtime already.
+fn fetched(address: &str) -> Result<(Url, String)> {
+    let run = || -> Result<(Url, String)> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(runtime.block_on(fetch::text(address))?)
+    };
+    let outcome = std::thread::scope(|scope| scope.spawn(run).join());
+    outcome.unwrap_or_else(|_| bail!("fetching the description failed"))
+}
+
+/// Where a document stands.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Place {
+    File(PathBuf),
+    Address(Url),
+}
+
+impl Place {
+    fn id(&self) -> String {
+        match self {
+            Place::File(path) => path.display().to_string(),
+            Place::Address(url) => url.to_string(),
+        }
+    }
+
+    /// Where a reference from here leads.
+    fn lead(&self, reference: &str) -> Result<Place, String> {
+        let document = reference.split_once('#').map_or(reference, |(document, _)| document);
+        match self {
+            Place::Address(url) => {
+                let target = url.join(document).map_err(|_| format!("'{document}' is no address"))?;
+                if target.origin() != url.origin() {
+                    return Err(format!("'{document}' leads to another host, which is not followed"));
+                }
+                Ok(Place::Address(target))
+            }
+            Place::File(_) if is_address(document) || document.contains("://") => {
+                Err(format!("'{document}' leads from a file to the network, which is not followed"))
+            }
+            Place::File(path) => {
+                let target = Path::new(document);
+                let plain = |part: Component<'_>| {
+                    matches!(part, Component::Normal(_) | Component::CurDir | Component::ParentDir)
+                };
+                let known = target.extension().is_some_and(|extension| {
+                    ["json", "yaml", "yml"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+                });
+                if !target.components().all(plain) || !known {
+                    return Err(format!("'{document}' is no JSON or YAML file beside the document"));
+                }
+                Ok(Place::File(tidy(&path.parent().unwrap_or(Path::new("")).join(target))))
+            }
+        }
+    }
+
+    fn read(&self) -> Result<String, String> {
+        match self {
+            Place::File(path) => read_text(path).map_err(|error| format!("{error:#}")),
+            Place::Address(url) => {
+                fetched(url.as_str()).map(|(_, text)| text).map_err(|error| format!("{error:#}"))
+            }
+        }
+    }
+}
+
+/// The path without `.` and inner `..`.
+fn tidy(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+/// The documents that a description refers to, each read once, or why it was not.
+#[derive(Debug)]
+pub(crate) struct Others {
+    main: Place,
+    read: HashMap<Place, Result<String, String>>,
+}
+
+impl Others {
+    fn of(main: Place, text: &str) -> Others {
+        let mut read: HashMap<Place, Result<String, String>> = HashMap::new();
+        let mut wanted: VecDeque<Place> = led_to(&main, text);
+        while let Some(place) = wanted.pop_front() {
+            if place == main || read.contains_key(&place) {
+                continue;
+            }
+            if read.len() >= MAX_FILES {
+                read.insert(place, Err(format!("more than {MAX_FILES} other documents")));
+                continue;
+            }
+            let text = place.read();
+            if let Ok(text) = &text {
+                wanted.extend(led_to(&place, text));
+            }
+            read.insert(place, text);
+        }
+        Others { main, read }
+    }
+
+    fn place(&self, id: &str) -> Place {
+        let known = self.read.keys().find(|place| place.id() == id);
+        known.unwrap_or(&self.main).clone()
+    }
+}
+
+fn led_to(place: &Place, text: &str) -> VecDeque<Place> {
+    external_references(text).filter_map(|reference| place.lead(reference).ok()).collect()
+}
+
+/// What stands behind each `$ref` of a JSON or YAML text that is not a pointer into it. It may find too much, such as in
+/// an example, but nothing is lost by that.
+fn external_references(text: &str) -> impl Iterator<Item = &str> {
+    text.split("$ref").skip(1).filter_map(|rest| {
+        let rest = rest.trim_start_matches(['"', '\'', ' ']).strip_prefix(':')?.trim_start();
+        let value = match rest.chars().next()? {
+            quote @ ('"' | '\'') => rest.get(1..)?.split(quote).next()?,
+            _ => rest.split([',', '}', '\n', '\r']).next()?.trim(),
+        };
+        (!value.is_empty() && !value.starts_with('#') && value.len() < 2048).then_some(value)
+    })
+}
+
+impl Loader for Others {
+    fn load(&self, base: &str, reference: &str) -> Result<Loaded, String> {
+        let place = self.place(base).lead(reference)?;
+        if place == self.main {
+            return Ok(Loaded { id: String::new(), text: String::new() });
+        }
+        match self.read.get(&place) {
+            Some(Ok(text)) => Ok(Loaded { id: place.id(), text: text.clone() }),
+            Some(Err(reason)) => Err(reason.clone()),
+            None => Err("it was not read".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_that_leave_the_document_are_found() {
+        let text = r##"{"$ref": "#/a", "x": {"$ref":"other.json#/b"}}
+            $ref: './c.yaml'
+            $ref: d.yml#/e
+            y: {$ref: f.json}"##;
+        let found: Vec<&str> = external_references(text).collect();
+        assert_eq!(found, ["other.json#/b", "./c.yaml", "d.yml#/e", "f.json"]);
+    }
+
+    #[test]
+    fn a_file_leads_to_files_and_an_address_to_its_origin() {
+        let file = Place::File("api/openapi.json".into());
+        assert_eq!(file.lead("./schemas/../pet.yaml#/Pet"), Ok(Place::File("api/pet.yaml".into())));
+        assert_eq!(file.lead("../common.json"), Ok(Place::File("common.json".into())));
+        for refused in ["/etc/passwd", "/etc/x.json", "https://example.com/x.json", "file:///x.json", "notes"]
+        {
+            assert!(file.lead(refused).is_err(), "{refused}");
+        }
+        let address = Place::Address(Url::parse("https://example.com/v1/openapi.json").unwrap());
+        let led = Place::Address(Url::parse("https://example.com/v1/pet.json").unwrap());
+        assert_eq!(address.lead("pet.json#/Pet"), Ok(led));
+        assert!(address.lead("https://other.example/pet.json").is_err());
+        assert!(address.lead("http://example.com/pet.json").is_err());
+    }
+}
