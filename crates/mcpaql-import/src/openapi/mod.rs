@@ -26,12 +26,14 @@ mod stand_in;
 mod template;
 mod text;
 pub mod type_names;
+mod whole;
 
 pub use details::Version;
 pub use document::Document;
 pub use library::Described;
 pub use refs::{Loaded, Loader, NoLoader, Refs, Resolved};
 pub use stand_in::Report;
+pub use whole::{Whole, whole};
 
 use heads::{Draft, Home};
 use indexmap::IndexMap;
