@@ -26,7 +26,7 @@ fn main() -> Result<()> {
         ),
     };
     let text = std::fs::read_to_string(description).with_context(|| format!("cannot read {description}"))?;
-    let operations = document::read(&text)?;
+    let operations = document::read(text)?;
     let text = std::fs::read_to_string(questions).with_context(|| format!("cannot read {questions}"))?;
     let questions = read_questions(&text, &operations)?;
     let engine = Engine::build(&operations);
@@ -45,12 +45,8 @@ struct Question {
 fn read_questions(text: &str, operations: &[Loaded]) -> Result<Vec<Question>> {
     let mut places: HashMap<String, usize> = HashMap::new();
     for (place, loaded) in operations.iter().enumerate() {
-        places.insert(loaded.id.clone(), place);
-        let method = match &loaded.operation.binding {
-            mcpaql_core::operation::Binding::Http(http) => http.method.as_str(),
-            _ => "",
-        };
-        places.insert(format!("{method} {}", nameless(&loaded.path)), place);
+        places.insert(loaded.id().to_owned(), place);
+        places.insert(format!("{} {}", loaded.method, nameless(&loaded.path)), place);
     }
     let all: Vec<Value> = serde_json::from_str(text)?;
     all.iter()
@@ -122,7 +118,7 @@ impl<'a> Engine<'a> {
             start.elapsed().as_secs_f64() * 1e3
         );
         let texts: Vec<String> =
-            operations.iter().map(|loaded| format!("{} {}", loaded.summary, loaded.description)).collect();
+            operations.iter().map(|loaded| format!("{} {}", loaded.operation.title, loaded.operation.description)).collect();
         let plain = Bm25::build(
             operations
                 .iter()
@@ -133,7 +129,7 @@ impl<'a> Engine<'a> {
     }
 
     fn chain(&self, question: &str, limit: usize) -> Shown {
-        let found = self.index.search_with_chain(&self.links, question, limit);
+        let found = self.index.search_with_chain(&self.links, question, limit, |_| true);
         found
             .into_iter()
             .map(|found| {
@@ -167,7 +163,7 @@ impl<'a> Engine<'a> {
     }
 
     fn misses(&self, questions: &[Question]) {
-        let name = |place: &usize| self.operations.get(*place).map_or("", |loaded| loaded.id.as_str());
+        let name = |place: &usize| self.operations.get(*place).map_or("", |loaded| loaded.id());
         for question in questions {
             let shown = self.chain(&question.text, if question.all { 10 } else { 5 });
             let first = shown.first().is_some_and(|(hit, _)| question.gold.contains(hit));

@@ -7,7 +7,7 @@
 use crate::library::Outline;
 use crate::operation::{Binding, Category, Operation, Segment};
 use crate::search::words::singulars;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Producers that are known of a parameter.
 const KNOWN: usize = 8;
@@ -15,6 +15,13 @@ const KNOWN: usize = 8;
 pub const BEST: usize = 3;
 /// Producers of a noun that are weighed for each parameter, the ones that need least.
 const WEIGHED: usize = 24;
+/// An identifier that more than one operation in so many needs is known to whoever calls any of them.
+const EVERYWHERE: usize = 3;
+/// In smaller catalogs nothing is everywhere.
+const MANY: usize = 30;
+/// Words before a noun that make a count or a default of it.
+const MEASURES: [&str; 10] =
+    ["public", "private", "total", "number", "num", "count", "open", "max", "default", "owned"];
 /// Words that make an identifier of a noun.
 const IDENTIFIERS: [&str; 16] = [
     "id",
@@ -87,6 +94,8 @@ pub struct Source {
     pub param: String,
     /// Positions of operations, the best first.
     pub producers: Vec<u32>,
+    /// Whether so many operations need it that it says little about this one.
+    pub everywhere: bool,
 }
 
 impl Source {
@@ -100,19 +109,10 @@ impl Source {
 impl Links {
     /// The identifiers that the operation at that position needs and somebody returns, in the order of its parameters.
     pub fn of(&self, position: usize) -> impl Iterator<Item = &Source> {
-        self.numbers(position).iter().filter_map(|number| self.sources.get(*number as usize))
-    }
-
-    /// The same by number; operations that need the same of the same have the same number.
-    pub(crate) fn numbers(&self, position: usize) -> &[u32] {
         let end = |at: usize| self.ends.get(at).map(|end| *end as usize);
         let start = position.checked_sub(1).and_then(end).unwrap_or(0);
-        end(position).and_then(|end| self.wanted.get(start..end)).unwrap_or_default()
-    }
-
-    /// The source of that number.
-    pub(crate) fn source(&self, number: u32) -> Option<&Source> {
-        self.sources.get(number as usize)
+        let wanted = end(position).and_then(|end| self.wanted.get(start..end)).unwrap_or_default();
+        wanted.iter().filter_map(|number| self.sources.get(*number as usize))
     }
 }
 
@@ -122,6 +122,13 @@ pub fn producers(ops: &[(&Operation, Outline)]) -> Links {
     let mut nouns = Nouns::default();
     let routes: Vec<Route> = ops.iter().map(|(op, outline)| Route::new(op, outline, &mut nouns)).collect();
     let supply = Supply::new(ops, &routes, &mut nouns);
+    let mut users: HashMap<&str, usize> = HashMap::new();
+    for need in routes.iter().flat_map(|route| &route.needs) {
+        *users.entry(&need.param).or_default() += 1;
+    }
+    let everywhere = |param: &str| {
+        ops.len() >= MANY && users.get(param).is_some_and(|users| users * EVERYWHERE > ops.len())
+    };
     let mut links = Links::default();
     let mut numbers: HashMap<Source, u32> = HashMap::new();
     for (position, route) in routes.iter().enumerate() {
@@ -130,7 +137,8 @@ pub fn producers(ops: &[(&Operation, Outline)]) -> Links {
             if producers.is_empty() {
                 continue;
             }
-            let source = Source { param: need.param.clone(), producers };
+            let everywhere = everywhere(&need.param);
+            let source = Source { param: need.param.clone(), producers, everywhere };
             let number = *numbers.entry(source).or_insert_with_key(|source| {
                 links.sources.push(source.clone());
                 u32::try_from(links.sources.len() - 1).unwrap_or(u32::MAX)
@@ -276,6 +284,13 @@ fn nouns_of(
     }
 }
 
+/// Whether a field of an answer seems to hold things, not how many there are or which is the usual one.
+fn holds_things(field: &str, words: &[String]) -> bool {
+    let plural = words.last().is_some_and(|last| !field.to_lowercase().ends_with(last.as_str()));
+    let measured = words.first().is_some_and(|first| MEASURES.contains(&first.as_str()));
+    words.len() == 1 || (plural && !measured)
+}
+
 /// How an operation is known to return an identifier, the surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
@@ -312,7 +327,10 @@ impl Kind {
 struct Supply {
     by_noun: HashMap<u32, Vec<(u32, Kind)>>,
     by_path: HashMap<String, u32>,
-    parts: HashMap<String, Vec<u32>>,
+    /// Below a path by one literal; with the words of the answer's type, where it has a name.
+    parts: HashMap<String, Vec<(u32, Option<Box<[u32]>>)>>,
+    /// Paths that items stand below.
+    collections: HashSet<String>,
     by_field: HashMap<String, Vec<u32>>,
 }
 
@@ -322,6 +340,7 @@ impl Supply {
             by_noun: HashMap::new(),
             by_path: HashMap::new(),
             parts: HashMap::new(),
+            collections: HashSet::new(),
             by_field: HashMap::new(),
         };
         let reads =
@@ -336,7 +355,10 @@ impl Supply {
             list.dedup_by_key(|(position, _)| *position);
             list.truncate(WEIGHED);
         }
-        for list in supply.by_field.values_mut().chain(supply.parts.values_mut()) {
+        for list in supply.parts.values_mut() {
+            list.sort_by_key(|(position, _)| (needs(*position), *position));
+        }
+        for list in supply.by_field.values_mut() {
             list.sort_by_key(|&position| (needs(position), position));
             list.truncate(WEIGHED);
         }
@@ -356,7 +378,11 @@ impl Supply {
         if !route.path.is_empty() && !route.path.ends_with('}') {
             self.by_path.entry(route.path.clone()).or_insert(position);
             if let Some((parent, _)) = route.path.rsplit_once('/') {
-                self.parts.entry(parent.to_owned()).or_default().push(position);
+                let of = answer.and_then(|answer| answer.type_name.as_deref()).map(|name| {
+                    let words: Vec<u32> = singulars(name).iter().map(|word| nouns.number(word)).collect();
+                    words.into_boxed_slice()
+                });
+                self.parts.entry(parent.to_owned()).or_default().push((position, of));
             }
         }
         let words = singulars(&op.name);
@@ -395,7 +421,9 @@ impl Supply {
                     if words.len() > 1 {
                         self.by_field.entry(words.join(" ")).or_default().push(position);
                     }
-                } else if let Some(last) = words.last() {
+                } else if let Some(last) = words.last()
+                    && holds_things(field, &words)
+                {
                     entities.push((nouns.number(last), Kind::Embedded));
                 }
             }
@@ -411,7 +439,15 @@ impl Supply {
         if !need.parent.is_empty() {
             candidates.extend(self.by_path.get(&need.parent).map(|&found| (found, Kind::Collection)));
             let parts = self.parts.get(&need.parent).into_iter().flatten();
-            candidates.extend(parts.map(|&found| (found, Kind::Part)));
+            let fitting = parts.filter(|(found, of)| {
+                let path = routes.get(*found as usize).map_or("", |route| &route.path);
+                // `/issues/events` has events below it, so it lists events and not issues.
+                !self.collections.contains(path)
+                    && of.as_ref().is_none_or(|words| {
+                        words.contains(&need.noun) || need.other.is_some_and(|other| words.contains(&other))
+                    })
+            });
+            candidates.extend(fitting.map(|(found, _)| (*found, Kind::Part)).take(WEIGHED));
         }
         for noun in [Some(need.noun), need.other].into_iter().flatten() {
             candidates.extend(self.by_noun.get(&noun).into_iter().flatten().copied());

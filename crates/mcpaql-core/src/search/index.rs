@@ -3,7 +3,7 @@
 use super::rank::Ranking;
 use super::stem::stem;
 use super::vocabulary::Vocabulary;
-use super::words::{LONGEST, each_word};
+use super::words::each_word;
 use super::{Doc, Hit, query};
 use crate::operation::Category;
 use std::collections::HashMap;
@@ -11,9 +11,9 @@ use std::collections::HashMap;
 /// How much a word counts by where it stands.
 mod weight {
     /// In the last literal segment of the path, which says what the operation is about.
-    pub(super) const SUBJECT: f32 = 3.0;
+    pub(super) const SUBJECT: f32 = 3.6;
     /// In the segment before, which says whose.
-    pub(super) const OWNER: f32 = 1.4;
+    pub(super) const OWNER: f32 = 1.2;
     /// Further to the front.
     pub(super) const AREA: f32 = 0.6;
     /// A placeholder.
@@ -21,18 +21,20 @@ mod weight {
     pub(super) const NAME: f32 = 2.4;
     pub(super) const SUMMARY: f32 = 2.0;
     pub(super) const TAG: f32 = 0.8;
-    pub(super) const PARAM: f32 = 0.5;
+    pub(super) const PARAM: f32 = 0.35;
     pub(super) const FIELD: f32 = 0.7;
     /// In the description's first sentence.
     pub(super) const SENTENCE: f32 = 1.0;
     /// In the rest of it.
     pub(super) const DESCRIPTION: f32 = 0.35;
     /// Where further words hardly add anything.
-    pub(super) const ENOUGH: f32 = 2.0;
+    pub(super) const ENOUGH: f32 = 3.0;
 }
 
 /// Words of a description that are read; what matters is said first.
 const DESCRIPTION_WORDS: usize = 60;
+/// Bytes of a description in which they are looked for.
+const DESCRIPTION_BYTES: usize = 900;
 /// Parameters, and fields of an answer, that are read.
 const NAMES: usize = 48;
 
@@ -93,7 +95,13 @@ impl Index {
     /// At most `limit` operations that fit the question, the best first, none of them twice.
     #[must_use]
     pub fn search(&self, question: &str, limit: usize) -> Vec<Hit> {
-        Ranking::new(self, &query::read(self, question)).hits(limit)
+        self.search_among(question, limit, |_| true)
+    }
+
+    /// The same among the operations at positions that `fits` lets through.
+    #[must_use]
+    pub fn search_among(&self, question: &str, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<Hit> {
+        Ranking::new(self, &query::read(self, question)).hits(limit, fits)
     }
 
     /// How many operations it holds.
@@ -152,13 +160,23 @@ fn rarity(holders: usize, all: usize) -> f32 {
     (1.0 + (all - holders + 0.5) / (holders + 0.5)).ln()
 }
 
+/// What is known of a word.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// The number of its stem.
+    stem: u32,
+    /// Whether it says nothing.
+    empty: bool,
+    /// Whether it says, in a name or path, what the operation is about.
+    names: bool,
+}
+
 /// An index in the making, for operations that are read one at a time.
 #[derive(Debug, Default)]
 pub struct Builder {
-    /// The number of the stem of every word that was seen, so that each word is stemmed once.
-    words: HashMap<Box<str>, u32>,
+    /// Every word that was seen, so that each is looked at once.
+    words: HashMap<Box<str>, Known>,
     numbers: HashMap<Box<str>, u32>,
-    stems: Vec<Box<str>>,
     /// Stem, operation, weight.
     found: Vec<(u32, Posting)>,
     cards: Vec<Card>,
@@ -192,23 +210,21 @@ impl Builder {
     /// The finished index.
     #[must_use]
     pub fn finish(mut self) -> Index {
-        let mut order: Vec<u32> = (0..self.stems.len()).map(number).collect();
-        order.sort_unstable_by(|a, b| self.stems.get(*a as usize).cmp(&self.stems.get(*b as usize)));
-        let mut rank = vec![0_u32; order.len()];
-        for (place, &id) in order.iter().enumerate() {
-            if let Some(slot) = rank.get_mut(id as usize) {
-                *slot = number(place);
-            }
-        }
+        let mut stems: Vec<(Box<str>, u32)> = std::mem::take(&mut self.numbers).into_iter().collect();
+        stems.sort_unstable();
         let mut index = Index { cards: std::mem::take(&mut self.cards), ..Index::default() };
-        for &id in &order {
-            index.text.push_str(self.stems.get(id as usize).map_or("", |stem| &**stem));
+        let mut place = vec![0_u32; stems.len()];
+        for (at, (stem, id)) in stems.iter().enumerate() {
+            if let Some(slot) = place.get_mut(*id as usize) {
+                *slot = number(at);
+            }
+            index.text.push_str(stem);
             index.ends.push(number(index.text.len()));
         }
         // A counting sort by stem; operations were added in order and stay so.
-        let mut runs = vec![0_u32; order.len()];
+        let mut runs = vec![0_u32; stems.len()];
         for (stem, _) in &mut self.found {
-            *stem = rank.get(*stem as usize).copied().unwrap_or(0);
+            *stem = place.get(*stem as usize).copied().unwrap_or(0);
             if let Some(count) = runs.get_mut(*stem as usize) {
                 *count += 1;
             }
@@ -235,34 +251,26 @@ impl Builder {
 
     fn read(&mut self, text: &str, weight: f32, head: bool, vocabulary: &Vocabulary) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        each_word(text, &mut buffer, |word| self.hold(word, weight, head, vocabulary));
+        each_word(text, &mut buffer, |word| {
+            let known = self.know(word, vocabulary);
+            self.scratch.push((known.stem, weight, head && known.names));
+        });
         self.buffer = buffer;
     }
 
-    fn hold(&mut self, word: &str, weight: f32, head: bool, vocabulary: &Vocabulary) {
-        let id = self.number(word);
-        let head = head && self.stems.get(id as usize).is_some_and(|stem| names_something(stem, vocabulary));
-        self.scratch.push((id, weight, head));
-    }
-
-    /// The number of a word's stem.
-    fn number(&mut self, word: &str) -> u32 {
-        if let Some(id) = self.words.get(word) {
-            return *id;
+    fn know(&mut self, word: &str, vocabulary: &Vocabulary) -> Known {
+        if let Some(known) = self.words.get(word) {
+            return *known;
         }
         let mut stemmed = word.to_owned();
         stem(&mut stemmed);
-        let id = match self.numbers.get(stemmed.as_str()) {
-            Some(id) => *id,
-            None => {
-                let id = number(self.stems.len());
-                self.stems.push(stemmed.as_str().into());
-                self.numbers.insert(stemmed.into(), id);
-                id
-            }
-        };
-        self.words.insert(word.into(), id);
-        id
+        let empty = vocabulary.is_empty(word);
+        let names = !empty && stemmed.len() > 1 && !vocabulary.is_common(&stemmed);
+        let next = number(self.numbers.len());
+        let stem = *self.numbers.entry(stemmed.into()).or_insert(next);
+        let known = Known { stem, empty, names };
+        self.words.insert(word.into(), known);
+        known
     }
 
     /// Reads the literal segments, of which the last says most; says whether a placeholder ends the path.
@@ -287,16 +295,19 @@ impl Builder {
     }
 
     fn read_description(&mut self, text: &str, vocabulary: &Vocabulary) {
-        let mut buffer = std::mem::take(&mut self.buffer);
+        let text = text.get(..text.floor_char_boundary(DESCRIPTION_BYTES)).unwrap_or_default();
         let (first, rest) = text.split_once(". ").unwrap_or((text, ""));
-        // A word takes at least two bytes; what lies far behind the last word that counts need not be looked through.
-        let rest = rest.get(..rest.floor_char_boundary(DESCRIPTION_WORDS * 16)).unwrap_or_default();
+        let mut buffer = std::mem::take(&mut self.buffer);
         let mut left = DESCRIPTION_WORDS;
         for (part, weight) in [(first, weight::SENTENCE), (rest, weight::DESCRIPTION)] {
             each_word(part, &mut buffer, |word| {
-                if left > 0 && !vocabulary.is_empty(word) {
+                if left == 0 {
+                    return;
+                }
+                let known = self.know(word, vocabulary);
+                if !known.empty {
                     left -= 1;
-                    self.hold(word, weight, false, vocabulary);
+                    self.scratch.push((known.stem, weight, false));
                 }
             });
         }
@@ -322,11 +333,6 @@ impl Builder {
             self.found.push((id, Posting { doc, weight: if head { -weight } else { weight } }));
         }
     }
-}
-
-/// Whether a stem in a name or path says what the operation is about.
-fn names_something(stem: &str, vocabulary: &Vocabulary) -> bool {
-    stem.len() > 1 && stem.len() <= LONGEST && !vocabulary.is_common(stem) && !vocabulary.is_empty(stem)
 }
 
 fn weigh_heads(index: &mut Index) {

@@ -13,7 +13,7 @@ const MOST_WORDS: usize = 48;
 /// How much a verb counts that half of all operations start with.
 const COMMON_VERB: f32 = 0.2;
 /// How much a word counts that looks like part of somebody's name or a title.
-const PROPER_NAME: f32 = 0.35;
+const PROPER_NAME: f32 = 0.25;
 /// How much a word counts for another of its family.
 const RELATIVE: f32 = 0.7;
 /// How much a word counts for one that is spelt nearly alike.
@@ -22,7 +22,7 @@ const MISSPELT: f32 = 0.6;
 /// How much the verb counts that a command starts with, where it is a rare one.
 const COMMAND: f32 = 1.2;
 /// How much `find` asks for an operation that searches.
-const SEARCH: f32 = 0.5;
+const SEARCH: f32 = 0.7;
 /// How much a word counts for what it hints at.
 const HINT: f32 = 0.3;
 /// How far a verb's second word may stand from its first.

@@ -7,8 +7,10 @@ use crate::operation::Category;
 
 /// How many of the best are looked at more closely.
 const SHORTLIST: usize = 64;
+/// How many hits are chosen from these with an eye on each other; who reads further wants the plain order.
+const CHOSEN: usize = 20;
 /// How much of an operation's score does not depend on what its head says beyond the question.
-const ANY_HEAD: f32 = 0.55;
+const ANY_HEAD: f32 = 0.45;
 /// What a word is still worth to the next hit after a hit has answered it.
 const ANSWERED: f32 = 0.7;
 
@@ -29,12 +31,20 @@ impl<'q> Ranking<'q> {
         self.index.cards.get(doc as usize).map_or(0.0, |card| self.found.score(doc, card, self.query))
     }
 
-    /// At most `limit` operations, the best first.
-    pub(super) fn hits(&self, limit: usize) -> Vec<Hit> {
-        let mut list: Vec<(u32, f32)> = self.found.docs.iter().map(|&doc| (doc, self.score(doc))).collect();
+    /// At most `limit` operations among those that fit, the best first.
+    pub(super) fn hits(&self, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<Hit> {
+        let fitting = self.found.docs.iter().filter(|doc| fits(**doc as usize));
+        let mut list: Vec<(u32, f32)> = fitting.map(|&doc| (doc, self.score(doc))).collect();
         list.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        list.truncate(SHORTLIST.max(limit));
-        spread(list, &self.found, limit)
+        let far = list.split_off(list.len().min(SHORTLIST));
+        let mut hits = spread(&mut list, &self.found, limit.min(CHOSEN));
+        // Further hits are never better than the last one that was chosen, as a score says how far down it stands.
+        let mut least = hits.last().map_or(0.0, |hit| hit.score);
+        for (doc, score) in list.into_iter().chain(far).take(limit.saturating_sub(hits.len())) {
+            least = least.min(score);
+            hits.push(Hit { position: doc as usize, score: least });
+        }
+        hits
     }
 }
 
@@ -144,7 +154,7 @@ const fn agreement(intent: Option<Category>, category: Category) -> f32 {
 }
 
 /// Takes the best, then the best for what the ones before have not answered yet: a question often asks for several things.
-fn spread(mut list: Vec<(u32, f32)>, found: &Found, limit: usize) -> Vec<Hit> {
+fn spread(list: &mut Vec<(u32, f32)>, found: &Found, limit: usize) -> Vec<Hit> {
     let concepts = found.worth.len();
     let mut left = vec![1.0_f32; concepts];
     let mut hits = Vec::with_capacity(limit.min(list.len()));
