@@ -52,6 +52,12 @@ pub fn markdown(adapter: &Adapter, provenance: &Provenance) -> String {
     out
 }
 
+/// Whether a document was written by an import, so that another import may write over it.
+#[must_use]
+pub fn is_imported(text: &str) -> bool {
+    text::is_imported(text)
+}
+
 /// The operations in the order of the document: by category, path and method.
 ///
 /// Path and method are what the API itself calls an operation, so a new version of its description leaves what it keeps

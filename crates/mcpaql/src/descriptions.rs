@@ -7,7 +7,9 @@ use crate::output::Hinted;
 use anyhow::{Context, Result, bail};
 use mcpaql_import::openapi::{Loaded, Loader};
 use mcpaql_runtime::fetch;
+use sha2::{Digest, Sha256};
 use std::collections::{HashMap, VecDeque};
+use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use url::Url;
@@ -50,6 +52,16 @@ pub(crate) fn read(source: &str) -> Result<Description> {
 pub(crate) fn of_file(source: &str, text: String) -> Description {
     let others = Others::of(Place::File(PathBuf::from(source)), &text);
     Description { name: source.to_owned(), url: None, text, others: Arc::new(others) }
+}
+
+/// What tells one text from another.
+pub(crate) fn fingerprint(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    let mut out = String::from("sha256:");
+    for byte in digest {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
 }
 
 pub(crate) fn is_address(source: &str) -> bool {

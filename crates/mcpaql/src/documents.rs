@@ -12,8 +12,10 @@ use mcpaql_core::config::{self, AdapterEntry, Config, Origin};
 use mcpaql_core::diagnostic::render::{self, Style};
 use mcpaql_core::diagnostic::{Diagnostic, capital};
 use mcpaql_core::error::Code;
+use mcpaql_core::overrides::{self, Overrides};
 use mcpaql_core::source::Source;
 use mcpaql_import::openapi::{self, Import, Options};
+use mcpaql_import::select::Selection;
 use mcpaql_runtime::environment::{self, Environment};
 use mcpaql_runtime::gateway::{Gateway, check_names};
 use mcpaql_runtime::{builtin, open};
@@ -47,7 +49,7 @@ impl Given {
 fn check_description(description: Description, options: &Options, settings: &Settings) -> (Source, Checked) {
     let source = Source::new(description.name.clone(), String::new());
     let checked = match open_description(description, options) {
-        Ok(Import { adapter, library, report }) => {
+        Ok(Import { adapter, library, report, .. }) => {
             let compiled = catalog::compile_deferred(adapter, library, settings);
             let mut diagnostics = report.diagnostics;
             diagnostics.extend(compiled.diagnostics);
@@ -69,7 +71,22 @@ pub(crate) fn open_description(
 
 /// What an import shall do with a description.
 pub(crate) fn import_options(description: &Description, flags: &Importing) -> Result<Options> {
-    Ok(Options { name: flags.name.clone(), url: description.url.as_ref().map(Url::to_string) })
+    let overrides = match &flags.overrides {
+        None => Overrides::default(),
+        Some(path) => {
+            let source = read_source(path)?;
+            overrides::parse(&source).map_err(|diagnostics| {
+                output::talk(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
+                anyhow::anyhow!("{} cannot be used", source.name)
+            })?
+        }
+    };
+    Ok(Options {
+        name: flags.name.clone(),
+        url: description.url.as_ref().map(Url::to_string),
+        selection: Selection::parse(&flags.include, &flags.exclude)?,
+        overrides,
+    })
 }
 
 /// Which documents to work on, with the settings that configuration, environment and flags give each.

@@ -1,0 +1,98 @@
+//! What the author corrects: found by name, original id or method and path, and put in place of what was decided.
+
+use super::heads::Draft;
+use mcpaql_core::classify::{Confidence, Decision, Kind, Reason};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::facts::{self, Effect};
+use mcpaql_core::operation::Category;
+use mcpaql_core::overrides::{Correction, Overrides, unmatched};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The correction of each operation, where there is one.
+///
+/// # Errors
+///
+/// The corrections that match nothing, and names that are no names or taken.
+pub(super) fn find(
+    overrides: &Overrides,
+    drafts: &[Draft<'_>],
+    names: &[String],
+) -> Result<Vec<Option<Arc<Correction>>>, Vec<Diagnostic>> {
+    let mut found: Vec<Option<Arc<Correction>>> = vec![None; drafts.len()];
+    if overrides.operations.is_empty() {
+        return Ok(found);
+    }
+    let mut positions: HashMap<String, usize> = HashMap::new();
+    for (position, draft) in drafts.iter().enumerate() {
+        positions.entry(format!("{} {}", draft.method, draft.path)).or_insert(position);
+        draft.said.id.iter().for_each(|id| {
+            positions.entry(id.to_string()).or_insert(position);
+        });
+    }
+    // A name of the adapter goes before an id that is spelled alike.
+    positions.extend(names.iter().enumerate().map(|(position, name)| (name.clone(), position)));
+    let mut problems = Vec::new();
+    for (key, correction) in &overrides.operations {
+        match positions.get(key.trim()) {
+            Some(&position) => {
+                if let Some(slot) = found.get_mut(position) {
+                    *slot = Some(Arc::new(correction.clone()));
+                }
+            }
+            None => problems.push(unmatched(key, positions.keys().map(String::as_str))),
+        }
+    }
+    problems.extend(renames(&found, names));
+    if problems.is_empty() { Ok(found) } else { Err(problems) }
+}
+
+/// New names that cannot be given.
+fn renames(found: &[Option<Arc<Correction>>], names: &[String]) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    let mut taken: HashMap<&str, &str> = HashMap::new();
+    let kept = found
+        .iter()
+        .zip(names)
+        .filter(|(correction, _)| correction.as_ref().is_none_or(|correction| correction.name.is_none()));
+    kept.for_each(|(_, name)| {
+        taken.insert(name, name);
+    });
+    for (correction, old) in found.iter().zip(names) {
+        let Some(new) = correction.as_ref().and_then(|correction| correction.name.as_deref()) else {
+            continue;
+        };
+        let wrong =
+            |message: String| Diagnostic::error(Code::SchemaInvalidName, "/operations", message).found(new);
+        if !mcpaql_core::naming::is_operation_name(new) {
+            problems.push(wrong(format!("'{new}' cannot be the name of '{old}': use snake_case")));
+        } else if let Some(other) = taken.insert(new, old) {
+            problems.push(wrong(format!("'{new}' cannot be the name of '{old}': '{other}' has it")));
+        }
+    }
+    problems
+}
+
+/// The name and category to go by, after the correction; the decision then says so as well.
+pub(super) fn decide(
+    correction: Option<&Correction>,
+    name: String,
+    decision: &mut Decision,
+) -> (String, Category) {
+    let Some(correction) = correction else { return (name, decision.published()) };
+    let category = correction.category().unwrap_or_else(|| decision.published());
+    let name = correction.name.clone().unwrap_or(name);
+    if correction.category().is_some() {
+        let effect = correction.effect.filter(|effect| effect.category() == category);
+        decision.effect = effect.unwrap_or_else(|| Effect::of(category));
+        decision.category = category;
+        decision.danger = facts::danger_of(&name, category);
+        decision.confidence = Confidence::High;
+        let text = format!("corrected to {}", category.as_str());
+        decision.reasons.push(Reason { evidence: Kind::Declared, text });
+    }
+    decision.danger = correction.danger.unwrap_or(decision.danger);
+    decision.idempotent = correction.idempotent.or(decision.idempotent);
+    (name, category)
+}
