@@ -50,7 +50,8 @@ impl Index {
             let mut sources: Vec<Named> = Vec::new();
             for source in links.of(hit.position).filter(|source| !source.everywhere) {
                 let producers = choose(&source.producers, &ranking, best);
-                let said_before = said.iter().any(|(param, named)| *param == source.param && *named == producers);
+                let said_before =
+                    said.iter().any(|(param, named)| *param == source.param && *named == producers);
                 if said_before {
                     continue;
                 }
