@@ -64,6 +64,8 @@ pub(super) struct Card {
     pub(super) deprecated: bool,
     /// Whether its path ends in a placeholder, so that it is about one thing.
     pub(super) single: bool,
+    /// How many placeholders its path has.
+    pub(super) needs: u8,
     /// How much all words of its head weigh.
     pub(super) head: f32,
 }
@@ -204,7 +206,14 @@ impl Builder {
         }
         self.read_description(doc.description, vocabulary);
         self.keep();
-        self.cards.push(Card { category: doc.category, deprecated: doc.deprecated, single, head: 0.0 });
+        let needs = u8::try_from(doc.path.matches('{').count()).unwrap_or(u8::MAX);
+        self.cards.push(Card {
+            category: doc.category,
+            deprecated: doc.deprecated,
+            single,
+            needs,
+            head: 0.0,
+        });
     }
 
     /// The finished index.

@@ -11,6 +11,8 @@ const SHORTLIST: usize = 64;
 const CHOSEN: usize = 20;
 /// How much of an operation's score does not depend on what its head says beyond the question.
 const ANY_HEAD: f32 = 0.45;
+/// How much less an operation is worth for each placeholder of its path: of two that fit, the simpler one is meant.
+const EFFORT: f32 = 0.015;
 /// What a word is still worth to the next hit after a hit has answered it.
 const ANSWERED: f32 = 0.7;
 
@@ -81,7 +83,7 @@ impl Found {
                     }
                     slot.0 = slot.0.max(concept.weight * fit * said * posting.weight());
                     if posting.is_head() {
-                        slot.1 = slot.1.max(fit.sqrt() * rarity);
+                        slot.1 = slot.1.max(fit.sqrt() * concept.weight.min(1.0) * rarity);
                     }
                 }
             }
@@ -113,11 +115,13 @@ impl Found {
         let head = self.head.get(at).copied().unwrap_or(0.0);
         let asked = if card.head > 0.0 { (head / card.head).min(1.0) } else { 1.0 };
         let deprecated = if card.deprecated { 0.7 } else { 1.0 };
+        let simple = 1.0 - EFFORT * f32::from(card.needs.min(8));
         total
             * (ANY_HEAD + (1.0 - ANY_HEAD) * asked)
             * agreement(query.intent, card.category)
             * deprecated
             * fits_number(query, card)
+            * simple
     }
 
     fn worth(&self, concept: usize, doc: u32) -> f32 {
@@ -130,7 +134,7 @@ impl Found {
 /// Whether it is about one thing where one is meant, and about several where several are.
 fn fits_number(query: &Query, card: &Card) -> f32 {
     match query.number {
-        Some(Number::Several) if card.single && card.category == Category::Read => 0.85,
+        Some(Number::Several) if card.single && card.category == Category::Read => 0.8,
         Some(Number::One) if !card.single && card.category == Category::Read => 0.9,
         _ => 1.0,
     }
