@@ -9,6 +9,8 @@ mod collection;
 pub mod details;
 mod document;
 mod examples;
+#[cfg(test)]
+mod fixture;
 mod heads;
 mod identity;
 mod index;
