@@ -4,6 +4,7 @@
 //! back references) does not compile, and the caller of [`Patterns::compile`] reports it.
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
 use std::collections::HashMap;
 
 /// Patterns repeat a lot within one document, and compiling one is the dearest step of compiling a schema.
@@ -27,11 +28,10 @@ impl Patterns {
 }
 
 /// Why a pattern is no regular expression in any dialect; nothing where another engine may know better.
-pub(super) fn mistake(pattern: &str) -> Option<&'static str> {
-    let Err(regex::Error::Syntax(text)) = RegexBuilder::new(&translate(pattern)).nest_limit(64).build()
-    else {
-        return None;
-    };
+#[must_use]
+pub fn pattern_mistake(pattern: &str) -> Option<&'static str> {
+    let parsed = ParserBuilder::new().nest_limit(64).build().parse(&translate(pattern));
+    let text = parsed.err()?.to_string();
     let empty_class = pattern.contains("[]") || pattern.contains("[^]");
     let brace = pattern.contains('{');
     [

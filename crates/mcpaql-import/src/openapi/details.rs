@@ -4,6 +4,9 @@
 //! have distinct legal names, the same ones in the outline as in the whole; and no default of the document is ever filled
 //! in, because it tells what the API does when it is given nothing.
 
+#[cfg(test)]
+mod tests;
+
 use super::answer::{self, Response};
 use super::body::{self, Body};
 use super::params::{self, Draft, File};

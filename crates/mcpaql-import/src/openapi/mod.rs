@@ -10,6 +10,8 @@ mod corrections;
 pub mod details;
 mod document;
 mod examples;
+#[cfg(test)]
+mod fixture;
 mod heads;
 mod identity;
 mod index;
