@@ -9,7 +9,7 @@ use mcpaql_core::adapter::Auth;
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::{BodyForm, Operation, Param, Place};
 use mcpaql_runtime::target::http::HttpClient;
-use serde_json::{Value, json};
+use serde_json::json;
 
 fn fixed_boundary(client: HttpClient) -> HttpClient {
     client.with_boundary(|| "frontier".into())
@@ -83,7 +83,7 @@ async fn text_and_binary_arrive_as_they_are() {
     let upstream = Upstream::start(|_, _| json("{}")).await;
     let client = client(&target(&upstream.url), &Auth::None);
     let bytes: Vec<u8> = (0..=255).collect();
-    let rows: [(BodyForm, Option<&str>, Value, Vec<u8>, &str); 5] = [
+    let rows = [
         (BodyForm::Text, None, json!("a&b=ü\r\n"), "a&b=ü\r\n".into(), "text/plain; charset=utf-8"),
         (BodyForm::Text, Some("text/csv"), json!("a,b\n"), "a,b\n".into(), "text/csv"),
         (BodyForm::Binary, None, json!(STANDARD.encode(&bytes)), bytes.clone(), "application/octet-stream"),
