@@ -58,6 +58,26 @@ impl Tool {
             },
         })
     }
+
+    /// The tool that was written so.
+    #[must_use]
+    pub fn from_json(value: &Value) -> Option<Tool> {
+        let text = |key: &str| value.get(key)?.as_str().map(str::to_owned);
+        let annotations = value.get("annotations")?;
+        let hint = |key: &str| annotations.get(key)?.as_bool();
+        Some(Tool {
+            name: text("name")?,
+            title: text("title")?,
+            description: text("description")?,
+            input_schema: value.get("inputSchema").filter(|schema| schema.is_object())?.clone(),
+            hints: Hints {
+                read_only: hint("readOnlyHint")?,
+                destructive: hint("destructiveHint")?,
+                idempotent: hint("idempotentHint")?,
+                open_world: hint("openWorldHint")?,
+            },
+        })
+    }
 }
 
 /// The tools of a catalog whose names are settled. `params` are the parameters before nested types were hoisted.

@@ -7,7 +7,7 @@ use crate::output::Hinted;
 use anyhow::{Context, Result, bail};
 use mcpaql_import::openapi::{Loaded, Loader};
 use mcpaql_runtime::fetch;
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
@@ -56,12 +56,31 @@ pub(crate) fn of_file(source: &str, text: String) -> Description {
 
 /// What tells one text from another.
 pub(crate) fn fingerprint(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    let mut out = String::from("sha256:");
-    for byte in digest {
-        let _ = write!(out, "{byte:02x}");
+    let mut digest = Digest::new();
+    digest.0.update(text);
+    format!("sha256:{}", digest.finish())
+}
+
+/// What tells one list of texts from another.
+pub(crate) struct Digest(Sha256);
+
+impl Digest {
+    pub(crate) fn new() -> Digest {
+        Digest(Sha256::new())
     }
-    out
+
+    /// The length goes first, so that no two lists run together alike.
+    pub(crate) fn add(&mut self, text: &str) {
+        self.0.update(text.len().to_le_bytes());
+        self.0.update(text);
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.0.finalize().iter().fold(String::new(), |mut out, byte| {
+            let _ = write!(out, "{byte:02x}");
+            out
+        })
+    }
 }
 
 pub(crate) fn is_address(source: &str) -> bool {
@@ -190,6 +209,13 @@ impl Others {
             read.insert(place, text);
         }
         Others { main, read }
+    }
+
+    /// What was read, in a fixed order.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        let mut texts: Vec<&str> = self.read.values().flatten().map(String::as_str).collect();
+        texts.sort_unstable();
+        texts
     }
 
     fn place(&self, id: &str) -> Place {

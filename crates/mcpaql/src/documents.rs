@@ -3,7 +3,7 @@
 //! A surface is decided by the document, over it the configuration file, over that the environment, over that the flags.
 
 use crate::args::Importing;
-use crate::descriptions::{self, Description};
+use crate::descriptions::{self, Description, Digest};
 use crate::output::{self, Hinted};
 use anyhow::{Context, Result, bail};
 use mcpaql_core::catalog::{self, Catalog, Settings};
@@ -136,6 +136,27 @@ impl Plan {
         }
         let notebook = builtin::document(builtin::DEFAULT).context("the built-in adapter is missing")?;
         Ok(Plan { is_default: true, ..Plan::of(vec![(Given::Document(notebook), outer)]) })
+    }
+
+    /// Tells this plan from any other that would come to another surface.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut digest = Digest::new();
+        digest.add(env!("CARGO_PKG_VERSION"));
+        for (given, settings) in &self.documents {
+            digest.add(&format!("{settings:?}"));
+            match given {
+                Given::Document(source) => {
+                    digest.add(&source.name);
+                    digest.add(&source.text);
+                }
+                Given::Openapi(description, options) => {
+                    digest.add(&format!("{options:?}"));
+                    digest.add(&description.text);
+                    description.others.texts().into_iter().for_each(|text| digest.add(text));
+                }
+            }
+        }
+        digest.finish()
     }
 
     fn of(documents: Vec<(Given, Settings)>) -> Plan {
