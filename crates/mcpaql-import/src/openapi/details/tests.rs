@@ -132,6 +132,8 @@ fn the_documents_own_examples_make_a_call() {
         call,
         json!({"owner": "octocat", "repo": "some repo", "title": "Found a bug", "due_on": "soon"})
     );
+    let wrong = json!({"parameters": [{"name": "n", "in": "query", "required": true, "schema": {"type": "integer"}, "example": "x"}]});
+    assert!(api.read("GET", "/", wrong).examples.is_empty(), "the document contradicts itself");
     let without =
         json!({"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}]});
     assert!(api.read("GET", "/{id}", without).examples.is_empty(), "made-up examples are made elsewhere");

@@ -55,6 +55,14 @@ fn every_version_is_read_alike() {
             json!({"nullable": true, "type": "integer"}),
         ),
         (
+            json!({"anyOf": [{"type": "integer"}, {"type": "object", "nullable": true}]}),
+            json!({"nullable": true, "type": "integer"}),
+        ),
+        (
+            json!({"anyOf": [{"type": "object", "nullable": true}]}),
+            json!({"type": "object", "nullable": true}),
+        ),
+        (
             json!({"type": "number", "minimum": 1, "exclusiveMinimum": true}),
             json!({"type": "number", "exclusiveMinimum": 1}),
         ),
