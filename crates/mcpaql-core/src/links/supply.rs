@@ -95,12 +95,15 @@ impl Kind {
     }
 }
 
+/// An operation one literal below a path, with the words of its answer's type, where that has a name.
+type Part = (u32, Option<Box<[u32]>>);
+
 /// What operations return.
 pub(super) struct Supply {
     by_noun: HashMap<u32, Vec<(u32, Kind)>>,
     by_path: HashMap<String, u32>,
-    /// Below a path by one literal; with the words of the answer's type, where it has a name.
-    parts: HashMap<String, Vec<(u32, Option<Box<[u32]>>)>>,
+    /// By the path that they stand below.
+    parts: HashMap<String, Vec<Part>>,
     /// Paths that items stand below.
     collections: HashSet<String>,
     by_field: HashMap<String, Vec<u32>>,
@@ -183,17 +186,12 @@ impl Supply {
                 }
             }
         }
-        if let Some(answer) = answer {
-            if let Some(name) = &answer.type_name
-                && answer.list
-            {
-                let words: Vec<String> =
-                    singulars(name).into_iter().filter(|word| !WRAPPERS.contains(&word.as_str())).collect();
-                entities.push((nouns.number(&words.join(" ")), listed));
-                if let Some(last) = words.last() {
-                    entities.push((nouns.number(last), listed));
-                }
-            }
+        if let Some(name) = answer.filter(|answer| answer.list).and_then(|answer| answer.type_name.as_deref())
+        {
+            let mut words = singulars(name);
+            words.retain(|word| !WRAPPERS.contains(&word.as_str()));
+            entities.push((nouns.number(&words.join(" ")), listed));
+            entities.extend(words.last().map(|last| (nouns.number(last), listed)));
         }
         for (noun, kind) in entities {
             self.by_noun.entry(noun).or_default().push((position, kind));
