@@ -28,7 +28,13 @@ impl Loaded {
         Names {
             tags: self.operation.tags.iter().map(String::as_str).collect(),
             params: self.outline.params.iter().map(|param| param.name.as_str()).collect(),
-            fields: self.outline.answer.iter().flat_map(|answer| &answer.fields).map(String::as_str).collect(),
+            fields: self
+                .outline
+                .answer
+                .iter()
+                .flat_map(|answer| &answer.fields)
+                .map(String::as_str)
+                .collect(),
         }
     }
 

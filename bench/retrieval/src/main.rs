@@ -126,9 +126,14 @@ impl<'a> Engine<'a> {
         let pairs: Vec<_> =
             operations.iter().map(|loaded| (&loaded.operation, loaded.outline.clone())).collect();
         let (links, linking) = best(|| producers(&pairs));
-        println!("{} operations: index built in {indexing:.1} ms, links in {linking:.1} ms", operations.len());
-        let texts: Vec<String> =
-            operations.iter().map(|loaded| format!("{} {}", loaded.operation.title, loaded.operation.description)).collect();
+        println!(
+            "{} operations: index built in {indexing:.1} ms, links in {linking:.1} ms",
+            operations.len()
+        );
+        let texts: Vec<String> = operations
+            .iter()
+            .map(|loaded| format!("{} {}", loaded.operation.title, loaded.operation.description))
+            .collect();
         let plain = Bm25::build(
             operations
                 .iter()

@@ -8,29 +8,52 @@ use super::{Doc, Hit, query};
 use crate::operation::Category;
 use std::collections::HashMap;
 
-/// How much a word counts by where it stands.
-mod weight {
-    /// In the last literal segment of the path, which says what the operation is about.
-    pub(super) const SUBJECT: f32 = 3.6;
-    /// In the segment before, which says whose.
-    pub(super) const OWNER: f32 = 1.2;
+/// Where a word stands.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// The last literal segment of the path, which says what the operation is about.
+    Subject,
+    /// The segment before, which says whose.
+    Owner,
     /// Further to the front.
-    pub(super) const AREA: f32 = 0.6;
-    /// A placeholder.
-    pub(super) const PLACEHOLDER: f32 = 0.3;
-    pub(super) const NAME: f32 = 2.4;
-    pub(super) const SUMMARY: f32 = 2.0;
-    pub(super) const TAG: f32 = 0.8;
-    pub(super) const PARAM: f32 = 0.35;
-    pub(super) const FIELD: f32 = 0.7;
-    /// In the description's first sentence.
-    pub(super) const SENTENCE: f32 = 1.0;
-    /// In the rest of it.
-    pub(super) const DESCRIPTION: f32 = 0.35;
-    /// Where further words hardly add anything.
-    pub(super) const ENOUGH: f32 = 3.0;
+    Area,
+    Placeholder,
+    Name,
+    Summary,
+    Tag,
+    Param,
+    Field,
+    /// The description's first sentence.
+    Sentence,
+    /// The rest of it.
+    Description,
 }
 
+impl Place {
+    /// How much a word counts there.
+    const fn weight(self) -> f32 {
+        match self {
+            Place::Subject => 3.6,
+            Place::Name => 2.4,
+            Place::Summary => 2.0,
+            Place::Owner => 1.2,
+            Place::Sentence => 1.0,
+            Place::Tag => 0.8,
+            Place::Field => 0.7,
+            Place::Area => 0.6,
+            Place::Param | Place::Description => 0.35,
+            Place::Placeholder => 0.3,
+        }
+    }
+
+    /// Whether the words there name the operation.
+    const fn is_head(self) -> bool {
+        matches!(self, Place::Name | Place::Subject | Place::Owner | Place::Area)
+    }
+}
+
+/// Where further words hardly add anything.
+const ENOUGH: f32 = 3.0;
 /// Words of a description that are read; what matters is said first.
 const DESCRIPTION_WORDS: usize = 60;
 /// Bytes of a description in which they are looked for.
@@ -173,6 +196,15 @@ struct Known {
     names: bool,
 }
 
+/// What an operation holds of a stem.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    /// A bit for each place.
+    places: u16,
+    weight: f32,
+    head: bool,
+}
+
 /// An index in the making, for operations that are read one at a time.
 #[derive(Debug, Default)]
 pub struct Builder {
@@ -182,27 +214,28 @@ pub struct Builder {
     /// Stem, operation, weight.
     found: Vec<(u32, Posting)>,
     cards: Vec<Card>,
-    /// What is held of the present operation.
-    scratch: Vec<(u32, f32, bool)>,
+    /// What the present operation holds, by stem.
+    held: Vec<Held>,
+    /// The stems it holds.
+    touched: Vec<u32>,
     buffer: String,
 }
 
 impl Builder {
     /// Adds the next operation.
     pub fn add(&mut self, doc: &Doc<'_>) {
-        self.scratch.clear();
         let vocabulary = Vocabulary::get();
-        self.read(doc.name, weight::NAME, true, vocabulary);
+        self.read(doc.name, Place::Name, vocabulary);
         let single = self.read_path(doc.path, vocabulary);
-        self.read(doc.summary, weight::SUMMARY, false, vocabulary);
+        self.read(doc.summary, Place::Summary, vocabulary);
         for tag in doc.tags {
-            self.read(tag, weight::TAG, false, vocabulary);
+            self.read(tag, Place::Tag, vocabulary);
         }
         for param in doc.params.iter().take(NAMES) {
-            self.read(param, weight::PARAM, false, vocabulary);
+            self.read(param, Place::Param, vocabulary);
         }
         for field in doc.fields.iter().take(NAMES) {
-            self.read(field, weight::FIELD, false, vocabulary);
+            self.read(field, Place::Field, vocabulary);
         }
         self.read_description(doc.description, vocabulary);
         self.keep();
@@ -258,11 +291,11 @@ impl Builder {
         index
     }
 
-    fn read(&mut self, text: &str, weight: f32, head: bool, vocabulary: &Vocabulary) {
+    fn read(&mut self, text: &str, place: Place, vocabulary: &Vocabulary) {
         let mut buffer = std::mem::take(&mut self.buffer);
         each_word(text, &mut buffer, |word| {
             let known = self.know(word, vocabulary);
-            self.scratch.push((known.stem, weight, head && known.names));
+            self.hold(known, place);
         });
         self.buffer = buffer;
     }
@@ -289,15 +322,15 @@ impl Builder {
         let mut place = 0;
         for segment in segments().rev() {
             if segment.contains('{') {
-                self.read(segment, weight::PLACEHOLDER, false, vocabulary);
+                self.read(segment, Place::Placeholder, vocabulary);
                 continue;
             }
-            let weight = match place {
-                0 => weight::SUBJECT,
-                1 => weight::OWNER,
-                _ => weight::AREA,
+            let stands = match place {
+                0 => Place::Subject,
+                1 => Place::Owner,
+                _ => Place::Area,
             };
-            self.read(segment, weight, true, vocabulary);
+            self.read(segment, stands, vocabulary);
             place += 1;
         }
         single
@@ -308,7 +341,7 @@ impl Builder {
         let (first, rest) = text.split_once(". ").unwrap_or((text, ""));
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut left = DESCRIPTION_WORDS;
-        for (part, weight) in [(first, weight::SENTENCE), (rest, weight::DESCRIPTION)] {
+        for (part, place) in [(first, Place::Sentence), (rest, Place::Description)] {
             each_word(part, &mut buffer, |word| {
                 if left == 0 {
                     return;
@@ -316,30 +349,38 @@ impl Builder {
                 let known = self.know(word, vocabulary);
                 if !known.empty {
                     left -= 1;
-                    self.scratch.push((known.stem, weight, false));
+                    self.hold(known, place);
                 }
             });
         }
         self.buffer = buffer;
     }
 
-    /// Turns what is held into postings, one for each stem; a word counts once for each weight it has.
+    /// A word counts once in each place.
+    fn hold(&mut self, known: Known, place: Place) {
+        let at = known.stem as usize;
+        if at >= self.held.len() {
+            self.held.resize(at + 1, Held::default());
+        }
+        let Some(held) = self.held.get_mut(at) else { return };
+        let mark = 1_u16 << place as u8;
+        if held.places == 0 {
+            self.touched.push(known.stem);
+        }
+        if held.places & mark == 0 {
+            held.places |= mark;
+            held.weight += place.weight();
+        }
+        held.head |= place.is_head() && known.names;
+    }
+
+    /// Turns what is held of the present operation into postings, one for each stem.
     fn keep(&mut self) {
         let doc = number(self.cards.len());
-        self.scratch.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(b.2.cmp(&a.2)));
-        self.scratch.dedup_by(|later, earlier| {
-            let same = later.0 == earlier.0 && later.1.total_cmp(&earlier.1).is_eq();
-            if same {
-                earlier.2 |= later.2;
-            }
-            same
-        });
-        for group in self.scratch.chunk_by(|a, b| a.0 == b.0) {
-            let Some(&(id, _, _)) = group.first() else { continue };
-            let sum: f32 = group.iter().map(|(_, weight, _)| weight).sum();
-            let weight = sum / (sum + weight::ENOUGH);
-            let head = group.iter().any(|(_, _, head)| *head);
-            self.found.push((id, Posting { doc, weight: if head { -weight } else { weight } }));
+        for stem in self.touched.drain(..) {
+            let Some(held) = self.held.get_mut(stem as usize).map(std::mem::take) else { continue };
+            let weight = held.weight / (held.weight + ENOUGH);
+            self.found.push((stem, Posting { doc, weight: if held.head { -weight } else { weight } }));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Hit;
 use super::index::{Card, Index};
-use super::query::{Number, Query};
+use super::query::{Concept, Number, Query};
 use crate::operation::Category;
 
 /// How many of the best are looked at more closely.
@@ -11,6 +11,8 @@ const SHORTLIST: usize = 64;
 const CHOSEN: usize = 20;
 /// How much of an operation's score does not depend on what its head says beyond the question.
 const ANY_HEAD: f32 = 0.45;
+/// How much of it does not depend on how much of the question it has something to say about.
+const ANY_PART: f32 = 0.5;
 /// How much less an operation is worth for each placeholder of its path: of two that fit, the simpler one is meant.
 const EFFORT: f32 = 0.015;
 /// What a word is still worth to the next hit after a hit has answered it.
@@ -56,53 +58,46 @@ struct Found {
     worth: Vec<Vec<(u32, f32)>>,
     /// Every operation that holds any.
     docs: Vec<u32>,
-    total: Vec<f32>,
-    /// How much of each operation's head was asked for.
-    head: Vec<f32>,
+    /// What was found of each operation.
+    tally: Vec<Tally>,
+    /// How much the question asks for.
+    asked: f32,
+}
+
+/// What one or all words of a question found of an operation.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    /// How much the words are worth.
+    worth: f32,
+    /// How much of its head was asked for.
+    head: f32,
+    /// How much of the question it has something to say about.
+    covered: f32,
 }
 
 impl Found {
     fn new(index: &Index, query: &Query) -> Found {
-        let count = index.len();
         let mut found = Found {
             worth: Vec::with_capacity(query.concepts.len()),
             docs: Vec::new(),
-            total: vec![0.0; count],
-            head: vec![0.0; count],
+            tally: vec![Tally::default(); index.len()],
+            asked: query.concepts.iter().map(|concept| concept.weight).sum(),
         };
-        let mut best = vec![(0.0_f32, 0.0_f32); count];
+        let mut best = vec![Tally::default(); index.len()];
         for concept in &query.concepts {
-            let mut touched: Vec<u32> = Vec::new();
-            for &(id, fit) in &concept.stems {
-                let rarity = index.rarity(id);
-                let said = rarity.min(concept.rarity);
-                for posting in index.postings(id) {
-                    let Some(slot) = best.get_mut(posting.doc as usize) else { continue };
-                    if slot.0 == 0.0 {
-                        touched.push(posting.doc);
-                    }
-                    slot.0 = slot.0.max(concept.weight * fit * said * posting.weight());
-                    if posting.is_head() {
-                        slot.1 = slot.1.max(fit.sqrt() * concept.weight.min(1.0) * rarity);
-                    }
-                }
-            }
-            touched.sort_unstable();
+            let touched = weigh(index, concept, &mut best);
             let mut worth = Vec::with_capacity(touched.len());
             for doc in touched {
                 let at = doc as usize;
-                let (Some(slot), Some(total), Some(head)) =
-                    (best.get_mut(at), found.total.get_mut(at), found.head.get_mut(at))
-                else {
-                    continue;
-                };
-                if *total == 0.0 {
+                let (Some(one), Some(all)) = (best.get_mut(at), found.tally.get_mut(at)) else { continue };
+                if all.worth == 0.0 {
                     found.docs.push(doc);
                 }
-                *total += slot.0;
-                *head += slot.1;
-                worth.push((doc, slot.0));
-                *slot = (0.0, 0.0);
+                all.worth += one.worth;
+                all.head += one.head;
+                all.covered += one.covered;
+                worth.push((doc, one.worth));
+                *one = Tally::default();
             }
             found.worth.push(worth);
         }
@@ -110,17 +105,17 @@ impl Found {
     }
 
     fn score(&self, doc: u32, card: &Card, query: &Query) -> f32 {
-        let at = doc as usize;
-        let total = self.total.get(at).copied().unwrap_or(0.0);
-        let head = self.head.get(at).copied().unwrap_or(0.0);
-        let asked = if card.head > 0.0 { (head / card.head).min(1.0) } else { 1.0 };
+        let Some(tally) = self.tally.get(doc as usize) else { return 0.0 };
+        let head = if card.head > 0.0 { (tally.head / card.head).min(1.0) } else { 1.0 };
+        let covered = if self.asked > 0.0 { (tally.covered / self.asked).min(1.0) } else { 0.0 };
         let deprecated = if card.deprecated { 0.7 } else { 1.0 };
         let simple = 1.0 - EFFORT * f32::from(card.needs.min(8));
-        total
-            * (ANY_HEAD + (1.0 - ANY_HEAD) * asked)
+        tally.worth
+            * (ANY_HEAD + (1.0 - ANY_HEAD) * head)
+            * (ANY_PART + (1.0 - ANY_PART) * covered)
             * agreement(query.intent, card.category)
-            * deprecated
             * fits_number(query, card)
+            * deprecated
             * simple
     }
 
@@ -129,6 +124,29 @@ impl Found {
         let at = list.binary_search_by_key(&doc, |(doc, _)| *doc);
         at.ok().and_then(|at| list.get(at)).map_or(0.0, |(_, worth)| *worth)
     }
+}
+
+/// Weighs one word of the question against every operation that holds it or what it may stand for: the best of these
+/// counts. Gives the operations in order.
+fn weigh(index: &Index, concept: &Concept, best: &mut [Tally]) -> Vec<u32> {
+    let mut touched: Vec<u32> = Vec::new();
+    for &(id, fit) in &concept.stems {
+        let rarity = index.rarity(id);
+        let said = rarity.min(concept.rarity);
+        for posting in index.postings(id) {
+            let Some(slot) = best.get_mut(posting.doc as usize) else { continue };
+            if slot.worth == 0.0 {
+                touched.push(posting.doc);
+            }
+            slot.worth = slot.worth.max(concept.weight * fit * said * posting.weight());
+            slot.covered = slot.covered.max(concept.weight * fit * posting.weight().sqrt());
+            if posting.is_head() {
+                slot.head = slot.head.max(fit.sqrt() * concept.weight.min(1.0) * rarity);
+            }
+        }
+    }
+    touched.sort_unstable();
+    touched
 }
 
 /// Whether it is about one thing where one is meant, and about several where several are.
@@ -169,7 +187,7 @@ fn spread(list: &mut Vec<(u32, f32)>, found: &Found, limit: usize) -> Vec<Hit> {
             if best.is_some_and(|(_, most)| score <= most) {
                 break;
             }
-            let total = found.total.get(doc as usize).copied().unwrap_or(0.0);
+            let total = found.tally.get(doc as usize).map_or(0.0, |tally| tally.worth);
             let still: f32 =
                 (0..concepts).zip(&left).map(|(concept, left)| found.worth(concept, doc) * left).sum();
             let now = if total > 0.0 { score * still / total } else { 0.0 };

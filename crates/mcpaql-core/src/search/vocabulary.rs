@@ -17,7 +17,7 @@ const EMPTY: &str = "a about able actually all also am an and another any anybod
     which while who whom whose why will with within without would yes you your yours";
 
 /// Verbs that half of all operations start with: they say what kind of operation is meant, hardly which.
-const COMMON: &str = "add change create delete edit fetch find get give have list look make modify new obtain open perform post \
+const COMMON: &str = "add change create delete edit fetch find get give have list look make mark modify new obtain open perform post \
     put read remove retrieve return see set show update use view write";
 
 /// Verbs by what they do to the world.
