@@ -25,7 +25,6 @@ mod scan;
 mod schema;
 mod security;
 mod servers;
-mod stand_in;
 mod template;
 mod text;
 pub mod type_names;
@@ -37,6 +36,7 @@ pub use library::Described;
 pub use refs::{Loaded, Loader, NoLoader, Refs, Resolved};
 pub use whole::{Whole, whole};
 
+use crate::naming::{NameInput, name_operations};
 use crate::report::{Judged, Report};
 use crate::select::Selection;
 use heads::{Draft, Home};
@@ -53,7 +53,6 @@ use mcpaql_core::policy::HintOverrides;
 use refs::Documents;
 use security::{Asked, Security};
 use servers::Site;
-use stand_in::{NameInput, name_operations};
 use std::sync::Arc;
 
 /// What the caller wants.
