@@ -141,6 +141,14 @@ fn forms_spellings_and_slips_of_a_word_are_the_word() {
 }
 
 #[test]
+fn what_is_mine_is_not_what_does_something_itself() {
+    let doc = |name, path| Doc { path, ..Doc::new(name, Read) };
+    let docs = [doc("list_self_hosted_shops", "/self-hosted-shops"), doc("list_my_shops", "/me/shops")];
+    let hits = Index::build(docs).search("my shops", 1);
+    assert_eq!(hits.iter().map(|hit| hit.position).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
 fn a_question_for_two_things_finds_both() {
     let found = names("the birthday of the director of a film", 4);
     assert!(found.contains(&"get_person") && found.contains(&"list_film_credits"), "{found:?}");

@@ -108,7 +108,6 @@ const SAME: &[&str] = &[
     "ask request",
     "attach upload",
     "auth authentication authorization",
-    "authenticated self",
     "avatar image photo picture pic img",
     "birthday birth birthdate born",
     "bug issue ticket",
@@ -245,7 +244,7 @@ const PEOPLE: &str = "person people user member";
 
 /// Words of somebody who means what is theirs, and the words that APIs have for them.
 const MINE: &str = "my mine myself our ours";
-const CALLER: &str = "authenticated me current self my";
+const CALLER: &str = "authenticated me";
 
 /// Words that start a clause, and words that start a circumstance: what follows says more about what was said before.
 const CLAUSES: &str = "that which so because if while when";
