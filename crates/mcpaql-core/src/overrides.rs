@@ -226,7 +226,45 @@ pub fn unmatched<'a>(key: &str, candidates: impl Iterator<Item = &'a str>) -> Di
     let diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, pointer, message)
         .expected("an operation's name, its original id, or METHOD /path")
         .found(key);
-    match crate::suggest::nearest(key, candidates) {
+    suggesting(diagnostic, key, candidates)
+}
+
+/// A correction of an operation that has one already, under another of its names.
+#[must_use]
+pub fn repeated(key: &str) -> Diagnostic {
+    let message = format!("The correction of '{key}' is about an operation that has one already");
+    Diagnostic::error(Code::SchemaDuplicateName, child("/operations", key), message)
+        .suggest("put both into one")
+}
+
+/// A correction of a parameter that the operation does not have.
+#[must_use]
+pub fn unmatched_param<'a>(key: &str, param: &str, candidates: impl Iterator<Item = &'a str>) -> Diagnostic {
+    let message = format!("The correction of parameter '{param}' matches no parameter of '{key}'");
+    let diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, param_pointer(key, param), message);
+    suggesting(diagnostic.found(param), param, candidates)
+}
+
+/// A parameter whose value is to come from an operation that is not there.
+#[must_use]
+pub fn unmatched_producer<'a>(
+    key: &str,
+    param: &str,
+    producer: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Diagnostic {
+    let message = format!("'{producer}' is no operation that a value of '{param}' could come from");
+    let pointer = child(&param_pointer(key, param), "from");
+    let diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, pointer, message);
+    suggesting(diagnostic.found(producer), producer, candidates)
+}
+
+fn param_pointer(key: &str, param: &str) -> String {
+    child(&child(&child("/operations", key), "params"), param)
+}
+
+fn suggesting<'a>(diagnostic: Diagnostic, word: &str, words: impl Iterator<Item = &'a str>) -> Diagnostic {
+    match crate::suggest::nearest(word, words) {
         Some(near) => diagnostic.suggest(format!("did you mean '{near}'?")),
         None => diagnostic,
     }

@@ -109,6 +109,13 @@ impl Report {
                 lines.push(format!("    and {} more, with --report text", reviews.len() - SHOWN));
             }
         }
+        if !self.diagnostics.is_empty() {
+            lines.push(format!("  {} odd:", plural(self.diagnostics.len(), "place is", "places are")));
+            lines.extend(self.diagnostics.iter().take(SHOWN).map(|odd| format!("    {}", line(odd))));
+            if self.diagnostics.len() > SHOWN {
+                lines.push(format!("    and {} more, with --report text", self.diagnostics.len() - SHOWN));
+            }
+        }
         lines.join("\n")
     }
 
@@ -135,16 +142,25 @@ impl Report {
                 lines.push(format!("    {kind} {}: {}", note.place, note.what));
             }
         }
-        for odd in &self.diagnostics {
-            let line = odd.span.map_or_else(String::new, |span| format!("line {}: ", span.line));
-            lines.push(format!("{line}{}", odd.message));
-        }
+        lines.extend(self.diagnostics.iter().skip(SHOWN).map(line));
         lines.join("\n")
     }
 }
 
-/// So many operations to look at are named in a summary.
+/// So many operations to look at, and so many odd places, are named in a summary.
 const SHOWN: usize = 10;
+
+fn line(odd: &Diagnostic) -> String {
+    match odd.span {
+        Some(span) => format!("line {}: {}", span.line, odd.message),
+        None if odd.pointer.is_empty() => odd.message.clone(),
+        None => format!("{}: {}", odd.pointer, odd.message),
+    }
+}
+
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
 
 fn operation(judged: &Judged, notes: &IndexMap<String, Vec<Note>>) -> Value {
     let decision = &judged.decision;

@@ -3,6 +3,7 @@
 use crate::library::Outline;
 use crate::operation::{Binding, Operation, Segment};
 use crate::search::words::singulars;
+use crate::suggest::snake_case;
 use std::collections::HashMap;
 
 /// Words that make an identifier of a noun.
@@ -85,7 +86,7 @@ impl Route {
                 let (noun, other) = nouns_of(param, literal, after, &subject, nouns);
                 let scoped = !route.needs.is_empty();
                 route.needs.push(Need {
-                    param: param.to_owned(),
+                    param: called(param, outline).to_owned(),
                     noun,
                     other,
                     parent: route.path.clone(),
@@ -112,6 +113,18 @@ impl Route {
         }
         route
     }
+}
+
+/// What callers call the parameter of a placeholder; the head of an operation may still have the API's spelling.
+fn called<'o>(placeholder: &'o str, outline: &'o Outline) -> &'o str {
+    let in_path = |name: &str| {
+        outline
+            .params
+            .iter()
+            .find(|param| param.in_path && param.name == name)
+            .map(|param| param.name.as_str())
+    };
+    in_path(placeholder).or_else(|| in_path(&snake_case(placeholder))).unwrap_or(placeholder)
 }
 
 fn segments(op: &Operation) -> Vec<String> {

@@ -91,6 +91,8 @@ pub(super) struct Card {
     pub(super) needs: u8,
     /// How much all words of its head weigh.
     pub(super) head: f32,
+    /// Its place in the order of names: of two that fit equally well the same one is first, however they were added.
+    pub(super) rank: u32,
 }
 
 /// Operations, ready to be searched.
@@ -218,6 +220,7 @@ pub struct Builder {
     held: Vec<Held>,
     /// The stems it holds.
     touched: Vec<u32>,
+    names: Vec<Box<str>>,
     buffer: String,
 }
 
@@ -246,7 +249,9 @@ impl Builder {
             single,
             needs,
             head: 0.0,
+            rank: 0,
         });
+        self.names.push(doc.name.into());
     }
 
     /// The finished index.
@@ -255,6 +260,12 @@ impl Builder {
         let mut stems: Vec<(Box<str>, u32)> = std::mem::take(&mut self.numbers).into_iter().collect();
         stems.sort_unstable();
         let mut index = Index { cards: std::mem::take(&mut self.cards), ..Index::default() };
+        let mut by_name: Vec<(&str, &mut Card)> =
+            self.names.iter().map(|name| &**name).zip(&mut index.cards).collect();
+        by_name.sort_by_key(|(name, _)| *name);
+        for (rank, (_, card)) in by_name.into_iter().enumerate() {
+            card.rank = number(rank);
+        }
         let mut place = vec![0_u32; stems.len()];
         for (at, (stem, id)) in stems.iter().enumerate() {
             if let Some(slot) = place.get_mut(*id as usize) {

@@ -39,7 +39,8 @@ impl<'q> Ranking<'q> {
     pub(super) fn hits(&self, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<Hit> {
         let fitting = self.found.docs.iter().filter(|doc| fits(**doc as usize));
         let mut list: Vec<(u32, f32)> = fitting.map(|&doc| (doc, self.score(doc))).collect();
-        list.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let rank = |doc: u32| self.index.cards.get(doc as usize).map(|card| card.rank);
+        list.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| rank(a.0).cmp(&rank(b.0))));
         let far = list.split_off(list.len().min(SHORTLIST));
         let mut hits = spread(&mut list, &self.found, limit.min(CHOSEN));
         // Further hits are never better than the last one that was chosen, as a score says how far down it stands.

@@ -1,12 +1,15 @@
 //! What the author corrects: found by name, original id or method and path, and put in place of what was decided.
 
 use super::heads::Draft;
+use super::library::Described;
 use mcpaql_core::classify::{Confidence, Decision, Kind, Reason};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Effect};
-use mcpaql_core::operation::Category;
-use mcpaql_core::overrides::{Correction, Overrides, unmatched};
+use mcpaql_core::operation::{Category, Operation};
+use mcpaql_core::overrides::{
+    Correction, Overrides, repeated, unmatched, unmatched_param, unmatched_producer,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,8 +40,9 @@ pub(super) fn find(
     for (key, correction) in &overrides.operations {
         match positions.get(key.trim()) {
             Some(&position) => {
-                if let Some(slot) = found.get_mut(position) {
-                    *slot = Some(Arc::new(correction.clone()));
+                let Some(slot) = found.get_mut(position) else { continue };
+                if slot.replace(Arc::new(correction.clone())).is_some() {
+                    problems.push(repeated(key));
                 }
             }
             None => problems.push(unmatched(key, positions.keys().map(String::as_str))),
@@ -46,6 +50,36 @@ pub(super) fn find(
     }
     problems.extend(renames(&found, names));
     if problems.is_empty() { Ok(found) } else { Err(problems) }
+}
+
+/// Corrections of parameters that are not there, and producers that are no operations.
+///
+/// Only operations whose parameters are corrected are read for it.
+///
+/// # Errors
+///
+/// One for each.
+pub(super) fn check_params(
+    overrides: &Overrides,
+    library: &Described,
+    heads: &[Operation],
+) -> Result<(), Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    let names = || heads.iter().map(|head| head.name.as_str());
+    for (index, correction) in library.corrections().filter(|(_, correction)| !correction.params.is_empty()) {
+        let key =
+            overrides.operations.iter().find(|(_, own)| *own == correction).map(|(key, _)| key.as_str());
+        let key = key.unwrap_or_default();
+        let params = library.read(index).map(|(full, _)| full.operation.params).unwrap_or_default();
+        for (name, own) in &correction.params {
+            if !params.iter().any(|param| param.name == *name || param.wire == *name) {
+                problems.push(unmatched_param(key, name, params.iter().map(|param| param.name.as_str())));
+            }
+            let missing = own.from.iter().flatten().filter(|from| !names().any(|name| name == **from));
+            problems.extend(missing.map(|producer| unmatched_producer(key, name, producer, names())));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 /// New names that cannot be given.

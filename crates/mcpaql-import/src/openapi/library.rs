@@ -148,6 +148,12 @@ impl Described {
         self.source(index).map(|source| source.head)
     }
 
+    /// The operations that are corrected, by position.
+    pub(crate) fn corrections(&self) -> impl Iterator<Item = (usize, &Correction)> {
+        let corrections = self.entries.iter().map(|entry| entry.correction.as_deref()).enumerate();
+        corrections.filter_map(|(index, correction)| Some((index, correction?)))
+    }
+
     /// The operation in that position, and what was changed or left out of it.
     #[must_use]
     pub fn read(&self, index: usize) -> Option<(Full, Vec<Note>)> {

@@ -166,6 +166,7 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     let said_version = identity.said_version.clone();
     let adapter = adapter(identity, &setting, operations);
     let library = Arc::new(Described::new(documents, homes, entries, setting));
+    corrections::check_params(&options.overrides, &library, &adapter.operations)?;
     Ok(Import { adapter, library, report, version: said_version })
 }
 

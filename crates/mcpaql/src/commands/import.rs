@@ -1,11 +1,10 @@
 //! `mcpaql import`: the description of an API → an adapter document.
 
-use crate::documents::{import_options, open_description};
+use crate::documents::Wanted;
 use crate::output::Hinted;
 use crate::{Outcome, args, descriptions, output};
 use anyhow::{Context, Result};
 use mcpaql_core::diagnostic::render;
-use mcpaql_core::source::Source;
 use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::openapi::{self, Whole};
 use std::io::Write;
@@ -13,16 +12,15 @@ use std::path::Path;
 
 pub(crate) fn run(args: &args::ImportOpenapi) -> Result<Outcome> {
     let description = descriptions::read(&args.source)?;
-    let options = import_options(&description, &args.importing)?;
+    let name = description.name.clone();
+    let fingerprint = descriptions::fingerprint(&description.text);
+    let wanted = Wanted::new(description, &args.importing)?;
     if let Some(path) = args.output.as_deref().filter(|_| !args.force) {
         check_overwrite(path)?;
     }
-    let name = description.name.clone();
-    let fingerprint = descriptions::fingerprint(&description.text);
-    let import = match open_description(description, &options) {
+    let import = match wanted.open() {
         Ok(import) => import,
-        Err(diagnostics) => {
-            let source = Source::new(name, String::new());
+        Err((source, diagnostics)) => {
             output::talk(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
             return Ok(Outcome::Findings);
         }
@@ -48,14 +46,18 @@ pub(crate) fn run(args: &args::ImportOpenapi) -> Result<Outcome> {
 
 /// Refuses to write over what somebody else wrote.
 fn check_overwrite(path: &Path) -> Result<()> {
-    match std::fs::read_to_string(path) {
-        Ok(text) if !emit::is_imported(&text) => Err(Hinted {
-            message: format!("{} is there and is not an imported adapter document", path.display()),
-            hint: "choose another --output, or write over it with --force".into(),
-        }
-        .into()),
-        _ => Ok(()),
+    let ours = match std::fs::read(path) {
+        Ok(bytes) => std::str::from_utf8(&bytes).is_ok_and(emit::is_imported),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if ours {
+        return Ok(());
     }
+    Err(Hinted {
+        message: format!("{} is there and is not an imported adapter document", path.display()),
+        hint: "choose another --output, or write over it with --force".into(),
+    }
+    .into())
 }
 
 /// Writes the whole file or leaves the old one.
