@@ -1,8 +1,9 @@
 //! Imports every description below a folder and reads every operation of it, as a proof against documents nobody here has written.
 //!
-//! `sweep FOLDER [--every N] [--workers N] [--seconds N]`. What always holds for a clean run: no document panics, takes longer
-//! than its seconds or is rejected whole; no operation has an illegal name or one that another has; every operation has a signature
-//! and an example that its own validation accepts. Exit status 1 where one of these fails.
+//! `sweep FOLDER… [--every N] [--workers N] [--seconds N] [--no-value ID]…`. What always holds for a clean run: no document panics,
+//! takes longer than its seconds or is rejected whole; no operation has an illegal name or one that another has; every operation
+//! has a signature, and an example that its own validation accepts unless `--no-value` says that its schema allows no value at
+//! all. Exit status 1 where one of these fails.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use mcpaql_core::catalog::{Catalog, Entry, Settings, compile_deferred};
@@ -14,6 +15,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
+
+const NO_EXAMPLE: &str = "no example";
 
 /// What came of one document, or of all.
 #[derive(Debug, Default)]
@@ -38,6 +41,16 @@ impl Tally {
         }
     }
 
+    /// Takes operations off the list for whose parameters no value exists.
+    fn excuse(&mut self, ids: &HashSet<String>) {
+        let Some((count, places)) = self.faults.get_mut(NO_EXAMPLE) else { return };
+        places.retain(|place| !place.rsplit(' ').next().is_some_and(|id| ids.contains(id)));
+        *count = places.len();
+        if *count == 0 {
+            self.faults.remove(NO_EXAMPLE);
+        }
+    }
+
     fn add(&mut self, other: Tally) {
         self.documents += other.documents;
         self.others += other.others;
@@ -58,9 +71,14 @@ impl Tally {
 
 fn main() -> std::process::ExitCode {
     let mut folders = Vec::new();
+    let mut without = HashSet::new();
     let (mut every, mut workers, mut seconds) = (1, 2, 60);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
+        if word == "--no-value" {
+            without.extend(words.next());
+            continue;
+        }
         let mut number = || words.next().and_then(|text| text.parse::<usize>().ok()).unwrap_or(1).max(1);
         match word.as_str() {
             "--every" => every = number(),
@@ -70,7 +88,7 @@ fn main() -> std::process::ExitCode {
         }
     }
     if folders.is_empty() {
-        eprintln!("usage: sweep FOLDER… [--every N] [--workers N] [--seconds N]");
+        eprintln!("usage: sweep FOLDER… [--every N] [--workers N] [--seconds N] [--no-value ID]…");
         return 2.into();
     }
     let mut files = Vec::new();
@@ -80,7 +98,8 @@ fn main() -> std::process::ExitCode {
     files.sort();
     let files: Vec<PathBuf> = files.into_iter().step_by(every).collect();
     let began = Instant::now();
-    let tally = sweep(files, workers, Duration::from_secs(seconds as u64));
+    let mut tally = sweep(files, workers, Duration::from_secs(seconds as u64));
+    tally.excuse(&without);
     print(&tally, began.elapsed());
     u8::from(!tally.faults.is_empty() || tally.operations == 0).into()
 }
@@ -207,7 +226,7 @@ fn operation(path: &str, catalog: &Catalog, entry: &Entry, tally: &mut Tally) {
         tally.fault("bad signature", format!("{place}: {problem}: {}", whole.signature));
     }
     match whole.operation.examples.first() {
-        None => tally.fault("no example", place),
+        None => tally.fault(NO_EXAMPLE, place),
         Some(example) => {
             if let Err(error) = prepare_operation(catalog, name, example.params.clone()) {
                 tally.fault("example refused", format!("{place}: {}", error.message));
@@ -234,10 +253,28 @@ fn signature_problem(signature: &str, name: &str) -> Option<&'static str> {
     if !lines.all(|line| line.is_empty() || starts(line) || line.starts_with(['}', ')'])) {
         return Some("a line that is no type");
     }
+    let said: String = signature.lines().filter(|line| !line.starts_with("//")).collect();
     let mut open = Vec::new();
-    let mut letters = signature.chars();
+    let mut letters = said.chars();
     while let Some(letter) = letters.next() {
         match letter {
+            // A default or a pattern, in which brackets and quotes are their own.
+            '/' if letters.as_str().starts_with('*') => {
+                let Some((_, behind)) = letters.as_str().split_once("*/") else {
+                    return Some("a remark without an end");
+                };
+                letters = behind.chars();
+            }
+            '/' => {
+                let rest = letters.as_str();
+                let Some((end, _)) = rest.match_indices('/').find(|(at, _)| {
+                    let behind = rest.get(at + 1..).unwrap_or_default();
+                    behind.starts_with(')') || behind.starts_with(", ")
+                }) else {
+                    return Some("a pattern without an end");
+                };
+                letters = rest.get(end + 1..).unwrap_or_default().chars();
+            }
             '(' => open.push(')'),
             '[' => open.push(']'),
             '{' => open.push('}'),
