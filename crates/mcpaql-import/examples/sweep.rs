@@ -10,6 +10,7 @@ use mcpaql_core::catalog::{Catalog, Entry, Settings, compile_deferred};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::operation::INTROSPECT;
 use mcpaql_core::request::prepare_operation;
+use mcpaql_core::sample::sample;
 use mcpaql_import::openapi::{NoLoader, Options, is_description, open};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -226,7 +227,12 @@ fn operation(path: &str, catalog: &Catalog, entry: &Entry, tally: &mut Tally) {
         tally.fault("bad signature", format!("{place}: {problem}: {}", whole.signature));
     }
     match whole.operation.examples.first() {
-        None => tally.fault(NO_EXAMPLE, place),
+        None => {
+            let mut given = whole.operation.params.iter().filter(|param| param.required);
+            let why = given.find(|param| sample(&param.name, &param.schema, whole.types).is_none());
+            let why = why.map_or("all together".to_owned(), |param| format!("{}: {}", param.name, param.schema));
+            tally.fault(NO_EXAMPLE, format!("{why}: {place}"));
+        }
         Some(example) => {
             if let Err(error) = prepare_operation(catalog, name, example.params.clone()) {
                 tally.fault("example refused", format!("{place}: {}", error.message));

@@ -4,6 +4,7 @@
 //! back references) does not compile, and the caller of [`Patterns::compile`] reports it.
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
 use std::collections::HashMap;
 
 /// Patterns repeat a lot within one document, and compiling one is the dearest step of compiling a schema.
@@ -28,10 +29,8 @@ impl Patterns {
 
 /// Why a pattern is no regular expression in any dialect; nothing where another engine may know better.
 pub(super) fn mistake(pattern: &str) -> Option<&'static str> {
-    let Err(regex::Error::Syntax(text)) = RegexBuilder::new(&translate(pattern)).nest_limit(64).build()
-    else {
-        return None;
-    };
+    // Reading is enough: what is too large to be compiled would take long to find out.
+    let text = ParserBuilder::new().nest_limit(64).build().parse(&translate(pattern)).err()?.to_string();
     let empty_class = pattern.contains("[]") || pattern.contains("[^]");
     let brace = pattern.contains('{');
     [
