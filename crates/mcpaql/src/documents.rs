@@ -169,10 +169,10 @@ impl Plan {
                     digest.add(&source.name);
                     digest.add(&source.text);
                 }
-                Given::Openapi(description, options) => {
-                    digest.add(&format!("{options:?}"));
-                    digest.add(&description.text);
-                    description.others.texts().into_iter().for_each(|text| digest.add(text));
+                Given::Openapi(wanted) => {
+                    digest.add(&format!("{:?}", wanted.options));
+                    digest.add(&wanted.description.text);
+                    wanted.description.others.texts().into_iter().for_each(|text| digest.add(text));
                 }
             }
         }

@@ -5,9 +5,9 @@
 
 use super::details::{Context, Note};
 use super::examples;
-use super::params::{Draft, File, Located, located, style, word};
+use super::params::{Draft, File, Located, is_structured, located, style, word};
 use super::schema::{Additional, Shape, shape};
-use mcpaql_core::operation::{BodyForm, Operation, Place, Style};
+use mcpaql_core::operation::{BodyForm, Operation, Place, Style, StyleForm};
 use serde_json::{Map, Value, json};
 
 /// The body of a request.
@@ -301,7 +301,10 @@ fn fields(cx: &Context<'_>, content: &Content<'_>, notes: &mut Vec<Note>) -> Opt
             BodyForm::Form => {
                 let usual = json!({});
                 let encoding = encoding.unwrap_or(&usual);
-                draft.style = style(cx, encoding, &draft.schema, Place::Body, &draft.wire, notes);
+                draft.style = match spells_json(encoding) && is_structured(cx, &draft.schema) {
+                    true => Style { form: StyleForm::Json, explode: false, reserved: false },
+                    false => style(cx, encoding, &draft.schema, Place::Body, &draft.wire, notes),
+                };
             }
             BodyForm::Multipart => part(cx, draft, encoding, notes),
             _ => draft.style = Style::default_for(Place::Body),
@@ -309,6 +312,12 @@ fn fields(cx: &Context<'_>, content: &Content<'_>, notes: &mut Vec<Note>) -> Opt
         draft.example = examples::of_schema(&draft.schema);
     }
     Some((drafts, whole))
+}
+
+/// Whether a field of a form is JSON text: a media type counts where nothing is said about the style.
+fn spells_json(encoding: &Value) -> bool {
+    let styled = ["style", "explode", "allowReserved"].iter().any(|key| encoding.get(key).is_some());
+    !styled && word(encoding, "contentType").is_some_and(is_json)
 }
 
 /// One part of a multipart body: a file or a field.

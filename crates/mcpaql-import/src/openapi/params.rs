@@ -353,7 +353,7 @@ fn collection(node: &Value, place: Place, name: &str, notes: &mut Vec<Note>) -> 
 }
 
 /// Whether values may be arrays or objects.
-fn is_structured(cx: &Context<'_>, schema: &Value) -> bool {
+pub(super) fn is_structured(cx: &Context<'_>, schema: &Value) -> bool {
     let Some(schema) = located(cx, schema, cx.base) else { return true };
     match schema.node.get("type") {
         Some(Value::String(kind)) => !matches!(kind.as_str(), "string" | "integer" | "number" | "boolean"),

@@ -1,0 +1,326 @@
+//! Imports every description below a folder and reads every operation of it, as a proof against documents nobody here has written.
+//!
+//! `sweep FOLDER… [--every N] [--workers N] [--seconds N] [--no-value ID]…`. What always holds for a clean run: no document panics,
+//! takes longer than its seconds or is rejected whole; no operation has an illegal name or one that another has; every operation
+//! has a signature, and an example that its own validation accepts unless `--no-value` says that its schema allows no value at
+//! all. Exit status 1 where one of these fails.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+
+use mcpaql_core::catalog::{Catalog, Entry, Settings, compile_deferred};
+use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::operation::INTROSPECT;
+use mcpaql_core::request::prepare_operation;
+use mcpaql_core::sample::sample;
+use mcpaql_import::openapi::{NoLoader, Options, is_description, open};
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+const NO_EXAMPLE: &str = "no example";
+
+/// What came of one document, or of all.
+#[derive(Debug, Default)]
+struct Tally {
+    documents: usize,
+    /// Files that say nowhere that they are descriptions.
+    others: usize,
+    operations: usize,
+    /// Operations that were left out, by reason.
+    skipped: BTreeMap<String, usize>,
+    /// What must not happen, by kind, each with where it happened first.
+    faults: BTreeMap<&'static str, (usize, Vec<String>)>,
+    slowest: (Duration, String),
+}
+
+impl Tally {
+    fn fault(&mut self, kind: &'static str, place: impl Into<String>) {
+        let (count, places) = self.faults.entry(kind).or_default();
+        *count += 1;
+        if places.len() < 400 {
+            places.push(place.into());
+        }
+    }
+
+    /// Takes operations off the list for whose parameters no value exists.
+    fn excuse(&mut self, ids: &HashSet<String>) {
+        let Some((count, places)) = self.faults.get_mut(NO_EXAMPLE) else { return };
+        places.retain(|place| !place.rsplit(' ').next().is_some_and(|id| ids.contains(id)));
+        *count = places.len();
+        if *count == 0 {
+            self.faults.remove(NO_EXAMPLE);
+        }
+    }
+
+    fn add(&mut self, other: Tally) {
+        self.documents += other.documents;
+        self.others += other.others;
+        self.operations += other.operations;
+        for (reason, count) in other.skipped {
+            *self.skipped.entry(reason).or_default() += count;
+        }
+        for (kind, (count, places)) in other.faults {
+            let (all, kept) = self.faults.entry(kind).or_default();
+            *all += count;
+            kept.extend(places);
+        }
+        if other.slowest.0 > self.slowest.0 {
+            self.slowest = other.slowest;
+        }
+    }
+}
+
+fn main() -> std::process::ExitCode {
+    let mut folders = Vec::new();
+    let mut without = HashSet::new();
+    let (mut every, mut workers, mut seconds) = (1, 2, 60);
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        if word == "--no-value" {
+            without.extend(words.next());
+            continue;
+        }
+        let mut number = || words.next().and_then(|text| text.parse::<usize>().ok()).unwrap_or(1).max(1);
+        match word.as_str() {
+            "--every" => every = number(),
+            "--workers" => workers = number(),
+            "--seconds" => seconds = number(),
+            _ => folders.push(PathBuf::from(word)),
+        }
+    }
+    if folders.is_empty() {
+        eprintln!("usage: sweep FOLDER… [--every N] [--workers N] [--seconds N] [--no-value ID]…");
+        return 2.into();
+    }
+    let mut files = Vec::new();
+    for folder in &folders {
+        collect(folder, &mut files);
+    }
+    files.sort();
+    let files: Vec<PathBuf> = files.into_iter().step_by(every).collect();
+    let began = Instant::now();
+    let mut tally = sweep(files, workers, Duration::from_secs(seconds as u64));
+    tally.excuse(&without);
+    print(&tally, began.elapsed());
+    u8::from(!tally.faults.is_empty() || tally.operations == 0).into()
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) {
+    if let Ok(entries) = std::fs::read_dir(path) {
+        for entry in entries.flatten() {
+            collect(&entry.path(), files);
+        }
+    } else if path.extension().is_some_and(|kind| kind == "json" || kind == "yaml" || kind == "yml")
+        && path.file_name().is_none_or(|name| name != "package.json")
+    {
+        files.push(path.to_owned());
+    }
+}
+
+fn sweep(files: Vec<PathBuf>, workers: usize, limit: Duration) -> Tally {
+    let queue = Arc::new(Mutex::new(files.into_iter()));
+    let (done, results) = mpsc::channel();
+    for _ in 0..workers {
+        let (queue, done) = (Arc::clone(&queue), done.clone());
+        std::thread::spawn(move || {
+            loop {
+                let next = queue.lock().ok().and_then(|mut queue| queue.next());
+                let Some(path) = next else { return };
+                if done.send(one(&path, limit)).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    drop(done);
+    let mut all = Tally::default();
+    for tally in results {
+        all.add(tally);
+    }
+    all
+}
+
+/// One document, on a thread of its own, so that a panic or an endless loop is only its own.
+fn one(path: &Path, limit: Duration) -> Tally {
+    let name = path.display().to_string();
+    let Ok(text) = std::fs::read_to_string(path) else {
+        return Tally { others: 1, ..Tally::default() };
+    };
+    if !is_description(&text) {
+        return Tally { others: 1, ..Tally::default() };
+    }
+    let (done, result) = mpsc::channel();
+    let began = Instant::now();
+    let subject = name.clone();
+    let spawned = std::thread::Builder::new().name(name.clone()).spawn(move || {
+        // Nobody listens any more where the document took too long.
+        let _ = done.send(document(&subject, text));
+    });
+    let mut tally = match result.recv_timeout(limit) {
+        Ok(tally) => tally,
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            let mut tally = Tally::default();
+            tally.fault("hang", &name);
+            tally
+        }
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            let mut tally = Tally::default();
+            tally.fault("panic", &name);
+            tally
+        }
+    };
+    drop(spawned);
+    tally.documents = 1;
+    tally.slowest = (began.elapsed(), name);
+    tally
+}
+
+fn document(path: &str, text: String) -> Tally {
+    let mut tally = Tally::default();
+    let import = match open(text, &Options::default(), Arc::new(NoLoader)) {
+        Ok(import) => import,
+        Err(faults) => {
+            let why = faults.first().map_or_else(String::new, |fault| fault.message.clone());
+            tally.fault("rejected whole", format!("{path}: {why}"));
+            return tally;
+        }
+    };
+    for diagnostic in import.report.diagnostics.iter().filter(|one| one.severity == Severity::Error) {
+        if let Some((_, reason)) = diagnostic.message.split_once(" was left out: ") {
+            *tally.skipped.entry(reason.to_owned()).or_default() += 1;
+        }
+    }
+    tally.operations = import.adapter.operations.len();
+    let compiled = compile_deferred(import.adapter, import.library, &Settings::default());
+    let Some(catalog) = compiled.catalog else {
+        let why = compiled.diagnostics.first().map_or_else(String::new, |fault| fault.message.clone());
+        tally.fault("does not compile", format!("{path}: {why}"));
+        return tally;
+    };
+    let mut names = HashSet::new();
+    for entry in &catalog.operations {
+        let name = entry.operation.name.as_str();
+        if !is_legal(name) {
+            tally.fault("illegal name", format!("{path}: {name}"));
+        }
+        if !names.insert(name) {
+            tally.fault("duplicate name", format!("{path}: {name}"));
+        }
+        if name != INTROSPECT {
+            operation(path, &catalog, entry, &mut tally);
+        }
+    }
+    if catalog.operations.len() != tally.operations + 1 {
+        tally.fault("operation lost in compiling", path);
+    }
+    tally
+}
+
+fn operation(path: &str, catalog: &Catalog, entry: &Entry, tally: &mut Tally) {
+    let name = entry.operation.name.as_str();
+    let id = entry.operation.source_id.as_deref().unwrap_or(name);
+    let place = format!("{path}: {id}");
+    let Some(whole) = catalog.whole(entry) else {
+        return tally.fault("cannot be read", place);
+    };
+    if let Some(problem) = signature_problem(whole.signature, name) {
+        tally.fault("bad signature", format!("{place}: {problem}: {}", whole.signature));
+    }
+    match whole.operation.examples.first() {
+        None => {
+            let mut given = whole.operation.params.iter().filter(|param| param.required);
+            let why = given.find(|param| sample(&param.name, &param.schema, whole.types).is_none());
+            let why = why.map_or("all together".to_owned(), |param| format!("{}: {}", param.name, param.schema));
+            tally.fault(NO_EXAMPLE, format!("{why}: {place}"));
+        }
+        Some(example) => {
+            if let Err(error) = prepare_operation(catalog, name, example.params.clone()) {
+                tally.fault("example refused", format!("{place}: {}", error.message));
+            }
+        }
+    }
+}
+
+/// What every client takes: a lower-case letter, then letters, digits and underscores.
+fn is_legal(name: &str) -> bool {
+    name.len() <= 64
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
+}
+
+/// What is wrong with a signature: a call on the first line, `type Name = …` on the others, every bracket and quote closed.
+fn signature_problem(signature: &str, name: &str) -> Option<&'static str> {
+    let mut lines = signature.lines();
+    let call = lines.next()?;
+    if !call.starts_with(&format!("{name}(")) {
+        return Some("does not begin with the call");
+    }
+    let starts = |line: &str| line.starts_with("type ") || line.starts_with("//") || line.starts_with(' ');
+    if !lines.all(|line| line.is_empty() || starts(line) || line.starts_with(['}', ')'])) {
+        return Some("a line that is no type");
+    }
+    let said: String = signature.lines().filter(|line| !line.starts_with("//")).collect();
+    let mut open = Vec::new();
+    let mut letters = said.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            // A default or a pattern, in which brackets and quotes are their own.
+            '/' if letters.as_str().starts_with('*') => {
+                let Some((_, behind)) = letters.as_str().split_once("*/") else {
+                    return Some("a remark without an end");
+                };
+                letters = behind.chars();
+            }
+            '/' => {
+                let rest = letters.as_str();
+                let Some((end, _)) = rest.match_indices('/').find(|(at, _)| {
+                    let behind = rest.get(at + 1..).unwrap_or_default();
+                    behind.starts_with(')') || behind.starts_with(", ")
+                }) else {
+                    return Some("a pattern without an end");
+                };
+                letters = rest.get(end + 1..).unwrap_or_default().chars();
+            }
+            '(' => open.push(')'),
+            '[' => open.push(']'),
+            '{' => open.push('}'),
+            ')' | ']' | '}' if open.pop() != Some(letter) => return Some("a bracket that was not opened"),
+            '"' => loop {
+                match letters.next() {
+                    None => return Some("a text without an end"),
+                    Some('\\') => drop(letters.next()),
+                    Some('"') => break,
+                    Some(_) => {}
+                }
+            },
+            _ => {}
+        }
+    }
+    (!open.is_empty()).then_some("a bracket that is not closed")
+}
+
+fn print(tally: &Tally, took: Duration) {
+    let skipped: usize = tally.skipped.values().sum();
+    println!("| what | count |\n|---|---:|");
+    println!("| documents | {} |", tally.documents);
+    println!("| operations imported | {} |", tally.operations);
+    println!("| operations left out | {skipped} |");
+    for (reason, count) in &tally.skipped {
+        println!("| left out: {reason} | {count} |");
+    }
+    for (kind, (count, _)) in &tally.faults {
+        println!("| FAULT: {kind} | {count} |");
+    }
+    println!(
+        "\n{} other files; slowest: {:.1} s {}",
+        tally.others,
+        tally.slowest.0.as_secs_f64(),
+        tally.slowest.1
+    );
+    println!("{:.0} s in all", took.as_secs_f64());
+    for (kind, (_, places)) in &tally.faults {
+        for place in places {
+            eprintln!("{kind}: {place}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Descriptions of APIs served without a document in between, against an API that keeps every byte it is sent.
+//!
+//! What must arrive is written by hand from the text of OpenAPI, never from what this program sends.
+
+mod mistakes;
+mod wire;
+
+use crate::fixture::{Client, Place, Revision, Wire, connect_with};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use mcpaql_import::openapi::{NoLoader, Options, open};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+
+/// A request as it arrived.
+#[derive(Debug, Clone)]
+pub(crate) struct Arrived {
+    pub(crate) method: String,
+    /// Path and query, byte by byte.
+    pub(crate) target: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Arrived {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        assert!(self.headers.get_all(name).iter().count() <= 1, "{name} came twice: {self:?}");
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    pub(crate) fn line(&self) -> String {
+        format!("{} {}", self.method, self.target)
+    }
+}
+
+type Kept = Arc<Mutex<Vec<Arrived>>>;
+
+/// A description, the server that serves it, and the API behind it.
+pub(crate) struct Api {
+    pub(crate) client: Client,
+    arrived: Kept,
+    names: HashMap<String, String>,
+    adapter: String,
+    _place: Place,
+}
+
+/// `/api/repos/x/y/issues/404` and its like answer with that status; everything else is fine.
+async fn keep(State(kept): State<Kept>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 24).await.unwrap();
+    let target = parts.uri.path_and_query().unwrap().to_string();
+    let status = target.rsplit('/').next().and_then(|last| last.parse::<u16>().ok());
+    let method = parts.method.to_string();
+    kept.lock().unwrap().push(Arrived { method, target, headers: parts.headers, body });
+    let said = json!({"message": "The title is taken", "field": "title"}).to_string();
+    let json = [("content-type", "application/json")];
+    match status {
+        Some(429) => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "7")], said).into_response(),
+        Some(status @ 400..=599) => (StatusCode::from_u16(status).unwrap(), json, said).into_response(),
+        _ => (StatusCode::OK, json, r#"{"fine":true}"#).into_response(),
+    }
+}
+
+impl Api {
+    pub(crate) async fn of_fixture(name: &str) -> Api {
+        let path = format!("{}/tests/fixtures/openapi/{name}", env!("CARGO_MANIFEST_DIR"));
+        Api::of_text(name, &std::fs::read_to_string(path).unwrap()).await
+    }
+
+    pub(crate) async fn of_text(file: &str, text: &str) -> Api {
+        let kept = Kept::default();
+        let router = Router::new().fallback(keep).with_state(Arc::clone(&kept));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port().to_string();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+
+        // Swagger 2.0 has no variables of servers.
+        let text = text.replace("\"127.0.0.1:9\"", &format!("\"127.0.0.1:{port}\""));
+        let import = open(text.clone(), &Options::default(), Arc::new(NoLoader)).unwrap();
+        let ids = import.adapter.operations.iter();
+        let names = ids.filter_map(|one| Some((one.source_id.clone()?, one.name.clone()))).collect();
+        let adapter = import.adapter.name;
+        let prefix = adapter.to_uppercase();
+
+        let place = Place::new();
+        place.file(file, &text);
+        let args = ["--openapi", file, "--mode", "single"];
+        let client = connect_with(&place, &args, Wire::Stdio, Revision::V2025, |command| {
+            for (name, value) in [
+                ("PORT", port.as_str()),
+                ("TOKEN", "t0ken"),
+                ("USERNAME", "ada"),
+                ("PASSWORD", "l0velace"),
+                ("API_KEY", "0nly-key"),
+                ("SHAPE_KEY", "in-header"),
+                ("KEY", "in query&"),
+                ("SHAPE_SESSION", "in-cookie"),
+            ] {
+                command.env(format!("{prefix}_{name}"), value);
+            }
+        })
+        .await;
+        Api { client, arrived: kept, names, adapter, _place: place }
+    }
+
+    /// The name of an operation, by the name that the description has for it.
+    pub(crate) fn name(&self, id: &str) -> &str {
+        self.names.get(id).unwrap_or_else(|| panic!("{id} was not imported: {:?}", self.names))
+    }
+
+    /// One call through the tool: its envelope and whether it is flagged.
+    pub(crate) async fn call(&self, id: &str, params: Value) -> (Value, bool) {
+        let name = self.names.get(id).map_or(id, String::as_str);
+        let arguments = json!({"operation": name, "params": params});
+        self.client.call(&format!("{}_mcpaql", self.adapter), arguments).await
+    }
+
+    /// One call that must come through, and the one request that it made.
+    pub(crate) async fn sent(&self, id: &str, params: Value) -> Arrived {
+        self.arrived.lock().unwrap().clear();
+        let (envelope, flagged) = self.call(id, params.clone()).await;
+        assert!(envelope["success"] == true && !flagged, "{id} {params}: {envelope}");
+        let arrived = self.arrived();
+        assert_eq!(arrived.len(), 1, "{arrived:?}");
+        arrived.into_iter().next().unwrap()
+    }
+
+    pub(crate) fn arrived(&self) -> Vec<Arrived> {
+        self.arrived.lock().unwrap().clone()
+    }
+
+    pub(crate) async fn introspect(&self, params: Value) -> Value {
+        let (envelope, _) = self.call("introspect", params).await;
+        assert_eq!(envelope["success"], true, "{envelope}");
+        envelope["data"].clone()
+    }
+}
