@@ -5,7 +5,7 @@ use super::path::{Literal, PathWords};
 use mcpaql_core::classify::shape::is_version;
 use mcpaql_core::classify::verbs::{self, Weight, risk};
 use mcpaql_core::classify::without_method;
-use mcpaql_core::classify::words::{Found, is_plural, parts, plural, reading, singular, words};
+use mcpaql_core::classify::words::{Found, is_plural, parts, plural, reading, singular};
 
 const PREPOSITIONS: [&str; 14] =
     ["as", "at", "by", "for", "from", "in", "into", "of", "on", "per", "to", "under", "using", "with"];
@@ -265,6 +265,5 @@ mod tests {
         assert!(is_code("58d8bcb8a9e6240e200cff28"));
         assert!(!is_code("defaced1"));
         assert!(!is_code("deadline"));
-        assert_eq!(words("getUser"), ["get", "user"]);
     }
 }
