@@ -266,6 +266,5 @@ mod tests {
         assert!(is_code("58d8bcb8a9e6240e200cff28"));
         assert!(!is_code("defaced1"));
         assert!(!is_code("deadline"));
-        assert_eq!(words("getUser"), ["get", "user"]);
     }
 }

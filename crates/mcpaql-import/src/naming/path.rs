@@ -99,10 +99,9 @@ impl PathWords {
         if let Some(rest) = segment.strip_prefix('{') {
             let (name, rest) = rest.split_once('}').unwrap_or((rest, ""));
             self.placeholder(name, known);
-            match rest.strip_prefix(':') {
-                Some(verb) => self.literal(verb, known),
-                // `{id}.json` and `{from}..{to}` are one value.
-                None => {}
+            // What follows otherwise, as in `{id}.json` and `{from}..{to}`, is part of the value.
+            if let Some(verb) = rest.strip_prefix(':') {
+                self.literal(verb, known);
             }
         } else if let Some(name) = segment.strip_prefix(':') {
             self.placeholder(name, known);
