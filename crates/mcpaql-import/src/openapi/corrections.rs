@@ -45,7 +45,11 @@ pub(super) fn find(
                     problems.push(repeated(key));
                 }
             }
-            None => problems.push(unmatched(key, positions.keys().map(String::as_str))),
+            None => {
+                let mut candidates: Vec<&str> = positions.keys().map(String::as_str).collect();
+                candidates.sort_unstable();
+                problems.push(unmatched(key, candidates.into_iter()));
+            }
         }
     }
     problems.extend(renames(&found, names));

@@ -15,6 +15,7 @@ mod documents;
 mod durability;
 mod fixture;
 mod modes;
+mod openapi;
 mod process;
 mod settings;
 mod targets;
