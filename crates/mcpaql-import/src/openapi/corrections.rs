@@ -47,7 +47,10 @@ pub(super) fn find(
             }
             None => {
                 let mut candidates: Vec<&str> = positions.keys().map(String::as_str).collect();
-                candidates.sort_unstable();
+                // Of two that are equally near, the one of the same kind: a name, or a method and a path.
+                candidates.sort_unstable_by_key(|candidate| {
+                    (candidate.contains(' ') != key.contains(' '), *candidate)
+                });
                 problems.push(unmatched(key, candidates.into_iter()));
             }
         }

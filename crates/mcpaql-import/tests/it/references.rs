@@ -124,7 +124,7 @@ fn a_path_may_stand_in_another_file() {
     let ids: Vec<_> =
         import.adapter.operations.iter().filter_map(|operation| operation.source_id.as_deref()).collect();
     assert_eq!(ids, ["mine", "getPet", "put"]);
-    let whole = import.library.operation(0).unwrap().operation;
+    let whole = import.library.operation(1).unwrap().operation;
     assert_eq!(whole.params[0].schema, json!({"type": "integer"}));
     assert_eq!(http(operation(&import, "put")).method, "PUT");
     assert!(messages(&import).iter().any(|message| message.contains("'/lost'")), "{:?}", messages(&import));

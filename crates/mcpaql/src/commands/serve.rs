@@ -11,7 +11,6 @@ use mcpaql_runtime::open::STORE_FILE;
 use mcpaql_runtime::secret::Secret;
 use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
 use serde_json::{Value, json};
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,17 +32,28 @@ async fn over_stdio(args: args::Serve, shutdown: CancellationToken) -> Result<Ou
     let (pending, loading) = Pending::new();
     let handle = tokio::runtime::Handle::current();
     let loader = tokio::task::spawn_blocking(move || handle.block_on(load(&args)));
-    let serving = Box::pin(serve::serve_stdio(Arc::new(pending), Limits::default(), shutdown));
-    let loaded = async {
+    let mut serving = Box::pin(serve::serve_stdio(Arc::new(pending), Limits::default(), shutdown.clone()));
+    let mut loaded = Box::pin(async {
         let (gateway, origin) = loader.await.context("loading was interrupted")??;
         greet(&gateway, &origin, None);
         loading.ready(gateway);
-        std::future::pending::<Result<Infallible>>().await
-    };
+        anyhow::Ok(())
+    });
     tokio::select! {
-        served = serving => served.map(|()| Outcome::Clean).map_err(Into::into),
-        failed = loaded => failed.map(|never| match never {}),
+        served = &mut serving => {
+            served?;
+            // A client that went away at once is no reason to keep quiet about what cannot be served.
+            tokio::select! {
+                () = shutdown.cancelled() => {}
+                outcome = loaded => outcome?,
+            }
+        }
+        outcome = &mut loaded => {
+            outcome?;
+            serving.await?;
+        }
     }
+    Ok(Outcome::Clean)
 }
 
 /// Reads, compiles and opens all that shall be served.
