@@ -230,7 +230,8 @@ fn operation(path: &str, catalog: &Catalog, entry: &Entry, tally: &mut Tally) {
         None => {
             let mut given = whole.operation.params.iter().filter(|param| param.required);
             let why = given.find(|param| sample(&param.name, &param.schema, whole.types).is_none());
-            let why = why.map_or("all together".to_owned(), |param| format!("{}: {}", param.name, param.schema));
+            let why =
+                why.map_or("all together".to_owned(), |param| format!("{}: {}", param.name, param.schema));
             tally.fault(NO_EXAMPLE, format!("{why}: {place}"));
         }
         Some(example) => {

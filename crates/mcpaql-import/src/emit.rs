@@ -65,16 +65,19 @@ pub fn is_imported(text: &str) -> bool {
 #[must_use]
 pub fn order(operations: &[Operation]) -> Vec<&Operation> {
     let mut sorted: Vec<&Operation> = operations.iter().collect();
-    sorted.sort_by_cached_key(|operation| {
-        let (path, method, name) = match &operation.binding {
-            Binding::Http(http) => (shape(&http.path), http.method.clone(), operation.name.clone()),
-            Binding::Command(_) => (String::new(), String::new(), operation.name.clone()),
-            // Derived, in an order of their own.
-            Binding::Store(_) | Binding::Introspect => Default::default(),
-        };
-        (operation.category, path, method, name)
-    });
+    sorted.sort_by_cached_key(|operation| place(operation));
     sorted
+}
+
+/// What decides where an operation stands in a document.
+pub(crate) fn place(operation: &Operation) -> (Category, String, String, String) {
+    let (path, method, name) = match &operation.binding {
+        Binding::Http(http) => (shape(&http.path), http.method.clone(), operation.name.clone()),
+        Binding::Command(_) => (String::new(), String::new(), operation.name.clone()),
+        // Derived, in an order of their own.
+        Binding::Store(_) | Binding::Introspect => Default::default(),
+    };
+    (operation.category, path, method, name)
 }
 
 /// A path without the names of its parameters, which may change.

@@ -259,7 +259,6 @@ fn prefixed(group: &[String], object: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mcpaql_core::classify::words::words;
 
     #[test]
     fn codes_are_not_words() {

@@ -45,7 +45,14 @@ pub(super) fn find(
                     problems.push(repeated(key));
                 }
             }
-            None => problems.push(unmatched(key, positions.keys().map(String::as_str))),
+            None => {
+                let mut candidates: Vec<&str> = positions.keys().map(String::as_str).collect();
+                // Of two that are equally near, the one of the same kind: a name, or a method and a path.
+                candidates.sort_unstable_by_key(|candidate| {
+                    (candidate.contains(' ') != key.contains(' '), *candidate)
+                });
+                problems.push(unmatched(key, candidates.into_iter()));
+            }
         }
     }
     problems.extend(renames(&found, names));

@@ -36,6 +36,7 @@ pub use library::Described;
 pub use refs::{Loaded, Loader, NoLoader, Refs, Resolved};
 pub use whole::{Whole, whole};
 
+use crate::emit;
 use crate::naming::{NameInput, name_operations};
 use crate::report::{Judged, Report};
 use crate::select::Selection;
@@ -113,8 +114,7 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     let names = names(&drafts, &decisions);
     let corrections = corrections::find(&options.overrides, &drafts, &names)?;
     let mut report = Report { skipped, ..Report::default() };
-    let mut entries = Vec::with_capacity(drafts.len());
-    let mut operations = Vec::with_capacity(drafts.len());
+    let mut taken = Vec::with_capacity(drafts.len());
     let mut idle = options.selection.rules();
     let judged = drafts.iter().zip(decisions).zip(names).zip(corrections);
     for (((draft, mut decision), name), correction) in judged {
@@ -125,13 +125,13 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
         entry.correction.clone_from(&correction);
         let operation = library::head(draft, &entry, binding);
         let wanted = correction.as_ref().and_then(|correction| correction.include);
-        let taken = wanted.unwrap_or_else(|| options.selection.takes(&operation, draft.path));
+        let is_taken = wanted.unwrap_or_else(|| options.selection.takes(&operation, draft.path));
         idle.retain(|rule| !rule.fits(&operation, draft.path));
-        if !taken {
+        if !is_taken {
             report.excluded += 1;
             continue;
         }
-        report.operations.push(Judged {
+        let judged = Judged {
             name,
             source_id: operation.source_id.clone(),
             method: draft.method.to_owned(),
@@ -139,9 +139,17 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
             category,
             decision,
             corrected: correction.is_some(),
-        });
+        };
+        taken.push((operation, entry, judged));
+    }
+    // A description is served in the order in which its document would be.
+    taken.sort_by_cached_key(|(operation, ..)| emit::place(operation));
+    let mut operations = Vec::with_capacity(taken.len());
+    let mut entries = Vec::with_capacity(taken.len());
+    for (operation, entry, judged) in taken {
         operations.push(operation);
         entries.push(entry);
+        report.operations.push(judged);
     }
     if operations.is_empty() {
         notes.push(Diagnostic::warning(

@@ -31,26 +31,23 @@ pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
 /// The client that started us is answered at once, while what it will be served is still loading beside.
 async fn over_stdio(args: args::Serve, shutdown: CancellationToken) -> Result<Outcome> {
     let (pending, loading) = Pending::new();
-    let stopped = shutdown.clone();
-    let mut serving = Box::pin(serve::serve_stdio(Arc::new(pending), Limits::default(), shutdown));
-    let mut loading = Box::pin(load_beside(args, loading));
-    let mut loaded = false;
-    loop {
-        tokio::select! {
-            outcome = &mut loading, if !loaded => {
-                outcome?;
-                loaded = true;
-            }
-            served = &mut serving => {
-                // A client that has gone already does not make a broken document whole.
-                if !loaded && !stopped.is_cancelled() {
-                    loading.await?;
-                }
-                served?;
-                return Ok(Outcome::Clean);
+    let mut serving = Box::pin(serve::serve_stdio(Arc::new(pending), Limits::default(), shutdown.clone()));
+    let mut loaded = Box::pin(load_beside(args, loading));
+    tokio::select! {
+        served = &mut serving => {
+            served?;
+            // A client that went away at once is no reason to keep quiet about what cannot be served.
+            tokio::select! {
+                () = shutdown.cancelled() => {}
+                outcome = loaded => outcome?,
             }
         }
+        outcome = &mut loaded => {
+            outcome?;
+            serving.await?;
+        }
     }
+    Ok(Outcome::Clean)
 }
 
 /// Loads on a thread of its own and hands over what is there: first what the tools were the last time, then everything.
