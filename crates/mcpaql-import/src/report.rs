@@ -90,10 +90,13 @@ impl Report {
         let all = self.operations.len() + self.skipped;
         lines.push(format!("Imported {} of {all} operations", self.operations.len()));
         if self.excluded > 0 {
-            lines.push(format!("  {} more were not asked for", self.excluded));
+            lines.push(format!("  {} not asked for", plural(self.excluded, "more was", "more were")));
         }
         if self.skipped > 0 {
-            lines.push(format!("  {} cannot be called and were left out", self.skipped));
+            lines.push(format!(
+                "  {} left out",
+                plural(self.skipped, "cannot be called and was", "cannot be called and were")
+            ));
         }
         let changed = notes.values().filter(|notes| notes.iter().any(|note| note.lost)).count();
         if changed > 0 {
