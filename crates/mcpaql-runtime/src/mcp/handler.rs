@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 const LIST_TTL_MS: u64 = 60_000;
 
 /// How long a handshake waits for a service that is nearly ready, so that it can say what it serves.
-const HANDSHAKE_PATIENCE: Duration = Duration::from_millis(10);
+const HANDSHAKE_PATIENCE: Duration = Duration::from_millis(5);
 
 /// Methods that every revision has.
 const METHODS: [&str; 2] = ["tools/call", "tools/list"];
