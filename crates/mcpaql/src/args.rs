@@ -34,7 +34,7 @@ pub(crate) enum Log {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve adapters as one MCP server, over standard input and output or HTTP.
-    Serve(Serve),
+    Serve(Box<Serve>),
     /// Turn the description of an API into an adapter document.
     #[command(subcommand)]
     Import(Import),

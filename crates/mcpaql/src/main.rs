@@ -47,7 +47,7 @@ fn run(args: args::Args) -> Result<Outcome> {
     match args.command {
         args::Command::Serve(command) => {
             let threads = if command.http.is_some() { Threads::Many } else { Threads::One };
-            in_runtime(threads, commands::serve::run(command))
+            in_runtime(threads, commands::serve::run(*command))
         }
         args::Command::Import(args::Import::Openapi(command)) => commands::import::run(&command),
         args::Command::Search(command) => commands::search::run(&command),
