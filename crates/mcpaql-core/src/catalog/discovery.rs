@@ -43,7 +43,10 @@ impl Catalog {
                     let names = self.names(source.producers.into_iter());
                     source.params.into_iter().map(move |param| (param, names.clone()))
                 });
-                Some((entry, self.declared_over(entry, inferred.collect())))
+                let inferred = inferred.collect();
+                // What an import wrote down is what is inferred; only what an author says goes before the question.
+                let known = self.inferred(found.hit.position);
+                Some((entry, self.declared_over(entry, inferred, &known)))
             })
             .collect()
     }
@@ -52,17 +55,31 @@ impl Catalog {
     #[must_use]
     pub fn producers<'c>(&'c self, entry: &'c Entry) -> Producers<'c> {
         let Some(position) = self.position(entry) else { return Vec::new() };
-        let inferred = self.links().of(position).map(|source| {
+        self.declared_over(entry, self.inferred(position), &Vec::new())
+    }
+
+    /// Where they come from as the operations show.
+    fn inferred(&self, position: usize) -> Producers<'_> {
+        let sources = self.links().of(position).map(|source| {
             let best = source.best().iter().filter_map(|producer| usize::try_from(*producer).ok());
             (source.param.clone(), self.names(best))
         });
-        self.declared_over(entry, inferred.collect())
+        sources.collect()
     }
 
-    fn declared_over<'c>(&'c self, entry: &'c Entry, mut inferred: Producers<'c>) -> Producers<'c> {
+    /// With what the operation itself says in place of what is inferred, unless that is `known` anyway.
+    fn declared_over<'c>(
+        &'c self,
+        entry: &'c Entry,
+        mut inferred: Producers<'c>,
+        known: &Producers<'_>,
+    ) -> Producers<'c> {
         let declared = self.whole(entry).into_iter().flat_map(|whole| &whole.operation.params);
         for param in declared.filter(|param| !param.from.is_empty()) {
             let names: Vec<&str> = param.from.iter().map(String::as_str).collect();
+            if known.iter().any(|(name, known)| *name == param.name && *known == names) {
+                continue;
+            }
             match inferred.iter_mut().find(|(name, _)| *name == param.name) {
                 Some(slot) => slot.1 = names,
                 None => inferred.push((param.name.clone(), names)),

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::facts::{self, Declared, Effect, Guard, Reach};
 use crate::naming::RESERVED;
-use crate::operation::{Binding, Category, Danger, Example, Operation, Param, Returns};
+use crate::operation::{Binding, Category, Danger, Example, Operation, Param, Place, Returns};
 use crate::policy::HintOverrides;
 use crate::reader::{Object, Reader, child};
 use serde_json::{Map, Value};
@@ -279,11 +279,12 @@ fn contradictions(
     }
 }
 
-/// A required etag or version argument makes an update safe against lost changes.
+/// A required etag or version argument makes an update safe against lost changes. In the path it only says which thing is meant.
 #[must_use]
 pub fn guard_of(params: &[Param]) -> Guard {
     let guarded = params.iter().any(|param| {
         param.required
+            && param.place != Place::Path
             && matches!(param.name.as_str(), "etag" | "if_match" | "_etag" | "version" | "lock_version")
     });
     if guarded { Guard::Etag } else { Guard::None }
