@@ -263,15 +263,18 @@ operations: {{ update: [{{ name: set_it, maps_to: PUT /a, params: {{ {params} }}
     assert_eq!(made_up("day: { type: string, format: date, required: true }"), json!({"day": "2026-01-31"}));
     assert_eq!(made_up("size: { enum: [s, m], required: true }"), json!({"size": "s"}));
     assert_eq!(made_up("note: string"), json!({"note": "some note"}), "an update changes something");
-    assert_eq!(made_up("code: { type: string, pattern: '^[A-Z]{9}$', required: true }"), Value::Null);
+    assert_eq!(
+        made_up("code: { type: string, pattern: '^[A-Z]{9}$', required: true }"),
+        json!({"code": "ABCDEFGHI"})
+    );
     assert_eq!(
         made_up("code: { type: string, pattern: '^[A-Z]{3}$', example: ABC, required: true }"),
         json!({"code": "ABC"})
     );
     assert_eq!(
         made_up("code: { type: string, pattern: '^[A-Z]{3}$', example: abc, required: true }"),
-        Value::Null,
-        "what does not validate is not shown"
+        json!({"code": "ABC"}),
+        "an example that does not validate is not shown, and another is made up"
     );
 }
 
