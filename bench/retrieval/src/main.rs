@@ -26,12 +26,28 @@ fn main() -> Result<()> {
         ),
     };
     let text = std::fs::read_to_string(description).with_context(|| format!("cannot read {description}"))?;
-    let operations = document::read(&text)?;
+    let operations = document::read(text)?;
     let text = std::fs::read_to_string(questions).with_context(|| format!("cannot read {questions}"))?;
     let questions = read_questions(&text, &operations)?;
     let engine = Engine::build(&operations);
     engine.report(&questions, misses);
     Ok(())
+}
+
+/// What it makes, and the shortest of several times in milliseconds: others may need the machine as well.
+fn best<T>(mut make: impl FnMut() -> T) -> (T, f64) {
+    const ROUNDS: usize = 15;
+    let mut rounds = 0;
+    let mut least = f64::INFINITY;
+    loop {
+        let start = Instant::now();
+        let made = make();
+        least = least.min(start.elapsed().as_secs_f64() * 1e3);
+        rounds += 1;
+        if rounds == ROUNDS {
+            return (made, least);
+        }
+    }
 }
 
 /// A question and what answers it.
@@ -45,12 +61,8 @@ struct Question {
 fn read_questions(text: &str, operations: &[Loaded]) -> Result<Vec<Question>> {
     let mut places: HashMap<String, usize> = HashMap::new();
     for (place, loaded) in operations.iter().enumerate() {
-        places.insert(loaded.id.clone(), place);
-        let method = match &loaded.operation.binding {
-            mcpaql_core::operation::Binding::Http(http) => http.method.as_str(),
-            _ => "",
-        };
-        places.insert(format!("{method} {}", nameless(&loaded.path)), place);
+        places.insert(loaded.id().to_owned(), place);
+        places.insert(format!("{} {}", loaded.method, nameless(&loaded.path)), place);
     }
     let all: Vec<Value> = serde_json::from_str(text)?;
     all.iter()
@@ -104,25 +116,24 @@ type Shown = Vec<(usize, Vec<usize>)>;
 impl<'a> Engine<'a> {
     fn build(operations: &'a [Loaded]) -> Engine<'a> {
         let names: Vec<_> = operations.iter().map(Loaded::names).collect();
-        let start = Instant::now();
-        let mut builder = Builder::default();
-        for (loaded, names) in operations.iter().zip(&names) {
-            builder.add(&loaded.doc(names));
-        }
-        let index = builder.finish();
-        let built = start.elapsed();
+        let (index, indexing) = best(|| {
+            let mut builder = Builder::default();
+            for (loaded, names) in operations.iter().zip(&names) {
+                builder.add(&loaded.doc(names));
+            }
+            builder.finish()
+        });
         let pairs: Vec<_> =
             operations.iter().map(|loaded| (&loaded.operation, loaded.outline.clone())).collect();
-        let start = Instant::now();
-        let links = producers(&pairs);
+        let (links, linking) = best(|| producers(&pairs));
         println!(
-            "{} operations: index built in {:.1} ms, links in {:.1} ms",
-            operations.len(),
-            built.as_secs_f64() * 1e3,
-            start.elapsed().as_secs_f64() * 1e3
+            "{} operations: index built in {indexing:.1} ms, links in {linking:.1} ms",
+            operations.len()
         );
-        let texts: Vec<String> =
-            operations.iter().map(|loaded| format!("{} {}", loaded.summary, loaded.description)).collect();
+        let texts: Vec<String> = operations
+            .iter()
+            .map(|loaded| format!("{} {}", loaded.operation.title, loaded.operation.description))
+            .collect();
         let plain = Bm25::build(
             operations
                 .iter()
@@ -133,7 +144,7 @@ impl<'a> Engine<'a> {
     }
 
     fn chain(&self, question: &str, limit: usize) -> Shown {
-        let found = self.index.search_with_chain(&self.links, question, limit);
+        let found = self.index.search_with_chain(&self.links, question, limit, |_| true);
         found
             .into_iter()
             .map(|found| {
@@ -152,22 +163,19 @@ impl<'a> Engine<'a> {
         row("plain BM25", questions, plain);
         row("search, hits only", questions, |question, limit| bare(self.chain(question, limit)));
         row("search, with named producers", questions, |question, limit| self.chain(question, limit));
-        let start = Instant::now();
-        const ROUNDS: u32 = 20;
-        for _ in 0..ROUNDS {
+        let (_, all) = best(|| {
             for question in questions {
                 black_box(self.chain(black_box(&question.text), 10));
             }
-        }
-        let times = f64::from(ROUNDS) * questions.len() as f64;
-        println!("\n{:.1} µs for a question", start.elapsed().as_secs_f64() * 1e6 / times);
+        });
+        println!("\n{:.1} µs for a question", all * 1e3 / questions.len().max(1) as f64);
         if misses {
             self.misses(questions);
         }
     }
 
     fn misses(&self, questions: &[Question]) {
-        let name = |place: &usize| self.operations.get(*place).map_or("", |loaded| loaded.id.as_str());
+        let name = |place: &usize| self.operations.get(*place).map_or("", |loaded| loaded.id());
         for question in questions {
             let shown = self.chain(&question.text, if question.all { 10 } else { 5 });
             let first = shown.first().is_some_and(|(hit, _)| question.gold.contains(hit));

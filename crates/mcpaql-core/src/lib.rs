@@ -17,6 +17,7 @@ pub mod library;
 pub mod links;
 pub mod naming;
 pub mod operation;
+pub mod overrides;
 pub mod policy;
 mod reader;
 pub mod request;

@@ -127,6 +127,26 @@ fn check_pattern(pattern: &str) -> Result<(), NameProblem> {
     Ok(())
 }
 
+/// Names that the protocol keeps for itself.
+pub const RESERVED: &[&str] = &[
+    "introspect",
+    "execute_agent",
+    "record_execution_step",
+    "complete_execution",
+    "abort_execution",
+    "confirm_operation",
+    "verify_challenge",
+];
+
+/// Whether an operation may be called so: snake_case, and not a name of the protocol's own.
+#[must_use]
+pub fn is_operation_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_lowercase())
+        && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        && !RESERVED.contains(&name)
+}
+
 /// Checks a prefix: lower case letters, digits and underscores, ending in an underscore.
 ///
 /// # Errors

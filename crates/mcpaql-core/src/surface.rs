@@ -58,6 +58,26 @@ impl Tool {
             },
         })
     }
+
+    /// The tool that was written so.
+    #[must_use]
+    pub fn from_json(value: &Value) -> Option<Tool> {
+        let text = |key: &str| value.get(key)?.as_str().map(str::to_owned);
+        let annotations = value.get("annotations")?;
+        let hint = |key: &str| annotations.get(key)?.as_bool();
+        Some(Tool {
+            name: text("name")?,
+            title: text("title")?,
+            description: text("description")?,
+            input_schema: value.get("inputSchema").filter(|schema| schema.is_object())?.clone(),
+            hints: Hints {
+                read_only: hint("readOnlyHint")?,
+                destructive: hint("destructiveHint")?,
+                idempotent: hint("idempotentHint")?,
+                open_world: hint("openWorldHint")?,
+            },
+        })
+    }
 }
 
 /// The tools of a catalog whose names are settled. `params` are the parameters before nested types were hoisted.
@@ -111,7 +131,7 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
         (0..families.len()).filter_map(|index| build(index, Detail::Counts)).collect();
     let mut total: usize = chosen.iter().map(|(_, cost, _)| cost).sum();
     // Spend what is left where it buys the most: the cheapest upgrades first, names everywhere before signatures anywhere.
-    for detail in [Detail::Groups, Detail::Names, Detail::Signatures] {
+    for detail in [Detail::Some, Detail::Groups, Detail::Names, Detail::Signatures] {
         let mut upgrades: Vec<(usize, usize, Tool)> = Vec::new();
         for (index, (_, _, entries)) in families.iter().enumerate() {
             // Where names do not fit, signatures need not even be read.
@@ -138,7 +158,7 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
 /// Whether so many operations cannot fit whatever their names are.
 fn hopeless(detail: Detail, operations: usize, budget: usize) -> bool {
     match detail {
-        Detail::Counts | Detail::Groups => false,
+        Detail::Counts | Detail::Some | Detail::Groups => false,
         Detail::Names => operations * CHEAPEST_NAME > budget,
         Detail::Signatures => operations * CHEAPEST_SIGNATURE > budget,
     }
@@ -164,14 +184,14 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
     };
     // From the poorest up, because signatures are dear to make and only a few operations can afford them.
     let mut tool = build(Detail::Counts);
-    for detail in [Detail::Groups, Detail::Names, Detail::Signatures] {
+    for detail in [Detail::Some, Detail::Groups, Detail::Names, Detail::Signatures] {
         if hopeless(detail, entries.len(), budget) {
             break;
         }
         let richer = build(detail);
         if cost(&richer) > budget {
             // Groups may cost more than the names of a few operations do.
-            if detail == Detail::Groups {
+            if detail < Detail::Names {
                 continue;
             }
             break;

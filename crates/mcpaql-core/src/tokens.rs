@@ -38,7 +38,8 @@ fn letter_weight(c: char) -> usize {
 fn mark_weight(c: char) -> usize {
     match c {
         c if c.is_ascii() => 1,
-        '\u{1f000}'.. => 9,
+        '\u{200b}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}' => 6,
+        '\u{1f000}'.. => 12,
         _ => 3,
     }
 }

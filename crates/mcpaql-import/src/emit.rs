@@ -52,6 +52,12 @@ pub fn markdown(adapter: &Adapter, provenance: &Provenance) -> String {
     out
 }
 
+/// Whether a document was written by an import, so that another import may write over it.
+#[must_use]
+pub fn is_imported(text: &str) -> bool {
+    text::is_imported(text)
+}
+
 /// The operations in the order of the document: by category, path and method.
 ///
 /// Path and method are what the API itself calls an operation, so a new version of its description leaves what it keeps
@@ -59,16 +65,19 @@ pub fn markdown(adapter: &Adapter, provenance: &Provenance) -> String {
 #[must_use]
 pub fn order(operations: &[Operation]) -> Vec<&Operation> {
     let mut sorted: Vec<&Operation> = operations.iter().collect();
-    sorted.sort_by_cached_key(|operation| {
-        let (path, method, name) = match &operation.binding {
-            Binding::Http(http) => (shape(&http.path), http.method.clone(), operation.name.clone()),
-            Binding::Command(_) => (String::new(), String::new(), operation.name.clone()),
-            // Derived, in an order of their own.
-            Binding::Store(_) | Binding::Introspect => Default::default(),
-        };
-        (operation.category, path, method, name)
-    });
+    sorted.sort_by_cached_key(|operation| place(operation));
     sorted
+}
+
+/// What decides where an operation stands in a document.
+pub(crate) fn place(operation: &Operation) -> (Category, String, String, String) {
+    let (path, method, name) = match &operation.binding {
+        Binding::Http(http) => (shape(&http.path), http.method.clone(), operation.name.clone()),
+        Binding::Command(_) => (String::new(), String::new(), operation.name.clone()),
+        // Derived, in an order of their own.
+        Binding::Store(_) | Binding::Introspect => Default::default(),
+    };
+    (operation.category, path, method, name)
 }
 
 /// A path without the names of its parameters, which may change.

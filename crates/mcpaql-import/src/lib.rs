@@ -3,6 +3,5 @@
 pub mod emit;
 pub mod naming;
 pub mod openapi;
-pub mod overrides;
 pub mod report;
 pub mod select;

@@ -1,1 +1,207 @@
-//! Every decision of an import, as data.
+//! Every decision of an import, as data: what was taken, what was not and why, what was judged and how surely.
+
+use crate::openapi::details::Note;
+use indexmap::IndexMap;
+use mcpaql_core::classify::{Confidence, Decision};
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
+use mcpaql_core::operation::Category;
+use serde_json::{Map, Value, json};
+
+/// What happened during an import.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// Everything that was odd, each with its place in the description.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Operations that cannot be called and were left out; why stands among the diagnostics.
+    pub skipped: usize,
+    /// Operations that were not asked for.
+    pub excluded: usize,
+    /// Parts of the description that are no operations to call, with how many there are.
+    pub ignored: Vec<(String, usize)>,
+    /// In the order of the adapter.
+    pub operations: Vec<Judged>,
+}
+
+/// One operation and how it was judged.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// Its name in the adapter.
+    pub name: String,
+    /// Its name in the description.
+    pub source_id: Option<String>,
+    /// Of the request.
+    pub method: String,
+    /// As the description has it.
+    pub path: String,
+    /// The category it is served under.
+    pub category: Category,
+    /// What it was judged by.
+    pub decision: Decision,
+    /// Whether somebody corrected it.
+    pub corrected: bool,
+}
+
+impl Judged {
+    /// Why a person should look at it, where one should.
+    #[must_use]
+    pub fn review(&self) -> Option<String> {
+        if self.corrected {
+            return None;
+        }
+        let decision = &self.decision;
+        let unsure = || (decision.confidence == Confidence::Low).then(|| "The evidence is weak.".to_owned());
+        decision.review.clone().or_else(unsure)
+    }
+}
+
+impl Report {
+    /// The operations that a person should look at, each with why.
+    pub fn reviews(&self) -> impl Iterator<Item = (&Judged, String)> {
+        self.operations.iter().filter_map(|judged| Some((judged, judged.review()?)))
+    }
+
+    /// Everything, for programs. `notes` tell what was changed or left out of each operation.
+    #[must_use]
+    pub fn to_json(&self, notes: &IndexMap<String, Vec<Note>>) -> Value {
+        let mut by_category = Map::new();
+        for category in Category::ALL {
+            let count = self.operations.iter().filter(|judged| judged.category == category).count();
+            by_category.insert(category.as_str().to_owned(), count.into());
+        }
+        json!({
+            "counts": {
+                "operations": self.operations.len() + self.skipped + self.excluded,
+                "imported": self.operations.len(),
+                "skipped": self.skipped,
+                "excluded": self.excluded,
+                "to_review": self.reviews().count(),
+                "by_category": by_category,
+                "ignored": self.ignored.iter().cloned().collect::<IndexMap<String, usize>>(),
+            },
+            "operations": self.operations.iter().map(|judged| operation(judged, notes)).collect::<Vec<_>>(),
+            "diagnostics": self.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
+        })
+    }
+
+    /// What a person wants to know at the end, in a few lines.
+    #[must_use]
+    pub fn summary(&self, notes: &IndexMap<String, Vec<Note>>) -> String {
+        let mut lines = Vec::new();
+        let all = self.operations.len() + self.skipped;
+        lines.push(format!("Imported {} of {all} operations", self.operations.len()));
+        if self.excluded > 0 {
+            lines.push(format!("  {} more were not asked for", self.excluded));
+        }
+        if self.skipped > 0 {
+            lines.push(format!("  {} cannot be called and were left out", self.skipped));
+        }
+        let changed = notes.values().filter(|notes| notes.iter().any(|note| note.lost)).count();
+        if changed > 0 {
+            lines.push(format!("  {changed} lost a part that cannot be expressed"));
+        }
+        let reviews: Vec<(&Judged, String)> = self.reviews().collect();
+        if !reviews.is_empty() {
+            lines.push(format!("  {} should be looked at:", reviews.len()));
+            for (judged, why) in reviews.iter().take(SHOWN) {
+                lines.push(format!("    {} ({} {}): {why}", judged.name, judged.method, judged.path));
+            }
+            if reviews.len() > SHOWN {
+                lines.push(format!("    and {} more, with --report text", reviews.len() - SHOWN));
+            }
+        }
+        if !self.diagnostics.is_empty() {
+            lines.push(format!("  {} odd:", plural(self.diagnostics.len(), "place is", "places are")));
+            lines.extend(self.diagnostics.iter().take(SHOWN).map(|odd| format!("    {}", line(odd))));
+            if self.diagnostics.len() > SHOWN {
+                lines.push(format!("    and {} more, with --report text", self.diagnostics.len() - SHOWN));
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// Every decision, a line each, for people.
+    #[must_use]
+    pub fn text(&self, notes: &IndexMap<String, Vec<Note>>) -> String {
+        let mut lines = vec![self.summary(notes), String::new()];
+        for judged in &self.operations {
+            let decision = &judged.decision;
+            let reasons: Vec<&str> = decision.reasons.iter().map(|reason| reason.text.as_str()).collect();
+            let sure = decision.confidence.as_str();
+            lines.push(format!(
+                "{} {} -> {} [{}, {}, {sure}]: {}",
+                judged.method,
+                judged.path,
+                judged.name,
+                judged.category,
+                decision.danger.as_str(),
+                reasons.join("; ")
+            ));
+            lines.extend(judged.review().map(|why| format!("    look at it: {why}")));
+            for note in notes.get(&judged.name).into_iter().flatten() {
+                let kind = if note.lost { "lost" } else { "changed" };
+                lines.push(format!("    {kind} {}: {}", note.place, note.what));
+            }
+        }
+        lines.extend(self.diagnostics.iter().skip(SHOWN).map(line));
+        lines.join("\n")
+    }
+}
+
+/// So many operations to look at, and so many odd places, are named in a summary.
+const SHOWN: usize = 10;
+
+fn line(odd: &Diagnostic) -> String {
+    match odd.span {
+        Some(span) => format!("line {}: {}", span.line, odd.message),
+        None if odd.pointer.is_empty() => odd.message.clone(),
+        None => format!("{}: {}", odd.pointer, odd.message),
+    }
+}
+
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn operation(judged: &Judged, notes: &IndexMap<String, Vec<Note>>) -> Value {
+    let decision = &judged.decision;
+    let reasons: Vec<Value> = decision
+        .reasons
+        .iter()
+        .map(|reason| json!({"evidence": reason.evidence.as_str(), "reason": reason.text}))
+        .collect();
+    let mut out = json!({
+        "name": judged.name,
+        "source_id": judged.source_id,
+        "method": judged.method,
+        "path": judged.path,
+        "category": judged.category.as_str(),
+        "effect": decision.effect.as_str(),
+        "danger": decision.danger.as_str(),
+        "confidence": decision.confidence.as_str(),
+        "reasons": reasons,
+    });
+    if let Some(out) = out.as_object_mut() {
+        if judged.corrected {
+            out.insert("corrected".into(), true.into());
+        }
+        out.extend(judged.review().map(|why| ("review".to_owned(), Value::from(why))));
+        if let Some(notes) = notes.get(&judged.name) {
+            let notes: Vec<Value> = notes
+                .iter()
+                .map(|note| json!({"place": note.place, "what": note.what, "lost": note.lost}))
+                .collect();
+            out.insert("notes".into(), notes.into());
+        }
+    }
+    out
+}
+
+fn diagnostic(odd: &Diagnostic) -> Value {
+    json!({
+        "severity": match odd.severity { Severity::Error => "error", Severity::Warning => "warning" },
+        "pointer": odd.pointer,
+        "line": odd.span.map(|span| span.line),
+        "message": odd.message,
+        "suggestion": odd.suggestion,
+    })
+}

@@ -1,1 +1,199 @@
-//! Which operations to take.
+//! Which operations to take: by tag, path, name, category, and whether they are deprecated.
+//!
+//! A rule is `tag:NAME`, `path:/repos/**`, `op:get_*`, `category:READ` or `deprecated`; a word that begins with `/` is a
+//! path, any other a name. What is excluded stays out, whatever includes it; where nothing is included, all are.
+
+use mcpaql_core::operation::{Category, Operation};
+
+/// One rule, as it was written and as it is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    written: String,
+    meant: Meant,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Meant {
+    Tag(String),
+    Path(String),
+    Operation(String),
+    Category(Category),
+    Deprecated,
+}
+
+/// A rule that cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleError(pub String);
+
+impl std::fmt::Display for RuleError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+impl Rule {
+    /// Reads a rule.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Rule, RuleError> {
+        let written = text.trim();
+        let glob = |text: &str| match text.trim() {
+            "" => Err(RuleError(format!("'{written}' says nothing to match"))),
+            glob => Ok(glob.to_owned()),
+        };
+        let meant = match written.split_once(':') {
+            Some(("tag", tag)) => Meant::Tag(glob(tag)?),
+            Some(("path", path)) => Meant::Path(glob(path)?),
+            Some(("op", name)) => Meant::Operation(glob(name)?),
+            Some(("category", word)) => Meant::Category(Category::parse(word.trim()).ok_or_else(|| {
+                let words = Category::ALL.map(Category::as_str).join(", ");
+                RuleError(format!("'{word}' is no category; there are {words}"))
+            })?),
+            _ if written == "deprecated" => Meant::Deprecated,
+            _ if written.starts_with('/') => Meant::Path(written.to_owned()),
+            _ => Meant::Operation(glob(written)?),
+        };
+        Ok(Rule { written: written.to_owned(), meant })
+    }
+
+    /// The rule as it was typed.
+    #[must_use]
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// Whether an operation is meant; `path` is the API's own.
+    #[must_use]
+    pub fn fits(&self, operation: &Operation, path: &str) -> bool {
+        match &self.meant {
+            Meant::Tag(tag) => operation.tags.iter().any(|own| matches(tag, own, None)),
+            Meant::Path(glob) => matches(glob, path, Some('/')),
+            Meant::Operation(glob) => {
+                let id = operation.source_id.as_deref();
+                matches(glob, &operation.name, None) || id.is_some_and(|id| matches(glob, id, None))
+            }
+            Meant::Category(category) => operation.category == *category,
+            Meant::Deprecated => operation.deprecated.is_some(),
+        }
+    }
+}
+
+/// What is taken and what is left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    include: Vec<Rule>,
+    exclude: Vec<Rule>,
+}
+
+impl Selection {
+    /// Reads rules as they are typed.
+    ///
+    /// # Errors
+    /// The first rule that cannot be understood.
+    pub fn parse(include: &[String], exclude: &[String]) -> Result<Selection, RuleError> {
+        let read = |rules: &[String]| rules.iter().map(|rule| Rule::parse(rule)).collect::<Result<_, _>>();
+        Ok(Selection { include: read(include)?, exclude: read(exclude)? })
+    }
+
+    /// Whether an operation is taken; `path` is the API's own.
+    #[must_use]
+    pub fn takes(&self, operation: &Operation, path: &str) -> bool {
+        let any = |rules: &[Rule]| rules.iter().any(|rule| rule.fits(operation, path));
+        (self.include.is_empty() || any(&self.include)) && !any(&self.exclude)
+    }
+
+    /// Every rule.
+    #[must_use]
+    pub fn rules(&self) -> Vec<&Rule> {
+        self.include.iter().chain(&self.exclude).collect()
+    }
+}
+
+/// Whether a text fits a glob, whatever the case: `?` is any character, `*` any number of them but no `separator`, `**` any
+/// number of any.
+fn matches(glob: &str, text: &str, separator: Option<char>) -> bool {
+    let lower = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
+    let (glob, text) = (lower(glob), lower(text));
+    // Row by row: which prefixes of the text the glob so far fits.
+    let mut fits = vec![false; text.len() + 1];
+    fits.first_mut().into_iter().for_each(|start| *start = true);
+    let mut rest = glob.iter().copied().peekable();
+    while let Some(piece) = rest.next() {
+        let doubled = piece == '*' && rest.next_if_eq(&'*').is_some();
+        let mut next = vec![false; fits.len()];
+        let mut reached = false;
+        for position in 0..fits.len() {
+            let before = position.checked_sub(1);
+            let letter = before.and_then(|before| text.get(before)).copied();
+            let from = before.and_then(|before| fits.get(before)).copied().unwrap_or(false);
+            let here = fits.get(position).copied().unwrap_or(false);
+            let now = match piece {
+                '*' => {
+                    let stopped = !doubled && letter.is_some() && letter == separator;
+                    reached = here || (reached && !stopped);
+                    reached
+                }
+                '?' => from && letter != separator,
+                piece => from && letter == Some(piece),
+            };
+            if let Some(slot) = next.get_mut(position) {
+                *slot = now;
+            }
+        }
+        fits = next;
+    }
+    fits.last().copied().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn globs() {
+        for (glob, text, separator, fits) in [
+            ("get_*", "get_repo", None, true),
+            ("get_*", "list_repos", None, false),
+            ("*", "", None, true),
+            ("repos/*", "repos/get-content", None, true),
+            ("/repos/*", "/repos/a", Some('/'), true),
+            ("/repos/*", "/repos/a/b", Some('/'), false),
+            ("/repos/**", "/repos/a/b", Some('/'), true),
+            ("/repos/**/b", "/repos/a/x/b", Some('/'), true),
+            ("/repos/?", "/repos//", Some('/'), false),
+            ("Issues", "issues", None, true),
+            ("a*b*c", "aXbYbZc", None, true),
+            ("a*b*c", "aXbYbZ", None, false),
+        ] {
+            assert_eq!(matches(glob, text, separator), fits, "{glob} {text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn everything_fits_itself_and_two_stars(text in "[a-z/_]{0,20}") {
+            prop_assert!(matches(&text, &text, Some('/')));
+            prop_assert!(matches("**", &text, Some('/')));
+        }
+    }
+
+    #[test]
+    fn rules() {
+        for (text, fine) in [
+            ("tag:repos", true),
+            ("category:read", true),
+            ("deprecated", true),
+            ("/repos/**", true),
+            ("get_*", true),
+            ("category:write", false),
+            ("tag:", false),
+            ("", false),
+        ] {
+            assert_eq!(Rule::parse(text).is_ok(), fine, "{text}");
+        }
+    }
+}

@@ -178,6 +178,9 @@ pub(crate) struct Serve {
     /// Folder of the embedded stores; your data directory unless set.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// Do not keep what the tools looked like, to list them at once at the next start.
+    #[arg(long)]
+    pub(crate) no_cache: bool,
     /// Environment variable that holds the bearer token HTTP clients must send.
     #[arg(long, value_name = "NAME", requires = "http")]
     pub(crate) token_env: Option<String>,

@@ -7,7 +7,9 @@ use crate::output::Hinted;
 use anyhow::{Context, Result, bail};
 use mcpaql_import::openapi::{Loaded, Loader};
 use mcpaql_runtime::fetch;
+use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, VecDeque};
+use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use url::Url;
@@ -50,6 +52,35 @@ pub(crate) fn read(source: &str) -> Result<Description> {
 pub(crate) fn of_file(source: &str, text: String) -> Description {
     let others = Others::of(Place::File(PathBuf::from(source)), &text);
     Description { name: source.to_owned(), url: None, text, others: Arc::new(others) }
+}
+
+/// What tells one text from another.
+pub(crate) fn fingerprint(text: &str) -> String {
+    let mut digest = Digest::new();
+    digest.0.update(text);
+    format!("sha256:{}", digest.finish())
+}
+
+/// What tells one list of texts from another.
+pub(crate) struct Digest(Sha256);
+
+impl Digest {
+    pub(crate) fn new() -> Digest {
+        Digest(Sha256::new())
+    }
+
+    /// The length goes first, so that no two lists run together alike.
+    pub(crate) fn add(&mut self, text: &str) {
+        self.0.update(text.len().to_le_bytes());
+        self.0.update(text);
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.0.finalize().iter().fold(String::new(), |mut out, byte| {
+            let _ = write!(out, "{byte:02x}");
+            out
+        })
+    }
 }
 
 pub(crate) fn is_address(source: &str) -> bool {
@@ -178,6 +209,13 @@ impl Others {
             read.insert(place, text);
         }
         Others { main, read }
+    }
+
+    /// What was read, in a fixed order.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        let mut texts: Vec<&str> = self.read.values().flatten().map(String::as_str).collect();
+        texts.sort_unstable();
+        texts
     }
 
     fn place(&self, id: &str) -> Place {

@@ -3,7 +3,7 @@
 //! A surface is decided by the document, over it the configuration file, over that the environment, over that the flags.
 
 use crate::args::Importing;
-use crate::descriptions::{self, Description};
+use crate::descriptions::{self, Description, Digest};
 use crate::output::{self, Hinted};
 use anyhow::{Context, Result, bail};
 use mcpaql_core::catalog::{self, Catalog, Settings};
@@ -12,8 +12,10 @@ use mcpaql_core::config::{self, AdapterEntry, Config, Origin};
 use mcpaql_core::diagnostic::render::{self, Style};
 use mcpaql_core::diagnostic::{Diagnostic, capital};
 use mcpaql_core::error::Code;
+use mcpaql_core::overrides::{self, Overrides};
 use mcpaql_core::source::Source;
 use mcpaql_import::openapi::{self, Import, Options};
+use mcpaql_import::select::Selection;
 use mcpaql_runtime::environment::{self, Environment};
 use mcpaql_runtime::gateway::{Gateway, check_names};
 use mcpaql_runtime::{builtin, open};
@@ -28,10 +30,18 @@ pub(crate) enum Given {
     /// A document of its own.
     Document(Source),
     /// The description of an API, imported on the way.
-    Openapi(Box<Description>, Box<Options>),
+    Openapi(Box<Wanted>),
 }
 
 impl Given {
+    /// As people may see it.
+    fn name(&self) -> String {
+        match self {
+            Given::Document(source) => source.name.clone(),
+            Given::Openapi(wanted) => wanted.description.name.clone(),
+        }
+    }
+
     /// The catalog and what was noticed on the way, with the text that it was noticed in.
     fn check(self, settings: &Settings) -> (Source, Checked) {
         match self {
@@ -39,37 +49,64 @@ impl Given {
                 let checked = check::check(&source, settings);
                 (source, checked)
             }
-            Given::Openapi(description, options) => check_description(*description, &options, settings),
+            Given::Openapi(wanted) => check_description(*wanted, settings),
         }
     }
 }
 
-fn check_description(description: Description, options: &Options, settings: &Settings) -> (Source, Checked) {
-    let source = Source::new(description.name.clone(), String::new());
-    let checked = match open_description(description, options) {
-        Ok(Import { adapter, library, report }) => {
+fn check_description(wanted: Wanted, settings: &Settings) -> (Source, Checked) {
+    let name = wanted.description.name.clone();
+    match wanted.open() {
+        Ok(Import { adapter, library, report, .. }) => {
             let compiled = catalog::compile_deferred(adapter, library, settings);
             let mut diagnostics = report.diagnostics;
             diagnostics.extend(compiled.diagnostics);
-            Checked { catalog: compiled.catalog, diagnostics }
+            (Source::new(name, String::new()), Checked { catalog: compiled.catalog, diagnostics })
         }
-        Err(diagnostics) => Checked { catalog: None, diagnostics },
-    };
-    (source, checked)
+        Err((source, diagnostics)) => (source, Checked { catalog: None, diagnostics }),
+    }
 }
 
-/// Imports a description as far as serving needs it.
-pub(crate) fn open_description(
+/// A description and how it shall be imported.
+pub(crate) struct Wanted {
     description: Description,
-    options: &Options,
-) -> Result<Import, Vec<Diagnostic>> {
-    let Description { text, others, .. } = description;
-    openapi::open(text, options, others)
+    options: Options,
+    /// The file of corrections, where there is one.
+    overrides: Option<Source>,
 }
 
-/// What an import shall do with a description.
-pub(crate) fn import_options(description: &Description, flags: &Importing) -> Result<Options> {
-    Ok(Options { name: flags.name.clone(), url: description.url.as_ref().map(Url::to_string) })
+impl Wanted {
+    pub(crate) fn new(description: Description, flags: &Importing) -> Result<Wanted> {
+        let overrides = flags.overrides.as_deref().map(read_source).transpose()?;
+        let corrections = overrides.as_ref().map_or_else(
+            || Ok(Overrides::default()),
+            |source| {
+                overrides::parse(source).map_err(|diagnostics| {
+                    output::talk(&render::full(&[(source, &diagnostics)], output::stderr_is_terminal()));
+                    anyhow::anyhow!("{} cannot be used", source.name)
+                })
+            },
+        )?;
+        let options = Options {
+            name: flags.name.clone(),
+            url: description.url.as_ref().map(Url::to_string),
+            selection: Selection::parse(&flags.include, &flags.exclude)?,
+            overrides: corrections,
+        };
+        Ok(Wanted { description, options, overrides })
+    }
+
+    /// Imports the description as far as serving needs it; else what is wrong, with the text that it is wrong in.
+    pub(crate) fn open(self) -> Result<Import, (Source, Vec<Diagnostic>)> {
+        let Description { name, text, others, .. } = self.description;
+        openapi::open(text, &self.options, others).map_err(|diagnostics| {
+            let corrected =
+                diagnostics.iter().any(|diagnostic| diagnostic.pointer.starts_with("/operations"));
+            let source = self.overrides.filter(|_| corrected);
+            // The text went into the import; the little that is wrong with it says where.
+            (source.unwrap_or_else(|| Source::new(name, String::new())), diagnostics)
+        })
+    }
 }
 
 /// Which documents to work on, with the settings that configuration, environment and flags give each.
@@ -119,6 +156,27 @@ impl Plan {
         }
         let notebook = builtin::document(builtin::DEFAULT).context("the built-in adapter is missing")?;
         Ok(Plan { is_default: true, ..Plan::of(vec![(Given::Document(notebook), outer)]) })
+    }
+
+    /// Tells this plan from any other that would come to another surface.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut digest = Digest::new();
+        digest.add(env!("CARGO_PKG_VERSION"));
+        for (given, settings) in &self.documents {
+            digest.add(&format!("{settings:?}"));
+            match given {
+                Given::Document(source) => {
+                    digest.add(&source.name);
+                    digest.add(&source.text);
+                }
+                Given::Openapi(wanted) => {
+                    digest.add(&format!("{:?}", wanted.options));
+                    digest.add(&wanted.description.text);
+                    wanted.description.others.texts().into_iter().for_each(|text| digest.add(text));
+                }
+            }
+        }
+        digest.finish()
     }
 
     fn of(documents: Vec<(Given, Settings)>) -> Plan {
@@ -191,19 +249,21 @@ impl Plan {
             return Err(error);
         }
         for (given, settings) in self.documents {
+            let name = given.name();
             let (source, checked) = given.check(&settings);
             if !checked.diagnostics.is_empty() {
                 output::talk(&render::full(&[(&source, &checked.diagnostics)], output::stderr_is_terminal()));
             }
             let Some(catalog) = checked.catalog else {
-                let typed = source.name.strip_prefix("builtin:").unwrap_or(&source.name);
-                return Err(Hinted {
-                    message: format!("{} cannot be served", source.name),
-                    hint: format!("`mcpaql check {typed}` shows what to mend"),
-                }
-                .into());
+                let typed = name.strip_prefix("builtin:").unwrap_or(&name);
+                let hint = if source.name == name {
+                    format!("`mcpaql check {typed}` shows what to mend")
+                } else {
+                    format!("mend {}", source.name)
+                };
+                return Err(Hinted { message: format!("{name} cannot be served"), hint }.into());
             };
-            catalogs.push((source.name, catalog));
+            catalogs.push((name, catalog));
         }
         if catalogs.is_empty() {
             bail!("the configuration names no adapter");
@@ -310,8 +370,7 @@ fn given(name: &str, importing: &Importing) -> Result<Given> {
 }
 
 fn imported(description: Description, importing: &Importing) -> Result<Given> {
-    let options = import_options(&description, importing)?;
-    Ok(Given::Openapi(Box::new(description), Box::new(options)))
+    Ok(Given::Openapi(Box::new(Wanted::new(description, importing)?)))
 }
 
 fn builtin_document(name: &str) -> Result<Source> {

@@ -1,6 +1,7 @@
 //! `mcpaql`: any API for AI agents through a handful of well-named, honestly annotated MCP tools.
 
 mod args;
+mod cache;
 mod commands;
 mod descriptions;
 mod documents;

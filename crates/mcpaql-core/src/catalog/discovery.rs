@@ -34,7 +34,7 @@ impl Catalog {
     /// The same, with where their identifiers come from: producers that fit the question first, each said once.
     #[must_use]
     pub fn search_with_chain(&self, question: &str, limit: usize) -> Vec<(&Entry, Producers<'_>)> {
-        let found = self.index().search_with_chain(self.links(), question, limit);
+        let found = self.index().search_with_chain(self.links(), question, limit, |_| true);
         found
             .into_iter()
             .filter_map(|found| {

@@ -3,7 +3,7 @@
 use super::shape::Shape;
 use super::verbs::{self, Verb, Weight};
 use super::words::{self, Found, Reading};
-use super::{Confidence, Draft, Evidence, Kind, text};
+use super::{Confidence, Draft, Evidence, Kind, Words, text};
 use crate::facts::Effect;
 use crate::operation::Category;
 
@@ -11,13 +11,13 @@ use crate::operation::Category;
 struct Facets<'a> {
     evidence: &'a Evidence<'a>,
     method: &'a str,
-    parts: Vec<Vec<String>>,
+    parts: &'a [Vec<String>],
     name: Reading,
-    shape: Shape,
+    shape: &'a Shape,
 }
 
-pub(super) fn judge(evidence: &Evidence<'_>, method: &str) -> Draft {
-    let facets = Facets::new(evidence, method);
+pub(super) fn judge(evidence: &Evidence<'_>, words: &Words, method: &str) -> Draft {
+    let facets = Facets::new(evidence, words, method);
     match method {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY" => facets.get(),
         "PUT" => facets.put(),
@@ -29,43 +29,63 @@ pub(super) fn judge(evidence: &Evidence<'_>, method: &str) -> Draft {
 
 /// Whether a POST could still turn out to be a read.
 pub(super) fn may_read(evidence: &Evidence<'_>) -> bool {
-    let facets = Facets::new(evidence, "POST");
+    let words = Words::of(evidence);
+    let facets = Facets::new(evidence, &words, "POST");
     facets.says_read().count() > 0 && facets.objection().is_none()
 }
 
 /// The name without the method that generators write before or behind it: `GET_DeleteTags`, `postUsers`, `listUsingGET_1`.
-pub(super) fn without_method(name: &str, method: Option<&str>) -> String {
-    let Some(method) = method else { return name.to_owned() };
-    let upper = method.to_ascii_uppercase();
-    let lower = method.to_ascii_lowercase();
-    let name = name.trim_end_matches(|ch: char| ch.is_ascii_digit()).trim_end_matches(['_', '-']);
-    let name = name.strip_suffix(&format!("Using{upper}")).unwrap_or(name);
-    let bare = |rest: &str| rest.starts_with(|ch: char| !ch.is_ascii_lowercase()) && rest.len() > 1;
-    let name = match name.strip_prefix(&upper) {
-        Some(rest) if bare(rest) => rest,
+#[must_use]
+pub fn without_method<'n>(name: &'n str, method: Option<&str>) -> &'n str {
+    let Some(method) = method else { return name };
+    let name = match name.rsplit_once(['_', '-']) {
+        Some((rest, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            rest
+        }
         _ => name,
     };
-    // `get` and `delete` are verbs that names have anyway; `post` is hardly ever meant.
-    let name = match name.strip_prefix(&lower).or_else(|| name.strip_prefix(&capitalised(&lower))) {
-        Some(rest) if matches!(upper.as_str(), "POST" | "PUT" | "PATCH") && bare(rest) => rest,
+    let name = match end(name, method) {
+        Some((rest, word))
+            if word.bytes().all(|byte| byte.is_ascii_uppercase()) && rest.ends_with("Using") =>
+        {
+            rest.strip_suffix("Using").unwrap_or(rest)
+        }
         _ => name,
     };
-    let suffixes = [format!("_{lower}"), format!("-{lower}"), format!("_{upper}"), format!(".{lower}")];
-    let name = suffixes.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
-    name.trim_start_matches(['_', '-', '/', '.']).to_owned()
+    let name = match name.split_at_checked(method.len()) {
+        Some((word, rest)) if word.eq_ignore_ascii_case(method) && echoes_method(word, rest) => rest,
+        _ => name,
+    };
+    let name = match end(name, method) {
+        Some((rest, word))
+            if rest.len() > 1 && rest.ends_with(['_', '-', '.']) && echoes_method(word, "__") =>
+        {
+            rest.trim_end_matches(['_', '-', '.'])
+        }
+        _ => name,
+    };
+    name.trim_start_matches(['_', '-', '/', '.'])
 }
 
-fn capitalised(word: &str) -> String {
-    crate::diagnostic::capital(word)
+/// `get` and `delete` are verbs that names have anyway, unless they are shouted; `post` is hardly ever meant.
+fn echoes_method(word: &str, rest: &str) -> bool {
+    let bare = rest.len() > 1 && !rest.starts_with(|ch: char| ch.is_ascii_lowercase());
+    let shouted = word.bytes().all(|byte| byte.is_ascii_uppercase());
+    bare && (shouted || ["post", "put", "patch"].iter().any(|method| word.eq_ignore_ascii_case(method)))
+}
+
+/// The name without the method it ends in, and the method as it stands there.
+fn end<'n>(name: &'n str, method: &str) -> Option<(&'n str, &'n str)> {
+    let (rest, word) = name.split_at_checked(name.len().checked_sub(method.len())?)?;
+    word.eq_ignore_ascii_case(method).then_some((rest, word))
 }
 
 impl<'a> Facets<'a> {
-    fn new(evidence: &'a Evidence<'a>, method: &'a str) -> Facets<'a> {
-        let parts = words::parts(&without_method(evidence.name, Some(method)));
-        let mut name = words::reading(&parts);
+    fn new(evidence: &'a Evidence<'a>, words: &'a Words, method: &'a str) -> Facets<'a> {
+        let mut name = words.name;
         // A word in the middle that could be a noun is one.
-        name.lead = name.lead.filter(|found| found.verb.weight != Weight::Weak || leads(&parts, found));
-        Facets { evidence, method, name, parts, shape: Shape::of(evidence.path.unwrap_or_default()) }
+        name.lead = name.lead.filter(|found| found.verb.weight != Weight::Weak || leads(&words.parts, found));
+        Facets { evidence, method, name, parts: &words.parts, shape: &words.shape }
     }
 
     fn lead(&self) -> Option<&'static Verb> {
@@ -158,7 +178,7 @@ impl<'a> Facets<'a> {
         let part = self.parts.get(found.part);
         let ends =
             part.is_some_and(|part| found.word + 1 == part.len() && self.shape.last.last() == part.last());
-        ends || leads(&self.parts, found)
+        ends || leads(self.parts, found)
     }
 
     /// `/search/users`: the verb stands before what is searched.
@@ -172,7 +192,7 @@ impl<'a> Facets<'a> {
     /// Why a POST that seems to read may not be one.
     fn objection(&self) -> Option<(Kind, String)> {
         let quoted = |word: &str| format!("'{word}' speaks against a read");
-        let other = |verb: &&'static Verb| !verb.queries() && !(verb.reads() && verb.weight == Weight::Weak);
+        let other = |verb: &&'static Verb| !(verb.queries() || (verb.reads() && verb.weight == Weight::Weak));
         if let Some(verb) = self.lead().filter(other) {
             return Some((Kind::Name, quoted(verb.word)));
         }

@@ -14,6 +14,8 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
+pub use http::without_method;
+
 use crate::facts::{self, Effect};
 use crate::operation::{Category, Danger};
 
@@ -151,13 +153,14 @@ impl Decision {
 /// Decides what an operation does.
 #[must_use]
 pub fn classify(evidence: &Evidence<'_>) -> Decision {
+    let words = Words::of(evidence);
     let draft = match (evidence.declared, evidence.method) {
         (Some(effect), _) => Draft::new(effect, Confidence::High)
             .because(Kind::Declared, format!("declared as {}", effect.as_str())),
-        (None, Some(method)) => http::judge(evidence, &method.to_ascii_uppercase()),
-        (None, None) => tool::judge(evidence),
+        (None, Some(method)) => http::judge(evidence, &words, &method.to_ascii_uppercase()),
+        (None, None) => tool::judge(evidence, &words.name),
     };
-    draft.finish(evidence)
+    draft.finish(evidence, &words)
 }
 
 /// Whether knowing if the answer is a collection could change the decision: it is costly to find out.
@@ -167,6 +170,21 @@ pub fn wants_answer(evidence: &Evidence<'_>) -> bool {
         && evidence.answers_collection.is_none()
         && evidence.method.is_some_and(|method| method.eq_ignore_ascii_case("POST"))
         && http::may_read(evidence)
+}
+
+/// Name and path, taken apart once.
+struct Words {
+    parts: Vec<Vec<String>>,
+    name: words::Reading,
+    shape: shape::Shape,
+}
+
+impl Words {
+    fn of(evidence: &Evidence<'_>) -> Words {
+        let parts = words::parts(without_method(evidence.name, evidence.method));
+        let name = words::reading(&parts);
+        Words { name, parts, shape: shape::Shape::of(evidence.path.unwrap_or_default()) }
+    }
 }
 
 /// A decision in the making.
@@ -206,13 +224,13 @@ impl Draft {
         self
     }
 
-    fn finish(self, evidence: &Evidence<'_>) -> Decision {
+    fn finish(self, evidence: &Evidence<'_>, words: &Words) -> Decision {
         let category = self.effect.category();
         let idempotent = match self.effect {
             Effect::Read | Effect::Compute => Some(true),
             _ => self.idempotent,
         };
-        let (danger, reason) = danger(evidence, category);
+        let (danger, reason) = danger(evidence, words, category);
         let mut reasons = self.reasons;
         reasons.extend(reason);
         Decision {
@@ -231,38 +249,39 @@ impl Draft {
 const DANGEROUS: &[&str] = &["bypass", "force", "forced", "override", "permanent", "permanently", "purge"];
 
 /// Danger by the name's own words from the verb on, by the category otherwise.
-fn danger(evidence: &Evidence<'_>, category: Category) -> (Danger, Option<Reason>) {
-    let parts = words::parts(&http::without_method(evidence.name, evidence.method));
-    let from = words::reading(&parts).lead.map_or((0, 0), |found| (found.part, found.word));
-    let mut words: Vec<String> =
-        parts.get(from.0).map(|part| part.iter().skip(from.1).cloned().collect()).unwrap_or_default();
-    if let (Some(first), Some("DELETE")) = (words.first_mut(), evidence.method)
+fn danger(evidence: &Evidence<'_>, words: &Words, category: Category) -> (Danger, Option<Reason>) {
+    if category == Category::Read {
+        return (Danger::Safe, None);
+    }
+    let from = words.name.lead.map_or((0, 0), |found| (found.part, found.word));
+    let mut phrase: Vec<&str> = words
+        .parts
+        .get(from.0)
+        .map(|part| part.iter().skip(from.1).map(String::as_str).collect())
+        .unwrap_or_default();
+    let deletes = evidence.method.is_some_and(|method| method.eq_ignore_ascii_case("DELETE"));
+    if let Some(first) = phrase.first_mut()
+        && deletes
         && let Some(verb) = verbs::verb(first)
     {
         // Some frameworks call every deletion `destroy`; the method says what is meant.
-        *first = verb.canonical.to_owned();
+        *first = verb.canonical;
     }
-    let by_name = facts::danger_of(&format!("{}_", words.join("_")).replace("__", "_"), category)
-        .max(facts::danger_of(&words.join("_"), category));
-    if category == Category::Read {
-        return (by_name, None);
-    }
-    let shape = shape::Shape::of(evidence.path.unwrap_or_default());
-    let word = parts.iter().flatten().chain(&shape.last).find(|word| DANGEROUS.contains(&word.as_str()));
-    let many = category == Category::Delete && deletes_many(&parts, &shape);
-    match (word, many) {
-        (Some(word), _) if by_name < Danger::Dangerous => (
-            Danger::Dangerous,
-            Some(Reason { evidence: Kind::Name, text: format!("'{word}' goes around a safeguard") }),
-        ),
-        (None, true) if by_name < Danger::Dangerous => {
-            (Danger::Dangerous, Some(Reason { evidence: Kind::Name, text: "deletes many at once".into() }))
-        }
-        _ => (by_name, None),
-    }
+    // A pattern such as `truncate_*` means the bare verb, too.
+    let name = phrase.join("_");
+    let by_name = facts::danger_of(&format!("{name}_"), category).max(facts::danger_of(&name, category));
+    let mut all = words.parts.iter().flatten().chain(&words.shape.last);
+    let safeguard = all.find(|word| DANGEROUS.contains(&word.as_str()));
+    let text = match safeguard {
+        Some(word) => format!("'{word}' goes around a safeguard"),
+        None if category == Category::Delete && deletes_many(words) => "deletes many at once".to_owned(),
+        None => return (by_name, None),
+    };
+    let reason = (by_name < Danger::Dangerous).then_some(Reason { evidence: Kind::Name, text });
+    (by_name.max(Danger::Dangerous), reason)
 }
 
-fn deletes_many(parts: &[Vec<String>], shape: &shape::Shape) -> bool {
-    let has = |word: &str| parts.iter().flatten().chain(&shape.last).any(|found| found == word);
-    has("bulk") || has("batch") || has("mass")
+fn deletes_many(words: &Words) -> bool {
+    let mut all = words.parts.iter().flatten().chain(&words.shape.last);
+    all.any(|word| matches!(word.as_str(), "bulk" | "batch" | "mass"))
 }

@@ -27,7 +27,8 @@ static OPENERS: WordSet = LazyLock::new(|| {
 #[must_use]
 pub(super) fn opening_verb(text: &str) -> Option<&'static Verb> {
     let first = first_sentence(text);
-    let found = words(first).into_iter().find(|word| !OPENERS.contains(word.as_str()))?;
+    let tokens = first.split(|ch: char| !ch.is_alphanumeric()).filter(|token| !token.is_empty());
+    let found = tokens.flat_map(words).find(|word| !OPENERS.contains(word.as_str()))?;
     verbs::inflected(&found)
 }
 

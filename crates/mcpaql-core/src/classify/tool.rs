@@ -3,17 +3,15 @@
 //! Hints are somebody's claim, a name is a proposal. Where they disagree the riskier one counts.
 
 use super::verbs::{Verb, Weight, risk};
-use super::words::{self, Reading};
+use super::words::Reading;
 use super::{Confidence, Draft, Evidence, Kind, text};
 use crate::facts::Effect;
 use crate::operation::Category;
 
-pub(super) fn judge(evidence: &Evidence<'_>) -> Draft {
-    let parts = words::parts(evidence.name);
-    let reading = words::reading(&parts);
+pub(super) fn judge(evidence: &Evidence<'_>, reading: &Reading) -> Draft {
     let sentence = if evidence.summary.is_empty() { evidence.description } else { evidence.summary };
     let told = text::opening_verb(sentence);
-    let proposal = by_name(&reading).or_else(|| by_sentence(told));
+    let proposal = by_name(reading).or_else(|| by_sentence(told));
     let draft = match (evidence.annotations.read_only, proposal) {
         (Some(true), Some(draft)) if draft.effect.category() == Category::Read => {
             confirmed(draft).because(Kind::Annotation, "announced as read-only")
@@ -33,7 +31,7 @@ pub(super) fn judge(evidence: &Evidence<'_>) -> Draft {
         (Some(false), Some(draft)) => draft.because(Kind::Annotation, "announced as not read-only"),
         (Some(false), None) => Draft::new(Effect::Execute, Confidence::Medium)
             .because(Kind::Annotation, "announced as not read-only"),
-        (None, Some(draft)) => unannounced(draft, &reading, told, evidence),
+        (None, Some(draft)) => unannounced(draft, reading, told, evidence),
         (None, None) => Draft::new(Effect::Execute, Confidence::Low)
             .because(Kind::Name, "no verb says what it does")
             .review("nothing says what it does"),

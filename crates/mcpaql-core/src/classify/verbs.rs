@@ -4,6 +4,7 @@
 
 use crate::facts::Effect;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 /// How far a verb can be trusted.
@@ -141,7 +142,7 @@ const TABLE: &[Row] = &[
         Effect::Execute,
         Weak,
         "action bulk call capture charge checkout crawl deploy dispatch eval=evaluate evaluate launch \
-         manipulate pay play process pull purchase receive refund replay research run scrape start test \
+         manipulate pay play process pull purchase receive refund replay review research run scrape start test \
          withdraw authorize settle sign transact deposit return click type press drag fill navigate tap hover \
          batch do handle prepare crop",
     ),
@@ -154,7 +155,7 @@ const TABLE: &[Row] = &[
     ),
 ];
 
-static BY_WORD: LazyLock<HashMap<&'static str, Verb>> = LazyLock::new(|| {
+static BY_WORD: LazyLock<Table<Verb>> = LazyLock::new(|| {
     let rows = TABLE.iter().flat_map(|(effect, weight, words)| {
         words.split_whitespace().map(move |entry| {
             let (word, canonical) = entry.split_once('=').unwrap_or((entry, entry));
@@ -169,10 +170,38 @@ static MODIFIERS: WordSet =
     LazyLock::new(|| set("async auto batch bulk force hard mass multi permanently quick safe soft sync try"));
 
 /// Words that mean the same to somebody.
-pub(super) type WordSet = LazyLock<HashSet<&'static str>>;
+pub(super) type WordSet = LazyLock<HashSet<&'static str, Short>>;
+
+/// Something about each of some words.
+pub(super) type Table<T> = HashMap<&'static str, T, Short>;
+
+/// A hash for short words that are known beforehand: nobody can choose them so that they collide.
+pub(super) type Short = BuildHasherDefault<Fnv>;
+
+/// Fowler, Noll and Vo's hash.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// The words of a list that is written as one text.
-pub(super) fn set(list: &'static str) -> HashSet<&'static str> {
+pub(super) fn set(list: &'static str) -> HashSet<&'static str, Short> {
     list.split_whitespace().collect()
 }
 

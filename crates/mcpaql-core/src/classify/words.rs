@@ -1,10 +1,10 @@
 //! Names, paths and sentences as words, and words in singular and plural.
 
-use super::verbs::{self, Verb, Weight, WordSet, risk, set};
+use super::verbs::{self, Table, Verb, Weight, WordSet, risk, set};
 use crate::facts::Effect;
 use crate::operation::Category;
 use crate::suggest::snake_case;
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Two words that are one: `re-run`, `OAuth`, `log in`.
@@ -12,8 +12,8 @@ const JOINED: &str = "o/auth log/in log/out log/off sign/in sign/out sign/up loo
          web/hooks auto/complete i/ds open/id clean/up un/follow un/subscribe un/star un/lock un/archive \
          roll/back check/in check/out fail/over tear/down who/am ip/v4 ip/v6 java/script";
 
-static JOINS: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-    let mut joins: HashMap<&str, Vec<&str>> = HashMap::new();
+static JOINS: LazyLock<Table<Vec<&'static str>>> = LazyLock::new(|| {
+    let mut joins: Table<Vec<&str>> = Table::default();
     for (first, second) in pairs(JOINED) {
         joins.entry(first).or_default().push(second);
     }
@@ -29,20 +29,23 @@ fn pairs(list: &'static str) -> impl DoubleEndedIterator<Item = (&'static str, &
 #[must_use]
 pub fn words(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
-    for word in snake_case(text).split('_').filter(|word| !word.is_empty()) {
-        if let Some(last) = out.last_mut()
-            && joins(last, word)
-        {
-            last.push_str(word);
-            continue;
+    let plain = text
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-' | b' '));
+    // Most texts have no capitals, and then they need not be spelled anew first.
+    let snake = if plain { Cow::Borrowed(text) } else { Cow::Owned(snake_case(text)) };
+    for word in snake.split(['_', '-', ' ']).filter(|word| !word.is_empty()) {
+        match out.last_mut() {
+            Some(last) if joins(last, word) => last.push_str(word),
+            _ => out.push(word.to_owned()),
         }
-        out.push(word.to_owned());
     }
     out
 }
 
 fn joins(first: &str, second: &str) -> bool {
-    let known = JOINS.get(first).is_some_and(|seconds| seconds.contains(&second));
+    // The first halves are all short.
+    let known = first.len() <= 4 && JOINS.get(first).is_some_and(|seconds| seconds.contains(&second));
     known || (first == "re" && verbs::verb(&format!("re{second}")).is_some())
 }
 
@@ -163,7 +166,12 @@ fn anywhere(parts: &[Vec<String>]) -> Option<Found> {
             verbs::verb(text).filter(|verb| accept(verb)).map(|verb| Found { verb, part, word })
         })
     };
-    find(|verb| verb.weight == Weight::Strong)
+    let last = parts.len().checked_sub(1).and_then(|part| {
+        let word = parts.get(part)?.len().checked_sub(1)?;
+        let verb = verbs::verb(parts.get(part)?.get(word)?).filter(|verb| verb.never_noun())?;
+        Some(Found { verb, part, word })
+    });
+    last.or_else(|| find(|verb| verb.weight == Weight::Strong))
         .or_else(|| {
             all().find_map(|(part, word, text)| verbs::glued(text).map(|verb| Found { verb, part, word }))
         })
@@ -206,33 +214,33 @@ const IRREGULAR: &str = "person/people child/children index/indices index/indexe
          foot/feet man/men woman/women hypothesis/hypotheses hero/heroes potato/potatoes lie/lies \
          niche/niches headache/headaches tax/taxes box/boxes";
 
-static ONE_OF: LazyLock<HashMap<&'static str, &'static str>> =
+static ONE_OF: LazyLock<Table<&'static str>> =
     LazyLock::new(|| pairs(IRREGULAR).map(|(one, many)| (many, one)).collect());
 /// Of two plurals the first is ours.
-static MANY_OF: LazyLock<HashMap<&'static str, &'static str>> =
-    LazyLock::new(|| pairs(IRREGULAR).rev().collect());
+static MANY_OF: LazyLock<Table<&'static str>> = LazyLock::new(|| pairs(IRREGULAR).rev().collect());
 
 /// `issues` → `issue`; what is one thing already stays.
 #[must_use]
-pub fn singular(word: &str) -> String {
-    if let Some(one) = ONE_OF.get(word) {
-        return (*one).to_owned();
+pub fn singular(word: &str) -> Cow<'_, str> {
+    // Almost every word is decided here, without looking anything up.
+    if !word.ends_with('s') && !matches!(word.as_bytes(), [.., b'n' | b'a' | b'e' | b't']) {
+        return Cow::Borrowed(word);
     }
-    if SINGULAR_S.contains(word) || UNCOUNTABLE.contains(word) || word.len() < 4 {
-        return word.to_owned();
+    if let Some(one) = ONE_OF.get(word) {
+        return Cow::Borrowed(one);
+    }
+    let Some(stem) = word.strip_suffix('s') else { return Cow::Borrowed(word) };
+    if word.len() < 4 || ["ss", "us", "is"].iter().any(|ending| word.ends_with(ending)) {
+        return Cow::Borrowed(word);
+    }
+    if SINGULAR_S.contains(word) || UNCOUNTABLE.contains(word) {
+        return Cow::Borrowed(word);
     }
     if let Some(stem) = word.strip_suffix("ies") {
-        return format!("{stem}y");
+        return Cow::Owned(format!("{stem}y"));
     }
-    for ending in ["sses", "shes", "ches", "xes", "zzes"] {
-        if word.ends_with(ending) {
-            return word.strip_suffix("es").unwrap_or(word).to_owned();
-        }
-    }
-    if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") {
-        return word.to_owned();
-    }
-    word.strip_suffix('s').unwrap_or(word).to_owned()
+    let doubled = ["sses", "shes", "ches", "xes", "zzes"].iter().any(|ending| word.ends_with(ending));
+    Cow::Borrowed(if doubled { stem.strip_suffix('e').unwrap_or(stem) } else { stem })
 }
 
 /// `issue` → `issues`; what is many already stays.

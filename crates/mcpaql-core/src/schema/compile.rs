@@ -254,7 +254,7 @@ impl Compiler<'_> {
 
     fn unusable_pattern(&mut self, pattern: &str) {
         let pointer = format!("{}/pattern", self.pointer);
-        let problem = match pattern::mistake(pattern) {
+        let problem = match pattern::pattern_mistake(pattern) {
             Some(mistake) => {
                 let text = format!("the pattern is not a regular expression: {mistake}");
                 SchemaProblem::error(Code::SchemaInvalidValue, pointer, text).expected("a regular expression")

@@ -20,6 +20,7 @@ pub(crate) mod strategies;
 #[cfg(test)]
 mod tests;
 
+pub use pattern::pattern_mistake;
 pub(crate) use pattern::translate;
 
 use crate::diagnostic::Diagnostic;

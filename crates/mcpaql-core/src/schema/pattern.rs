@@ -28,9 +28,10 @@ impl Patterns {
 }
 
 /// Why a pattern is no regular expression in any dialect; nothing where another engine may know better.
-pub(super) fn mistake(pattern: &str) -> Option<&'static str> {
-    // Reading is enough: what is too large to be compiled would take long to find out.
-    let text = ParserBuilder::new().nest_limit(64).build().parse(&translate(pattern)).err()?.to_string();
+#[must_use]
+pub fn pattern_mistake(pattern: &str) -> Option<&'static str> {
+    let parsed = ParserBuilder::new().nest_limit(64).build().parse(&translate(pattern));
+    let text = parsed.err()?.to_string();
     let empty_class = pattern.contains("[]") || pattern.contains("[^]");
     let brace = pattern.contains('{');
     [

@@ -15,7 +15,8 @@ const ASKED: f32 = 2.0;
 pub struct Found {
     /// The operation.
     pub hit: Hit,
-    /// What has to be asked before; identifiers that were named for a hit before this one are left out.
+    /// What has to be asked before. Left out are identifiers that were named for a hit before this one, and those that
+    /// nearly every operation needs, which a caller has already.
     pub sources: Vec<Named>,
 }
 
@@ -29,23 +30,32 @@ pub struct Named {
 }
 
 impl Index {
-    /// At most `limit` operations that fit the question, each with where its identifiers come from.
+    /// At most `limit` operations that fit the question, among those at positions that `fits` lets through, each with
+    /// where its identifiers come from.
     #[must_use]
-    pub fn search_with_chain(&self, links: &Links, question: &str, limit: usize) -> Vec<Found> {
+    pub fn search_with_chain(
+        &self,
+        links: &Links,
+        question: &str,
+        limit: usize,
+        fits: impl Fn(usize) -> bool,
+    ) -> Vec<Found> {
         let query = query::read(self, question);
         let ranking = Ranking::new(self, &query);
-        let hits = ranking.hits(limit);
+        let hits = ranking.hits(limit, fits);
         let best = hits.first().map_or(0.0, |hit| hit.score);
-        let mut named: Vec<u32> = Vec::new();
+        let mut said: Vec<(&str, Vec<usize>)> = Vec::new();
         let mut found = Vec::with_capacity(hits.len());
         for hit in hits {
             let mut sources: Vec<Named> = Vec::new();
-            for &number in links.numbers(hit.position) {
-                let Some(source) = links.source(number).filter(|_| !named.contains(&number)) else {
-                    continue;
-                };
-                named.push(number);
+            for source in links.of(hit.position).filter(|source| !source.everywhere) {
                 let producers = choose(&source.producers, &ranking, best);
+                let said_before =
+                    said.iter().any(|(param, named)| *param == source.param && *named == producers);
+                if said_before {
+                    continue;
+                }
+                said.push((&source.param, producers.clone()));
                 match sources.iter_mut().find(|other| other.producers == producers) {
                     Some(other) => other.params.push(source.param.clone()),
                     None => sources.push(Named { params: vec![source.param.clone()], producers }),

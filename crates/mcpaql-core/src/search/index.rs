@@ -3,36 +3,61 @@
 use super::rank::Ranking;
 use super::stem::stem;
 use super::vocabulary::Vocabulary;
-use super::words::{LONGEST, each_word};
+use super::words::each_word;
 use super::{Doc, Hit, query};
 use crate::operation::Category;
 use std::collections::HashMap;
 
-/// How much a word counts by where it stands.
-mod weight {
-    /// In the last literal segment of the path, which says what the operation is about.
-    pub(super) const SUBJECT: f32 = 3.0;
-    /// In the segment before, which says whose.
-    pub(super) const OWNER: f32 = 1.4;
+/// Where a word stands.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// The last literal segment of the path, which says what the operation is about.
+    Subject,
+    /// The segment before, which says whose.
+    Owner,
     /// Further to the front.
-    pub(super) const AREA: f32 = 0.6;
-    /// A placeholder.
-    pub(super) const PLACEHOLDER: f32 = 0.3;
-    pub(super) const NAME: f32 = 2.4;
-    pub(super) const SUMMARY: f32 = 2.0;
-    pub(super) const TAG: f32 = 0.8;
-    pub(super) const PARAM: f32 = 0.5;
-    pub(super) const FIELD: f32 = 0.7;
-    /// In the description's first sentence.
-    pub(super) const SENTENCE: f32 = 1.0;
-    /// In the rest of it.
-    pub(super) const DESCRIPTION: f32 = 0.35;
-    /// Where further words hardly add anything.
-    pub(super) const ENOUGH: f32 = 2.0;
+    Area,
+    Placeholder,
+    Name,
+    Summary,
+    Tag,
+    Param,
+    Field,
+    /// The description's first sentence.
+    Sentence,
+    /// The rest of it.
+    Description,
 }
 
+impl Place {
+    /// How much a word counts there.
+    const fn weight(self) -> f32 {
+        match self {
+            Place::Subject => 3.6,
+            Place::Name => 2.4,
+            Place::Summary => 2.0,
+            Place::Owner => 1.2,
+            Place::Sentence => 1.0,
+            Place::Tag => 0.8,
+            Place::Field => 0.7,
+            Place::Area => 0.6,
+            Place::Param | Place::Description => 0.35,
+            Place::Placeholder => 0.3,
+        }
+    }
+
+    /// Whether the words there name the operation.
+    const fn is_head(self) -> bool {
+        matches!(self, Place::Name | Place::Subject | Place::Owner | Place::Area)
+    }
+}
+
+/// Where further words hardly add anything.
+const ENOUGH: f32 = 3.0;
 /// Words of a description that are read; what matters is said first.
 const DESCRIPTION_WORDS: usize = 60;
+/// Bytes of a description in which they are looked for.
+const DESCRIPTION_BYTES: usize = 900;
 /// Parameters, and fields of an answer, that are read.
 const NAMES: usize = 48;
 
@@ -62,8 +87,12 @@ pub(super) struct Card {
     pub(super) deprecated: bool,
     /// Whether its path ends in a placeholder, so that it is about one thing.
     pub(super) single: bool,
+    /// How many placeholders its path has.
+    pub(super) needs: u8,
     /// How much all words of its head weigh.
     pub(super) head: f32,
+    /// Its place in the order of names: of two that fit equally well the same one is first, however they were added.
+    pub(super) rank: u32,
 }
 
 /// Operations, ready to be searched.
@@ -93,7 +122,13 @@ impl Index {
     /// At most `limit` operations that fit the question, the best first, none of them twice.
     #[must_use]
     pub fn search(&self, question: &str, limit: usize) -> Vec<Hit> {
-        Ranking::new(self, &query::read(self, question)).hits(limit)
+        self.search_among(question, limit, |_| true)
+    }
+
+    /// The same among the operations at positions that `fits` lets through.
+    #[must_use]
+    pub fn search_among(&self, question: &str, limit: usize, fits: impl Fn(usize) -> bool) -> Vec<Hit> {
+        Ranking::new(self, &query::read(self, question)).hits(limit, fits)
     }
 
     /// How many operations it holds.
@@ -152,63 +187,97 @@ fn rarity(holders: usize, all: usize) -> f32 {
     (1.0 + (all - holders + 0.5) / (holders + 0.5)).ln()
 }
 
+/// What is known of a word.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// The number of its stem.
+    stem: u32,
+    /// Whether it says nothing.
+    empty: bool,
+    /// Whether it says, in a name or path, what the operation is about.
+    names: bool,
+}
+
+/// What an operation holds of a stem.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    /// A bit for each place.
+    places: u16,
+    weight: f32,
+    head: bool,
+}
+
 /// An index in the making, for operations that are read one at a time.
 #[derive(Debug, Default)]
 pub struct Builder {
-    /// The number of the stem of every word that was seen, so that each word is stemmed once.
-    words: HashMap<Box<str>, u32>,
+    /// Every word that was seen, so that each is looked at once.
+    words: HashMap<Box<str>, Known>,
     numbers: HashMap<Box<str>, u32>,
-    stems: Vec<Box<str>>,
     /// Stem, operation, weight.
     found: Vec<(u32, Posting)>,
     cards: Vec<Card>,
-    /// What is held of the present operation.
-    scratch: Vec<(u32, f32, bool)>,
+    /// What the present operation holds, by stem.
+    held: Vec<Held>,
+    /// The stems it holds.
+    touched: Vec<u32>,
+    names: Vec<Box<str>>,
     buffer: String,
 }
 
 impl Builder {
     /// Adds the next operation.
     pub fn add(&mut self, doc: &Doc<'_>) {
-        self.scratch.clear();
         let vocabulary = Vocabulary::get();
-        self.read(doc.name, weight::NAME, true, vocabulary);
+        self.read(doc.name, Place::Name, vocabulary);
         let single = self.read_path(doc.path, vocabulary);
-        self.read(doc.summary, weight::SUMMARY, false, vocabulary);
+        self.read(doc.summary, Place::Summary, vocabulary);
         for tag in doc.tags {
-            self.read(tag, weight::TAG, false, vocabulary);
+            self.read(tag, Place::Tag, vocabulary);
         }
         for param in doc.params.iter().take(NAMES) {
-            self.read(param, weight::PARAM, false, vocabulary);
+            self.read(param, Place::Param, vocabulary);
         }
         for field in doc.fields.iter().take(NAMES) {
-            self.read(field, weight::FIELD, false, vocabulary);
+            self.read(field, Place::Field, vocabulary);
         }
         self.read_description(doc.description, vocabulary);
         self.keep();
-        self.cards.push(Card { category: doc.category, deprecated: doc.deprecated, single, head: 0.0 });
+        let needs = u8::try_from(doc.path.matches('{').count()).unwrap_or(u8::MAX);
+        self.cards.push(Card {
+            category: doc.category,
+            deprecated: doc.deprecated,
+            single,
+            needs,
+            head: 0.0,
+            rank: 0,
+        });
+        self.names.push(doc.name.into());
     }
 
     /// The finished index.
     #[must_use]
     pub fn finish(mut self) -> Index {
-        let mut order: Vec<u32> = (0..self.stems.len()).map(number).collect();
-        order.sort_unstable_by(|a, b| self.stems.get(*a as usize).cmp(&self.stems.get(*b as usize)));
-        let mut rank = vec![0_u32; order.len()];
-        for (place, &id) in order.iter().enumerate() {
-            if let Some(slot) = rank.get_mut(id as usize) {
-                *slot = number(place);
-            }
-        }
+        let mut stems: Vec<(Box<str>, u32)> = std::mem::take(&mut self.numbers).into_iter().collect();
+        stems.sort_unstable();
         let mut index = Index { cards: std::mem::take(&mut self.cards), ..Index::default() };
-        for &id in &order {
-            index.text.push_str(self.stems.get(id as usize).map_or("", |stem| &**stem));
+        let mut by_name: Vec<(&str, &mut Card)> =
+            self.names.iter().map(|name| &**name).zip(&mut index.cards).collect();
+        by_name.sort_by_key(|(name, _)| *name);
+        for (rank, (_, card)) in by_name.into_iter().enumerate() {
+            card.rank = number(rank);
+        }
+        let mut place = vec![0_u32; stems.len()];
+        for (at, (stem, id)) in stems.iter().enumerate() {
+            if let Some(slot) = place.get_mut(*id as usize) {
+                *slot = number(at);
+            }
+            index.text.push_str(stem);
             index.ends.push(number(index.text.len()));
         }
         // A counting sort by stem; operations were added in order and stay so.
-        let mut runs = vec![0_u32; order.len()];
+        let mut runs = vec![0_u32; stems.len()];
         for (stem, _) in &mut self.found {
-            *stem = rank.get(*stem as usize).copied().unwrap_or(0);
+            *stem = place.get(*stem as usize).copied().unwrap_or(0);
             if let Some(count) = runs.get_mut(*stem as usize) {
                 *count += 1;
             }
@@ -233,36 +302,28 @@ impl Builder {
         index
     }
 
-    fn read(&mut self, text: &str, weight: f32, head: bool, vocabulary: &Vocabulary) {
+    fn read(&mut self, text: &str, place: Place, vocabulary: &Vocabulary) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        each_word(text, &mut buffer, |word| self.hold(word, weight, head, vocabulary));
+        each_word(text, &mut buffer, |word| {
+            let known = self.know(word, vocabulary);
+            self.hold(known, place);
+        });
         self.buffer = buffer;
     }
 
-    fn hold(&mut self, word: &str, weight: f32, head: bool, vocabulary: &Vocabulary) {
-        let id = self.number(word);
-        let head = head && self.stems.get(id as usize).is_some_and(|stem| names_something(stem, vocabulary));
-        self.scratch.push((id, weight, head));
-    }
-
-    /// The number of a word's stem.
-    fn number(&mut self, word: &str) -> u32 {
-        if let Some(id) = self.words.get(word) {
-            return *id;
+    fn know(&mut self, word: &str, vocabulary: &Vocabulary) -> Known {
+        if let Some(known) = self.words.get(word) {
+            return *known;
         }
         let mut stemmed = word.to_owned();
         stem(&mut stemmed);
-        let id = match self.numbers.get(stemmed.as_str()) {
-            Some(id) => *id,
-            None => {
-                let id = number(self.stems.len());
-                self.stems.push(stemmed.as_str().into());
-                self.numbers.insert(stemmed.into(), id);
-                id
-            }
-        };
-        self.words.insert(word.into(), id);
-        id
+        let empty = vocabulary.is_empty(word);
+        let names = !empty && stemmed.len() > 1 && !vocabulary.is_common(&stemmed);
+        let next = number(self.numbers.len());
+        let stem = *self.numbers.entry(stemmed.into()).or_insert(next);
+        let known = Known { stem, empty, names };
+        self.words.insert(word.into(), known);
+        known
     }
 
     /// Reads the literal segments, of which the last says most; says whether a placeholder ends the path.
@@ -272,61 +333,67 @@ impl Builder {
         let mut place = 0;
         for segment in segments().rev() {
             if segment.contains('{') {
-                self.read(segment, weight::PLACEHOLDER, false, vocabulary);
+                self.read(segment, Place::Placeholder, vocabulary);
                 continue;
             }
-            let weight = match place {
-                0 => weight::SUBJECT,
-                1 => weight::OWNER,
-                _ => weight::AREA,
+            let stands = match place {
+                0 => Place::Subject,
+                1 => Place::Owner,
+                _ => Place::Area,
             };
-            self.read(segment, weight, true, vocabulary);
+            self.read(segment, stands, vocabulary);
             place += 1;
         }
         single
     }
 
     fn read_description(&mut self, text: &str, vocabulary: &Vocabulary) {
-        let mut buffer = std::mem::take(&mut self.buffer);
+        let text = text.get(..text.floor_char_boundary(DESCRIPTION_BYTES)).unwrap_or_default();
         let (first, rest) = text.split_once(". ").unwrap_or((text, ""));
-        // A word takes at least two bytes; what lies far behind the last word that counts need not be looked through.
-        let rest = rest.get(..rest.floor_char_boundary(DESCRIPTION_WORDS * 16)).unwrap_or_default();
+        let mut buffer = std::mem::take(&mut self.buffer);
         let mut left = DESCRIPTION_WORDS;
-        for (part, weight) in [(first, weight::SENTENCE), (rest, weight::DESCRIPTION)] {
+        for (part, place) in [(first, Place::Sentence), (rest, Place::Description)] {
             each_word(part, &mut buffer, |word| {
-                if left > 0 && !vocabulary.is_empty(word) {
+                if left == 0 {
+                    return;
+                }
+                let known = self.know(word, vocabulary);
+                if !known.empty {
                     left -= 1;
-                    self.hold(word, weight, false, vocabulary);
+                    self.hold(known, place);
                 }
             });
         }
         self.buffer = buffer;
     }
 
-    /// Turns what is held into postings, one for each stem; a word counts once for each weight it has.
+    /// A word counts once in each place.
+    fn hold(&mut self, known: Known, place: Place) {
+        let at = known.stem as usize;
+        if at >= self.held.len() {
+            self.held.resize(at + 1, Held::default());
+        }
+        let Some(held) = self.held.get_mut(at) else { return };
+        let mark = 1_u16 << place as u8;
+        if held.places == 0 {
+            self.touched.push(known.stem);
+        }
+        if held.places & mark == 0 {
+            held.places |= mark;
+            held.weight += place.weight();
+        }
+        held.head |= place.is_head() && known.names;
+    }
+
+    /// Turns what is held of the present operation into postings, one for each stem.
     fn keep(&mut self) {
         let doc = number(self.cards.len());
-        self.scratch.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(b.2.cmp(&a.2)));
-        self.scratch.dedup_by(|later, earlier| {
-            let same = later.0 == earlier.0 && later.1.total_cmp(&earlier.1).is_eq();
-            if same {
-                earlier.2 |= later.2;
-            }
-            same
-        });
-        for group in self.scratch.chunk_by(|a, b| a.0 == b.0) {
-            let Some(&(id, _, _)) = group.first() else { continue };
-            let sum: f32 = group.iter().map(|(_, weight, _)| weight).sum();
-            let weight = sum / (sum + weight::ENOUGH);
-            let head = group.iter().any(|(_, _, head)| *head);
-            self.found.push((id, Posting { doc, weight: if head { -weight } else { weight } }));
+        for stem in self.touched.drain(..) {
+            let Some(held) = self.held.get_mut(stem as usize).map(std::mem::take) else { continue };
+            let weight = held.weight / (held.weight + ENOUGH);
+            self.found.push((stem, Posting { doc, weight: if held.head { -weight } else { weight } }));
         }
     }
-}
-
-/// Whether a stem in a name or path says what the operation is about.
-fn names_something(stem: &str, vocabulary: &Vocabulary) -> bool {
-    stem.len() > 1 && stem.len() <= LONGEST && !vocabulary.is_common(stem) && !vocabulary.is_empty(stem)
 }
 
 fn weigh_heads(index: &mut Index) {

@@ -73,4 +73,4 @@ pub struct Hit {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

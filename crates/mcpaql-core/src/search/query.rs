@@ -13,7 +13,7 @@ const MOST_WORDS: usize = 48;
 /// How much a verb counts that half of all operations start with.
 const COMMON_VERB: f32 = 0.2;
 /// How much a word counts that looks like part of somebody's name or a title.
-const PROPER_NAME: f32 = 0.35;
+const PROPER_NAME: f32 = 0.25;
 /// How much a word counts for another of its family.
 const RELATIVE: f32 = 0.7;
 /// How much a word counts for one that is spelt nearly alike.
@@ -22,9 +22,13 @@ const MISSPELT: f32 = 0.6;
 /// How much the verb counts that a command starts with, where it is a rare one.
 const COMMAND: f32 = 1.2;
 /// How much `find` asks for an operation that searches.
-const SEARCH: f32 = 0.5;
+const SEARCH: f32 = 0.7;
 /// How much a word counts for what it hints at.
 const HINT: f32 = 0.3;
+/// Once a word of this weight was said, others may be said in addition.
+const ASIDE: f32 = 0.9;
+/// What is said in addition counts no less than this.
+const LEAST_ASIDE: f32 = 0.5;
 /// How far a verb's second word may stand from its first.
 const REACH: usize = 5;
 
@@ -118,16 +122,9 @@ impl Query {
             if matches!(word.text.as_str(), "who" | "whom") {
                 self.number = self.number.or(Some(Number::Several));
             }
-            aside *= match word.text.as_str() {
-                "that" | "which" | "so" | "because" | "if" if !asked.is_empty() => 0.9,
-                "in" | "on" | "for" | "from" | "with" | "to" | "as" | "under" | "into" | "between" | "at"
-                | "by"
-                    if asked.iter().any(|a| a.weight >= 0.9) =>
-                {
-                    0.9
-                }
-                _ => 1.0,
-            };
+            if asked.iter().any(|asked| asked.weight >= ASIDE) {
+                aside *= vocabulary.turns_aside(&word.text);
+            }
             let follows = vocabulary.quotes(&word.text) && !asked.is_empty();
             content |= follows;
             if follows || vocabulary.is_empty(&word.text) {
@@ -135,20 +132,18 @@ impl Query {
                 continue;
             }
             let mut weight = verb_weight(&word.stem, vocabulary);
-            if verb_next {
-                let verb = vocabulary.verb(&word.stem);
-                if weight >= 1.0 && verb.is_some() && self.intent.is_none() {
-                    weight = COMMAND;
-                }
-                self.intent = self.intent.or(verb);
-            } else if self.number.is_none() && weight >= 1.0 {
+            let verb = vocabulary.verb(&word.stem).filter(|_| verb_next);
+            if weight >= 1.0 && verb.is_some() && self.intent.is_none() {
+                weight = COMMAND;
+            } else if weight >= 1.0 && self.number.is_none() {
                 self.number = word.number();
             }
+            self.intent = self.intent.or(verb);
             verb_next = false;
             if word.proper || content {
                 weight *= PROPER_NAME;
             }
-            weight *= aside.max(0.5);
+            weight *= aside.max(LEAST_ASIDE);
             asked.push(Asked { stem: &word.stem, weight, hints: &[] });
         }
         asked

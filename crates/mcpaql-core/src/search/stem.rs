@@ -93,9 +93,8 @@ fn adverb(word: &mut String) -> bool {
 /// `-ion` and `-ity`, where enough is left.
 fn abstract_noun(word: &mut String) {
     let long = word.len();
-    if long >= 6 && (word.ends_with("tion") || word.ends_with("sion")) {
-        cut(word, 3);
-    } else if long >= 8 && word.ends_with("ity") {
+    let acting = long >= 6 && (word.ends_with("tion") || word.ends_with("sion"));
+    if acting || (long >= 8 && word.ends_with("ity")) {
         cut(word, 3);
     }
 }
@@ -174,11 +173,8 @@ mod tests {
             ("status", "stat"),
             ("user", "use"),
             ("string", "str"),
-            ("news", "new"),
         ] {
-            if (one, other) != ("news", "new") {
-                assert_ne!(stemmed(one), stemmed(other), "{one}, {other}");
-            }
+            assert_ne!(stemmed(one), stemmed(other), "{one}, {other}");
         }
     }
 

@@ -17,7 +17,7 @@ const EMPTY: &str = "a about able actually all also am an and another any anybod
     which while who whom whose why will with within without would yes you your yours";
 
 /// Verbs that half of all operations start with: they say what kind of operation is meant, hardly which.
-const COMMON: &str = "add change create delete edit fetch find get give have list look make modify new obtain open perform post \
+const COMMON: &str = "add change create delete edit fetch find get give have list look make mark modify new obtain open perform post \
     put read remove retrieve return see set show update use view write";
 
 /// Verbs by what they do to the world.
@@ -72,6 +72,7 @@ const PHRASES: &[(&str, Option<Category>, &str)] = &[
     ("look up", Some(Category::Read), "search"),
     ("looks like", Some(Category::Read), "image"),
     ("make sure", None, ""),
+    ("my account", None, "authenticated"),
     ("on behalf of", None, ""),
     ("once more", None, "retry"),
     ("one more time", None, "retry"),
@@ -107,7 +108,6 @@ const SAME: &[&str] = &[
     "ask request",
     "attach upload",
     "auth authentication authorization",
-    "authenticated self",
     "avatar image photo picture pic img",
     "birthday birth birthdate born",
     "bug issue ticket",
@@ -244,7 +244,11 @@ const PEOPLE: &str = "person people user member";
 
 /// Words of somebody who means what is theirs, and the words that APIs have for them.
 const MINE: &str = "my mine myself our ours";
-const CALLER: &str = "authenticated me current self my";
+const CALLER: &str = "authenticated me";
+
+/// Words that start a clause, and words that start a circumstance: what follows says more about what was said before.
+const CLAUSES: &str = "that which so because if while when";
+const CIRCUMSTANCES: &str = "in on for from with to as under into between at by";
 
 /// Second words of verbs that may enclose what they are about: `turn the lights off`.
 const PARTICLES: &str = "away down off on out over up";
@@ -261,6 +265,7 @@ pub(super) struct Vocabulary {
     verbs: HashMap<String, Category>,
     questions: HashMap<String, ()>,
     quotes: HashMap<String, ()>,
+    asides: HashMap<&'static str, f32>,
     particles: HashMap<String, ()>,
     /// Words that count a little for others, whatever else they say.
     hints: HashMap<&'static str, Vec<String>>,
@@ -319,6 +324,7 @@ impl Vocabulary {
             verbs,
             questions: set(QUESTIONS, str::to_owned),
             quotes: set(QUOTES, str::to_owned),
+            asides: asides(),
             particles: set(PARTICLES, str::to_owned),
             hints: hints(),
             phrases,
@@ -351,6 +357,11 @@ impl Vocabulary {
         self.quotes.contains_key(word)
     }
 
+    /// How much less counts what follows an unstemmed word.
+    pub(super) fn turns_aside(&self, word: &str) -> f32 {
+        self.asides.get(word).copied().unwrap_or(1.0)
+    }
+
     /// Whether an unstemmed word may end a verb at a distance.
     pub(super) fn is_particle(&self, word: &str) -> bool {
         self.particles.contains_key(word)
@@ -370,6 +381,12 @@ impl Vocabulary {
     pub(super) fn alike(&self, stem: &str) -> &[(Vec<String>, f32)] {
         self.alike.get(stem).map_or(&[], Vec::as_slice)
     }
+}
+
+fn asides() -> HashMap<&'static str, f32> {
+    let clauses = CLAUSES.split_whitespace().map(|word| (word, 0.8));
+    let circumstances = CIRCUMSTANCES.split_whitespace().map(|word| (word, 0.9));
+    clauses.chain(circumstances).collect()
 }
 
 fn hints() -> HashMap<&'static str, Vec<String>> {

@@ -29,7 +29,11 @@ pub(super) fn each_word(text: &str, buffer: &mut String, mut word: impl FnMut(&s
         if before.is_some_and(|before| splits(before, ch, chars.peek().copied())) {
             flush(buffer, &mut word);
         }
-        buffer.extend(ch.to_lowercase().filter(|c| c.is_alphanumeric()));
+        if ch.is_ascii() {
+            buffer.push(ch.to_ascii_lowercase());
+        } else {
+            buffer.extend(ch.to_lowercase().filter(|c| c.is_alphanumeric()));
+        }
         before = Some(ch);
     }
     flush(buffer, &mut word);

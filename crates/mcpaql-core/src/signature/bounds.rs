@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 /// A longer pattern is no hint any more.
 const LONG_PATTERN: usize = 40;
-/// Longer texts are rarely written by accident.
-const LONG_TEXT: u64 = 1024;
+/// Longer texts and lists are rarely written by accident.
+const LONG: u64 = 100;
 /// From here on a bound is only the width of a machine's integer.
 const WIDE: f64 = 2_147_483_647.0;
 
@@ -18,6 +18,11 @@ pub(super) fn bounds(kind: &str, map: &Map<String, Value>) -> Option<String> {
         "array" => items(map),
         _ => None,
     }
+}
+
+/// Whether a schema only says how long its texts are, which is noise inside a list.
+pub(super) fn only_length(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "string") && schema.get("pattern").is_none()
 }
 
 /// ` /* default 30 */`: what the target takes where a caller says nothing. Empty values go without saying.
@@ -57,14 +62,14 @@ fn length(map: &Map<String, Value>) -> Option<String> {
     let bound = |key: &str| map.get(key).and_then(Value::as_u64);
     // One character is what every text has.
     let least = bound("minLength").filter(|least| *least > 1);
-    let most = bound("maxLength").filter(|most| *most <= LONG_TEXT);
+    let most = bound("maxLength").filter(|most| *most <= LONG);
     span(least, most).map(|span| format!("{span} chars"))
 }
 
 fn items(map: &Map<String, Value>) -> Option<String> {
     let bound = |key: &str| map.get(key).and_then(Value::as_u64);
     let least = bound("minItems").filter(|least| *least > 0);
-    let most = bound("maxItems").filter(|most| *most <= LONG_TEXT);
+    let most = bound("maxItems").filter(|most| *most <= LONG);
     span(least, most).map(|span| format!("{span} items"))
 }
 
@@ -129,8 +134,12 @@ mod tests {
             (json!({"type": "string", "pattern": "x".repeat(99), "maxLength": 9}), "string(..9 chars)"),
             (json!({"type": "string", "format": "email", "maxLength": 80}), "string(email)"),
             (
-                json!({"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 10}),
+                json!({"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 1, "maxItems": 10}),
                 "string[](1..10 items)",
+            ),
+            (
+                json!({"type": "array", "items": {"type": "string", "pattern": "^a"}, "maxItems": 1000}),
+                "string(/^a/)[]",
             ),
         ] {
             assert_eq!(Form::FULL.text(&schema), expected, "{schema}");

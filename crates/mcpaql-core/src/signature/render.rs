@@ -1,6 +1,6 @@
 //! A schema as the text of a type. One line, whatever the schema.
 
-use super::bounds::{bounds, default_comment};
+use super::bounds::{bounds, default_comment, only_length};
 use super::{key, pascal_case, type_name};
 use crate::schema::{required_fields, shorten};
 use indexmap::IndexMap;
@@ -192,7 +192,10 @@ impl Form<'_> {
         };
         match (map.get("prefixItems"), map.get("items")) {
             (Some(Value::Array(items)), _) | (None, Some(Value::Array(items))) => tuple(items),
-            (_, Some(items)) => format!("{}[]", self.render(items, depth + 1).in_parentheses().text),
+            (_, Some(items)) => {
+                let form = Form { hints: self.hints && !only_length(items), ..self };
+                format!("{}[]", form.render(items, depth + 1).in_parentheses().text)
+            }
             _ => "any[]".to_owned(),
         }
     }

@@ -9,9 +9,9 @@ use crate::signature;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-/// How many groups a description counts before it says "and more".
+/// How many groups a description counts before it says "and more"; fewer where that would break the budget.
 const GROUPS: usize = 12;
-/// The same where even that would break the budget.
+const SOME_GROUPS: usize = 6;
 const FEW_GROUPS: usize = 3;
 /// A longer title or tag is cut.
 const LABEL: usize = 32;
@@ -25,6 +25,7 @@ const LONG_EXAMPLE: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Detail {
     Counts,
+    Some,
     Groups,
     Names,
     Signatures,
@@ -143,7 +144,14 @@ fn label(text: &str) -> String {
         width += if c.is_ascii() { 1 } else { 4 };
         width <= LABEL
     });
-    shorten(&text, fitting.count()).into_owned()
+    let fitting = fitting.count();
+    let cut = shorten(&text, fitting);
+    // Between words, unless that would leave next to nothing.
+    let whole = cut.strip_suffix('…').filter(|_| cut != text).and_then(|start| start.rsplit_once(' '));
+    match whole.map(|(start, _)| start.trim_end_matches(|c: char| !c.is_alphanumeric())) {
+        Some(start) if start.chars().count() * 2 > fitting => format!("{start}…"),
+        _ => cut.into_owned(),
+    }
 }
 
 /// What the adapter is called.
@@ -189,6 +197,7 @@ fn list(catalog: &Catalog, entries: &[&Entry], detail: Detail, separator: &str) 
         }),
         Detail::Names => names(&|entry| entry.operation.name.clone()),
         Detail::Groups => counted(entries, GROUPS),
+        Detail::Some => counted(entries, SOME_GROUPS),
         Detail::Counts => counted(entries, FEW_GROUPS),
     }
 }

@@ -268,6 +268,10 @@ operations: {{ update: [{{ name: set_it, maps_to: PUT /a, params: {{ {params} }}
         json!({"code": "ABCDEFGHI"})
     );
     assert_eq!(
+        made_up("code: { type: string, pattern: '^[A-Z]{9}$', maxLength: 3, required: true }"),
+        Value::Null
+    );
+    assert_eq!(
         made_up("code: { type: string, pattern: '^[A-Z]{3}$', example: ABC, required: true }"),
         json!({"code": "ABC"})
     );

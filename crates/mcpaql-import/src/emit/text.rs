@@ -29,9 +29,18 @@ pub(super) fn write(out: &mut String, adapter: &Adapter, provenance: &Provenance
     let _ = writeln!(out, "mcpaql serve {}-adapter.md\n```", adapter.name);
 }
 
+/// What every imported document says of itself.
+const IMPORTED: &str = "Imported from ";
+
+/// Whether a text was written by an import.
+pub(super) fn is_imported(text: &str) -> bool {
+    let heading = "\n## Where it comes from\n\n";
+    text.split_once(heading).is_some_and(|(_, origin)| origin.starts_with(IMPORTED))
+}
+
 fn origin(provenance: &Provenance) -> String {
     let code = |text: &str| format!("`{}`", one_line(text).replace('`', "'"));
-    let mut text = format!("Imported from {}", code(&source_name(&provenance.source)));
+    let mut text = format!("{IMPORTED}{}", code(&source_name(&provenance.source)));
     if let Some(version) = provenance.version.as_deref().filter(|version| !version.trim().is_empty()) {
         let _ = write!(text, ", version {}", code(version));
     }

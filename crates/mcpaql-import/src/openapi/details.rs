@@ -4,6 +4,9 @@
 //! have distinct legal names, the same ones in the outline as in the whole; and no default of the document is ever filled
 //! in, because it tells what the API does when it is given nothing.
 
+#[cfg(test)]
+mod tests;
+
 use super::answer::{self, Response};
 use super::body::{self, Body};
 use super::params::{self, Draft, File};
@@ -95,7 +98,7 @@ pub struct Details {
     pub params: Vec<Param>,
     /// What comes back.
     pub returns: Option<Returns>,
-    /// The document's own example, at most one; it may still not fit.
+    /// The document's own example, at most one.
     pub examples: Vec<Example>,
     /// How answers are divided into pages.
     pub pagination: Option<Pagination>,
@@ -130,6 +133,7 @@ pub fn details(cx: &Context<'_>, head: &Operation, path_params: &[Value], operat
     let whole = body.as_ref().is_some_and(|body| body.whole);
     let example = body.as_ref().and_then(|body| body.example.as_ref());
     let examples = examples::call(&drafts, &params, example, whole, &writer.types);
+    let examples = examples::fitting(head, &params, examples, &writer.types);
     let response = answer::response(cx, operation);
     let seen = response
         .as_ref()
@@ -241,8 +245,17 @@ fn file() -> Value {
 
 /// Whether a value must not be repeated anywhere.
 fn is_secret(name: &str, schema: &Value) -> bool {
-    const NAMES: [&str; 6] =
-        ["password", "passphrase", "client_secret", "private_key", "secret_key", "secret"];
+    const NAMES: [&str; 9] = [
+        "password",
+        "passphrase",
+        "client_secret",
+        "private_key",
+        "secret_key",
+        "secret",
+        "access_token",
+        "oauth_token",
+        "api_key",
+    ];
     let text = schema.get("type").is_some_and(|kind| kind == "string") && schema.get("enum").is_none();
     let named = NAMES
         .iter()

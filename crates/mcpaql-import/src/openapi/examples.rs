@@ -3,8 +3,10 @@
 use super::details::Context;
 use super::params::{Draft, located};
 use indexmap::IndexMap;
-use mcpaql_core::operation::{Example, Param, Place};
+use mcpaql_core::operation::{Example, Operation, Param, Place};
 use mcpaql_core::sample::sample;
+use mcpaql_core::schema::Schemas;
+use mcpaql_core::validate::{CompiledParams, Limits};
 use serde_json::{Map, Value};
 
 /// A longer example costs more than it shows.
@@ -27,6 +29,24 @@ pub(super) fn of(cx: &Context<'_>, node: &Value, base: &str) -> Option<Value> {
 /// The example that a schema carries.
 pub(super) fn of_schema(schema: &Value) -> Option<Value> {
     schema.get("example").or_else(|| schema.get("examples").and_then(|list| list.get(0))).cloned()
+}
+
+/// Keeps the examples that the operation itself would accept; documents contradict themselves.
+pub(super) fn fitting(
+    head: &Operation,
+    params: &[Param],
+    examples: Vec<Example>,
+    types: &IndexMap<String, Value>,
+) -> Vec<Example> {
+    if examples.is_empty() {
+        return examples;
+    }
+    let operation = Operation { params: params.to_vec(), ..head.clone() };
+    let (mut schemas, _) = Schemas::compile(types);
+    let (compiled, _) = CompiledParams::compile(&operation, &mut schemas, "");
+    let fits =
+        |example: &Example| compiled.validate(example.params.clone(), &schemas, &Limits::default()).is_ok();
+    examples.into_iter().filter(fits).collect()
 }
 
 /// One call of the document's own values, where it has some; what else must be given is made up.

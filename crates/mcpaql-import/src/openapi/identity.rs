@@ -5,6 +5,7 @@ use super::markdown::flatten;
 use super::scan;
 use mcpaql_core::adapter::title_of;
 use mcpaql_core::naming::MAX_NAME;
+use mcpaql_core::overrides::AdapterOverride;
 
 /// Words of a title that tell nothing about the API.
 const GENERIC: &[&str] = &[
@@ -40,6 +41,8 @@ const GENERIC: &[&str] = &[
 ];
 /// How many words of a title make a name.
 const MAX_WORDS: usize = 4;
+/// A longer title is no name for people.
+const MAX_DISPLAY_NAME: usize = 40;
 /// How long a description may be.
 const MAX_DESCRIPTION: usize = 600;
 
@@ -49,6 +52,8 @@ pub(crate) struct Identity {
     pub(crate) name: String,
     pub(crate) display_name: String,
     pub(crate) version: String,
+    /// As the document has it, where it has one.
+    pub(crate) said_version: Option<String>,
     pub(crate) description: String,
 }
 
@@ -58,19 +63,41 @@ pub(crate) fn read(document: &Document, name: Option<&str>) -> Identity {
     let text = |key: &str| info.get(key).and_then(|text| scan::string(text)).unwrap_or_default();
     let title = flatten(&text("title")).replace('\n', " ");
     let name = name.map_or_else(|| name_of_title(&title), legal);
-    let version = text("version");
-    let version = version.trim().trim_start_matches('v');
+    let said = text("version").trim().to_owned();
+    let version = said.as_str().trim_start_matches('v');
     let description =
         [text("description"), text("summary")].iter().map(|text| flatten(text)).find(|text| !text.is_empty());
     Identity {
-        display_name: if title.is_empty() { title_of(&name) } else { title.clone() },
+        display_name: if is_display_name(&title) { title.clone() } else { title_of(&name) },
         version: if is_semver(version) { version.to_owned() } else { "1.0.0".to_owned() },
+        said_version: Some(said.clone()).filter(|said| !said.is_empty()),
         description: description
             .map(|text| shortened(&text))
             .or(Some(title).filter(|title| !title.is_empty()))
             .unwrap_or_else(|| format!("The {} API", title_of(&name))),
         name,
     }
+}
+
+impl Identity {
+    /// What the author calls it instead.
+    pub(crate) fn correct(&mut self, correction: &AdapterOverride) {
+        if let Some(display_name) = &correction.display_name {
+            self.display_name.clone_from(display_name);
+        }
+        if let Some(description) = &correction.description {
+            self.description.clone_from(description);
+        }
+    }
+}
+
+/// Whether a title is what people call the API, not the document that describes it.
+fn is_display_name(title: &str) -> bool {
+    const ABOUT_THE_DOCUMENT: [&str; 4] = ["openapi", "swagger", "spec", "definition"];
+    let lower = title.to_lowercase();
+    !title.is_empty()
+        && title.chars().count() <= MAX_DISPLAY_NAME
+        && !ABOUT_THE_DOCUMENT.iter().any(|word| lower.contains(word))
 }
 
 fn name_of_title(title: &str) -> String {

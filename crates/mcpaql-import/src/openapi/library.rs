@@ -14,9 +14,10 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Facts;
 use mcpaql_core::library::{Full, Library, Outline};
 use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, Place};
+use mcpaql_core::overrides::Correction;
 use mcpaql_core::suggest::snake_case;
 use serde_json::{Value, json};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An OpenAPI document as a library: heads are made from the text, the rest is read on demand.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ pub(crate) struct Entry {
     pub(crate) category: Category,
     pub(crate) danger: Danger,
     pub(crate) facts: Facts,
+    pub(crate) correction: Option<Arc<Correction>>,
 }
 
 /// What all operations have in common.
@@ -87,6 +89,9 @@ pub(crate) fn head(draft: &Draft<'_>, entry: &Entry, binding: Binding) -> Operat
     operation.danger = entry.danger;
     operation.deprecated = draft.deprecation();
     operation.source_id = draft.said.id.as_deref().map(str::to_owned);
+    if let Some(correction) = &entry.correction {
+        correction.apply(&mut operation);
+    }
     operation
 }
 
@@ -143,6 +148,12 @@ impl Described {
         self.source(index).map(|source| source.head)
     }
 
+    /// The operations that are corrected, by position.
+    pub(crate) fn corrections(&self) -> impl Iterator<Item = (usize, &Correction)> {
+        let corrections = self.entries.iter().map(|entry| entry.correction.as_deref()).enumerate();
+        corrections.filter_map(|(index, correction)| Some((index, correction?)))
+    }
+
     /// The operation in that position, and what was changed or left out of it.
     #[must_use]
     pub fn read(&self, index: usize) -> Option<(Full, Vec<Note>)> {
@@ -153,6 +164,9 @@ impl Described {
         complete(&mut head, details);
         for (name, value) in &query {
             fix(&mut head.params, name, value);
+        }
+        if let Some(correction) = self.entries.get(index).and_then(|entry| entry.correction.as_ref()) {
+            correction.apply(&mut head);
         }
         Some((Full { operation: head, types }, notes))
     }

@@ -6,9 +6,12 @@
 mod answer;
 mod body;
 mod collection;
+mod corrections;
 pub mod details;
 mod document;
 mod examples;
+#[cfg(test)]
+mod fixture;
 mod heads;
 mod identity;
 mod index;
@@ -22,17 +25,21 @@ mod scan;
 mod schema;
 mod security;
 mod servers;
-mod stand_in;
 mod template;
 mod text;
 pub mod type_names;
+mod whole;
 
 pub use details::Version;
 pub use document::Document;
 pub use library::Described;
 pub use refs::{Loaded, Loader, NoLoader, Refs, Resolved};
-pub use stand_in::Report;
+pub use whole::{Whole, whole};
 
+use crate::emit;
+use crate::naming::{NameInput, name_operations};
+use crate::report::{Judged, Report};
+use crate::select::Selection;
 use heads::{Draft, Home};
 use indexmap::IndexMap;
 use library::{Entry, Setting};
@@ -41,12 +48,12 @@ use mcpaql_core::classify::{Decision, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
-use mcpaql_core::operation::{Binding, BodyForm};
+use mcpaql_core::operation::{Binding, BodyForm, Category};
+use mcpaql_core::overrides::Overrides;
 use mcpaql_core::policy::HintOverrides;
 use refs::Documents;
 use security::{Asked, Security};
 use servers::Site;
-use stand_in::{NameInput, name_operations};
 use std::sync::Arc;
 
 /// What the caller wants.
@@ -56,6 +63,10 @@ pub struct Options {
     pub name: Option<String>,
     /// Where the document came from, if from the network: relative addresses are relative to it.
     pub url: Option<String>,
+    /// Which operations to take.
+    pub selection: Selection,
+    /// What the author corrects.
+    pub overrides: Overrides,
 }
 
 /// A document that was opened.
@@ -67,13 +78,15 @@ pub struct Import {
     pub library: Arc<Described>,
     /// What was decided and what was left out.
     pub report: Report,
+    /// The version that the description gives itself.
+    pub version: Option<String>,
 }
 
 /// Opens a document.
 ///
 /// # Errors
 ///
-/// Why the text is no OpenAPI document at all.
+/// Why the text is no OpenAPI document at all, or which corrections match nothing in it.
 pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<Import, Vec<Diagnostic>> {
     let mut notes = Vec::new();
     let main = Document::read(text, &mut notes)?;
@@ -85,7 +98,9 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     }
     let (version, unsure) = main.version();
     notes.extend(unsure);
-    let identity = identity::read(&main, options.name.as_deref());
+    let mut identity =
+        identity::read(&main, options.name.as_deref().or(options.overrides.adapter.name.as_deref()));
+    identity.correct(&options.overrides.adapter);
     let documents = Documents::new(main, loader);
     let homes = heads::homes(&documents, &mut notes);
     let (drafts, skipped) = drafts(&homes, &mut notes);
@@ -97,16 +112,44 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
         .map(|(draft, home)| classify(&library::evidence(&documents, home, draft)))
         .collect();
     let names = names(&drafts, &decisions);
+    let corrections = corrections::find(&options.overrides, &drafts, &names)?;
     let mut report = Report { skipped, ..Report::default() };
-    let mut entries = Vec::with_capacity(drafts.len());
-    let mut operations = Vec::with_capacity(drafts.len());
-    for ((draft, decision), name) in drafts.iter().zip(decisions).zip(names) {
+    let mut taken = Vec::with_capacity(drafts.len());
+    let mut idle = options.selection.rules();
+    let judged = drafts.iter().zip(decisions).zip(names).zip(corrections);
+    for (((draft, mut decision), name), correction) in judged {
         let Some(home) = homes.get(draft.place.0) else { continue };
         let binding = Binding::Http(setting.binding(draft, home));
-        let entry = entry(draft, &decision, &name, &binding);
-        operations.push(library::head(draft, &entry, binding));
+        let (name, category) = corrections::decide(correction.as_deref(), name, &mut decision);
+        let mut entry = entry(draft, &decision, category, &name, &binding);
+        entry.correction.clone_from(&correction);
+        let operation = library::head(draft, &entry, binding);
+        let wanted = correction.as_ref().and_then(|correction| correction.include);
+        let is_taken = wanted.unwrap_or_else(|| options.selection.takes(&operation, draft.path));
+        idle.retain(|rule| !rule.fits(&operation, draft.path));
+        if !is_taken {
+            report.excluded += 1;
+            continue;
+        }
+        let judged = Judged {
+            name,
+            source_id: operation.source_id.clone(),
+            method: draft.method.to_owned(),
+            path: draft.path.to_owned(),
+            category,
+            decision,
+            corrected: correction.is_some(),
+        };
+        taken.push((operation, entry, judged));
+    }
+    // A description is served in the order in which its document would be.
+    taken.sort_by_cached_key(|(operation, ..)| emit::place(operation));
+    let mut operations = Vec::with_capacity(taken.len());
+    let mut entries = Vec::with_capacity(taken.len());
+    for (operation, entry, judged) in taken {
+        operations.push(operation);
         entries.push(entry);
-        report.decisions.push((name, decision));
+        report.operations.push(judged);
     }
     if operations.is_empty() {
         notes.push(Diagnostic::warning(
@@ -115,15 +158,24 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
             "The document describes no operation that can be called",
         ));
     }
+    notes.extend(idle.iter().map(|rule| {
+        Diagnostic::warning(
+            Code::SchemaUnresolvedRef,
+            "",
+            format!("The rule '{}' matches no operation", rule.written()),
+        )
+    }));
     let callbacks = drafts.iter().map(|draft| draft.said.callbacks).sum();
     report.ignored =
         vec![("webhooks".to_owned(), documents.main.webhooks()), ("callbacks".to_owned(), callbacks)];
     drop(drafts);
     notes.extend(documents.problems());
     report.diagnostics = notes;
+    let said_version = identity.said_version.clone();
     let adapter = adapter(identity, &setting, operations);
     let library = Arc::new(Described::new(documents, homes, entries, setting));
-    Ok(Import { adapter, library, report })
+    corrections::check_params(&options.overrides, &library, &adapter.operations)?;
+    Ok(Import { adapter, library, report, version: said_version })
 }
 
 /// Every operation that can be called; the others are diagnosed and counted.
@@ -163,8 +215,7 @@ fn names(drafts: &[Draft<'_>], decisions: &[Decision]) -> Vec<String> {
     name_operations(&inputs)
 }
 
-fn entry(draft: &Draft<'_>, decision: &Decision, name: &str, binding: &Binding) -> Entry {
-    let category = decision.published();
+fn entry(draft: &Draft<'_>, decision: &Decision, category: Category, name: &str, binding: &Binding) -> Entry {
     let effect = if decision.effect.category() == category { decision.effect } else { Effect::of(category) };
     let facts = facts::infer(&Declared {
         category,
@@ -175,7 +226,14 @@ fn entry(draft: &Draft<'_>, decision: &Decision, name: &str, binding: &Binding) 
         reach: Reach::Open,
         binding,
     });
-    Entry { place: draft.place, name: name.into(), category, danger: decision.danger, facts }
+    Entry {
+        place: draft.place,
+        name: name.into(),
+        category,
+        danger: decision.danger,
+        facts,
+        correction: None,
+    }
 }
 
 fn setting(
@@ -188,7 +246,10 @@ fn setting(
 ) -> Setting {
     let url = options.url.as_deref();
     let prefix = servers::screaming(&identity.name);
-    let base_url = servers::base_url(&documents.main, version, &Site { url, prefix: &prefix }, notes);
+    let base_url = match &options.overrides.adapter.base_url {
+        Some(base_url) => base_url.trim_end_matches('/').to_owned(),
+        None => servers::base_url(&documents.main, version, &Site { url, prefix: &prefix }, notes),
+    };
     let security = Security::read(documents, url, &prefix, notes);
     let mut asked = Asked::default();
     let said = || drafts.iter().map(|draft| draft.said.security);

@@ -172,9 +172,12 @@ fn may_count(param: &Param, number: bool) -> bool {
         param.schema.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with("date"));
     match kind {
         "integer" | "number" => true,
-        "string" | "" => {
-            !dated && !(number && matches!(param.name.as_str(), "from" | "start" | "first" | "top" | "max"))
+        "string" | ""
+            if number && matches!(param.name.as_str(), "from" | "start" | "first" | "top" | "max") =>
+        {
+            false
         }
+        "string" | "" => !dated,
         _ => false,
     }
 }

@@ -332,12 +332,12 @@ fn api_key(id: &str, value: &Value, prefix: &str, many: bool) -> Option<Auth> {
     } else {
         format!("{prefix}_API_KEY")
     };
-    let (place, before) = match place {
-        "query" => (KeyPlace::Query(name.to_owned()), String::new()),
-        "cookie" => (KeyPlace::Header("Cookie".to_owned()), format!("{name}=")),
-        _ => (KeyPlace::Header(name.to_owned()), String::new()),
+    let place = match place {
+        "query" => KeyPlace::Query(name.to_owned()),
+        "cookie" => KeyPlace::Cookie(name.to_owned()),
+        _ => KeyPlace::Header(name.to_owned()),
     };
-    Some(Auth::ApiKey { key_env, place, prefix: before })
+    Some(Auth::ApiKey { key_env, place, prefix: String::new() })
 }
 
 fn oauth(value: &Value, url: Option<&str>) -> Scheme {

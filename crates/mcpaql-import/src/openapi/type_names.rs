@@ -28,12 +28,13 @@ impl TypeNames {
     #[must_use]
     pub fn new<'c>(components: impl IntoIterator<Item = &'c str>) -> TypeNames {
         let written: Vec<&str> = components.into_iter().collect();
-        let namespace = namespace(&written);
+        let mut sorted: Vec<&str> = written.clone();
+        sorted.sort_unstable();
+        let namespace = namespace(&sorted);
         let short = |component: &str| -> String {
             let inner = component.strip_prefix(namespace.as_str()).unwrap_or(component);
             type_name(inner)
         };
-        let mut sorted: Vec<&str> = written.clone();
         // A component that is spelled like its type keeps it; the others step aside.
         sorted.sort_by_key(|component| (short(component) != *component, *component));
         sorted.dedup();
@@ -120,8 +121,8 @@ fn namespace(components: &[&str]) -> String {
         let count = components.iter().filter(|component| component.starts_with(*prefix)).count();
         components.len() > 3 && count * 10 >= components.len() * 8
     };
-    let prefixes = ends.filter_map(|end| middle.get(..end)).filter(shared);
-    prefixes.last().unwrap_or_default().to_owned()
+    let mut prefixes = ends.filter_map(|end| middle.get(..end)).filter(shared);
+    prefixes.next_back().unwrap_or_default().to_owned()
 }
 
 /// A legal name: PascalCase, ASCII, beginning with a letter, not too long.

@@ -123,8 +123,8 @@ fn a_path_may_stand_in_another_file() {
     let import = with_files(&document, [("paths.yaml", paths)]);
     let ids: Vec<_> =
         import.adapter.operations.iter().filter_map(|operation| operation.source_id.as_deref()).collect();
-    assert_eq!(ids, ["getPet", "mine", "put"]);
-    let whole = import.library.operation(0).unwrap().operation;
+    assert_eq!(ids, ["mine", "getPet", "put"]);
+    let whole = import.library.operation(1).unwrap().operation;
     assert_eq!(whole.params[0].schema, json!({"type": "integer"}));
     assert_eq!(http(operation(&import, "put")).method, "PUT");
     assert!(messages(&import).iter().any(|message| message.contains("'/lost'")), "{:?}", messages(&import));

@@ -40,7 +40,7 @@ fn every_scheme_has_its_counterpart() {
         ),
         (
             json!({"type": "apiKey", "in": "cookie", "name": "sid"}),
-            key(KeyPlace::Header("Cookie".into()), "PETS_API_KEY", "sid="),
+            key(KeyPlace::Cookie("sid".into()), "PETS_API_KEY", ""),
         ),
         (
             json!({"type": "http", "scheme": "Token"}),

@@ -119,7 +119,7 @@ impl<S: Service> Server<S> {
 
     /// Waits for the service, but not for long.
     async fn nearly_ready(&self) {
-        let _ = tokio::time::timeout(HANDSHAKE_PATIENCE, self.shared.service.ready()).await;
+        let _ = tokio::time::timeout(HANDSHAKE_PATIENCE, self.shared.service.listed()).await;
     }
 
     async fn run(
@@ -203,7 +203,7 @@ impl<S: Service> ServerHandler for Server<S> {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.shared.service.ready().await;
+        self.shared.service.listed().await;
         let Some(listing) = self.listing() else {
             return Err(ErrorData::internal_error("The server failed while it listed its tools.", None));
         };
@@ -259,14 +259,8 @@ impl<S: Service> ServerHandler for Server<S> {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let (server, closing) = (self.clone(), self.closing());
+        let (mut changes, closing) = (self.changes(), self.closing());
         tokio::spawn(async move {
-            tokio::select! {
-                () = closing.cancelled() => return,
-                () = server.shared.service.ready() => {}
-            }
-            let mut changes = server.changes();
-            drop(server);
             loop {
                 tokio::select! {
                     () = closing.cancelled() => return,

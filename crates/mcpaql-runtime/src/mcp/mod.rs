@@ -21,7 +21,7 @@ mod pending;
 
 use mcpaql_core::response::Reply;
 pub use mcpaql_core::surface::Tool;
-pub use pending::{Loading, Pending};
+pub use pending::{Loading, Pending, Preview};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,12 @@ pub trait Service: Send + Sync + 'static {
     /// One call; `None` when there is no such tool. Dropping the future stops the work.
     fn call(&self, tool: &str, arguments: Map<String, Value>) -> impl Future<Output = Option<Reply>> + Send;
 
-    /// Ends when the service can be asked; the handshake does not wait for it long.
+    /// Ends when [`Service::tools`] is known; the handshake does not wait for it long.
+    fn listed(&self) -> impl Future<Output = ()> + Send {
+        self.ready()
+    }
+
+    /// Ends when the service can be called.
     fn ready(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }

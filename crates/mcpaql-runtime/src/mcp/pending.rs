@@ -1,4 +1,5 @@
-//! A service that is still loading: it can be greeted at once and answers everything else when it is there.
+//! A service that is still loading: it can be greeted at once and answers everything else when it is there. Tools that are
+//! known from an earlier time are listed at once as well.
 
 use super::{Service, Tool};
 use mcpaql_core::response::Reply;
@@ -13,60 +14,118 @@ const INSTRUCTIONS: &str = "The tools take {\"operation\": NAME, \"params\": {â€
 /// A service to be, for the server.
 #[derive(Debug)]
 pub struct Pending<S> {
-    service: watch::Receiver<Option<Arc<S>>>,
+    state: watch::Receiver<State<S>>,
+    changes: watch::Receiver<()>,
 }
 
 /// The other end: whoever loads the service hands it over here.
 #[derive(Debug)]
 pub struct Loading<S> {
-    service: watch::Sender<Option<Arc<S>>>,
+    state: watch::Sender<State<S>>,
+    changes: watch::Sender<()>,
+}
+
+#[derive(Debug)]
+enum State<S> {
+    Unknown,
+    Known(Preview),
+    Ready(Arc<S>),
+}
+
+/// What a service shows before it is there.
+#[derive(Debug, Clone)]
+pub struct Preview {
+    /// The tools.
+    pub tools: Arc<[Tool]>,
+    /// What a client should know about the server as a whole.
+    pub instructions: String,
 }
 
 impl<S> Pending<S> {
-    /// A service to be, and where to hand it over. If the other end is dropped without a service, requests wait for ever,
-    /// so whoever loads must end the server then.
+    /// A service to be, and where to hand it over. If the other end is dropped without a service, calls wait for ever, so
+    /// whoever loads must end the server then.
     #[must_use]
     pub fn new() -> (Pending<S>, Loading<S>) {
-        let (sender, service) = watch::channel(None);
-        (Pending { service }, Loading { service: sender })
+        let (sender, state) = watch::channel(State::Unknown);
+        let (told, changes) = watch::channel(());
+        (Pending { state, changes }, Loading { state: sender, changes: told })
     }
 
-    fn get(&self) -> Option<Arc<S>> {
-        self.service.borrow().clone()
+    fn service(&self) -> Option<Arc<S>> {
+        match &*self.state.borrow() {
+            State::Ready(service) => Some(Arc::clone(service)),
+            State::Unknown | State::Known(_) => None,
+        }
+    }
+
+    fn preview(&self) -> Option<Preview> {
+        match &*self.state.borrow() {
+            State::Known(preview) => Some(preview.clone()),
+            State::Unknown | State::Ready(_) => None,
+        }
+    }
+
+    async fn reached(&self, enough: impl FnMut(&State<S>) -> bool) {
+        let mut state = self.state.clone();
+        if state.wait_for(enough).await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 
-impl<S> Loading<S> {
-    /// Everything that waits goes on.
+impl<S: Service> Loading<S> {
+    /// Tools and instructions can be asked for from now on.
+    pub fn known(&self, preview: Preview) {
+        self.state.send_replace(State::Known(preview));
+    }
+
+    /// Everything that waits goes on. Where other tools were shown before, clients are told. To be called in a runtime.
     pub fn ready(self, service: Arc<S>) {
-        self.service.send_replace(Some(service));
+        let changes = service.changes();
+        let tools = service.tools();
+        let before = self.state.send_replace(State::Ready(service));
+        if matches!(before, State::Known(preview) if preview.tools != tools) {
+            self.changes.send_replace(());
+        }
+        if let Some(mut changes) = changes {
+            tokio::spawn(
+                async move { while changes.changed().await.is_ok() && self.changes.send(()).is_ok() {} },
+            );
+        }
     }
 }
 
 impl<S: Service> Service for Pending<S> {
     fn tools(&self) -> Arc<[Tool]> {
-        self.get().map_or_else(|| Arc::from([]), |service| service.tools())
+        let tools = self.service().map(|service| service.tools());
+        tools.or_else(|| self.preview().map(|preview| preview.tools)).unwrap_or_else(|| Arc::from([]))
     }
 
     fn instructions(&self) -> String {
-        self.get().map_or_else(|| INSTRUCTIONS.to_owned(), |service| service.instructions())
+        let instructions = self.service().map(|service| service.instructions());
+        let instructions = instructions.or_else(|| self.preview().map(|preview| preview.instructions));
+        instructions.unwrap_or_else(|| INSTRUCTIONS.to_owned())
     }
 
     async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Option<Reply> {
-        self.get()?.call(tool, arguments).await
+        self.service()?.call(tool, arguments).await
+    }
+
+    async fn listed(&self) {
+        self.reached(|state| !matches!(state, State::Unknown)).await;
+        if let Some(service) = self.service() {
+            service.listed().await;
+        }
     }
 
     async fn ready(&self) {
-        let mut service = self.service.clone();
-        if service.wait_for(Option::is_some).await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        if let Some(service) = self.get() {
+        self.reached(|state| matches!(state, State::Ready(_))).await;
+        if let Some(service) = self.service() {
             service.ready().await;
         }
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {
-        self.get().and_then(|service| service.changes())
+        Some(self.changes.clone())
     }
 }

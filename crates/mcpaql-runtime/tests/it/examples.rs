@@ -55,8 +55,8 @@ fn every_example_is_clean_and_explains_itself() {
     for entry in std::fs::read_dir(folder()).expect("the examples") {
         let path = entry.expect("an entry").path();
         let file = path.file_name().expect("a name").to_string_lossy().into_owned();
-        let name =
-            file.strip_suffix("-adapter.md").unwrap_or_else(|| panic!("{file} is not NAME-adapter.md"));
+        // The others are descriptions of APIs.
+        let Some(name) = file.strip_suffix("-adapter.md") else { continue };
         let catalog = catalog(&example(name));
         assert_eq!(catalog.adapter.name, name, "file and adapter have the same name");
         for entry in &catalog.operations {

@@ -1,7 +1,7 @@
 //! One client on a byte stream, looked at message by message.
 
 use crate::fixture::{Fixture, Raw, call, initialize, modern};
-use mcpaql_runtime::mcp::{Limits, Pending};
+use mcpaql_runtime::mcp::{Limits, Pending, Preview, Service};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -197,4 +197,33 @@ async fn a_service_that_is_ready_is_greeted_as_itself() {
     let mut raw = Raw::new(&Arc::new(pending), Limits::default());
     raw.send(&initialize()).await;
     assert_eq!(raw.receive().await.unwrap()["result"]["instructions"], "Fixture instructions");
+}
+
+#[tokio::test]
+async fn tools_known_from_before_are_listed_at_once_and_corrected_when_they_have_changed() {
+    for changed in [false, true] {
+        let service = Fixture::new();
+        let (pending, loading) = Pending::<Fixture>::new();
+        loading.known(Preview { tools: service.tools(), instructions: "As before".to_owned() });
+        let mut raw = Raw::new(&Arc::new(pending), Limits::default());
+        raw.send(&initialize()).await;
+        assert_eq!(raw.receive().await.unwrap()["result"]["instructions"], "As before");
+        raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        raw.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})).await;
+        assert_eq!(raw.receive().await.unwrap()["result"]["tools"].as_array().unwrap().len(), 5);
+        if changed {
+            service.swap([]);
+        }
+        loading.ready(service);
+        if changed {
+            assert_eq!(raw.receive().await.unwrap()["method"], "notifications/tools/list_changed");
+        }
+        raw.send(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"})).await;
+        let answer = raw.receive().await.unwrap();
+        assert_eq!(
+            answer["result"]["tools"].as_array().unwrap().len(),
+            if changed { 0 } else { 5 },
+            "{answer}"
+        );
+    }
 }

@@ -33,8 +33,9 @@ pub(crate) fn run(args: &args::Search) -> Result<Outcome> {
 
 /// A hit as a person reads it: what to call, what it does, and what to call before.
 fn text(hit: &Value) -> String {
-    let word = |key: &str| hit.get(key).and_then(Value::as_str).unwrap_or_default();
-    let mut lines = vec![word("signature").to_owned(), format!("    {}", word("description"))];
+    let signature = hit.get("signature").and_then(Value::as_str).unwrap_or_default();
+    let mut lines = vec![signature.to_owned()];
+    lines.extend(hit.get("summary").and_then(Value::as_str).map(|summary| format!("    {summary}")));
     for (param, producers) in hit.get("from").and_then(Value::as_object).into_iter().flatten() {
         let names: Vec<&str> = producers.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         lines.push(format!("    {param} comes from {}", names.join(", ")));

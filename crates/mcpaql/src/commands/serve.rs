@@ -1,17 +1,17 @@
 //! `mcpaql serve`: the main job.
 
+use crate::cache::Slot;
 use crate::documents::{Plan, default_data, open_gateway};
 use crate::output::Hinted;
 use crate::{Outcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::Target;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::{Limits, Pending};
+use mcpaql_runtime::mcp::{Limits, Loading, Pending};
 use mcpaql_runtime::open::STORE_FILE;
 use mcpaql_runtime::secret::Secret;
 use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
 use serde_json::{Value, json};
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
     let shutdown = stop_on_signal()?;
     let Some(address) = args.http else { return over_stdio(args, shutdown).await };
     let options = http_options(&args, address)?;
-    let (gateway, origin) = load(&args).await?;
+    let (gateway, origin) = open(&args, plan(&args)?).await?;
     let greeted = Arc::clone(&gateway);
     let greet = move |bound| greet(&greeted, &origin, Some(bound));
     serve::serve_http(gateway, options, shutdown, greet).await.map_err(with_hint)?;
@@ -31,30 +31,59 @@ pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
 /// The client that started us is answered at once, while what it will be served is still loading beside.
 async fn over_stdio(args: args::Serve, shutdown: CancellationToken) -> Result<Outcome> {
     let (pending, loading) = Pending::new();
-    let handle = tokio::runtime::Handle::current();
-    let loader = tokio::task::spawn_blocking(move || handle.block_on(load(&args)));
-    let serving = Box::pin(serve::serve_stdio(Arc::new(pending), Limits::default(), shutdown));
-    let loaded = async {
-        let (gateway, origin) = loader.await.context("loading was interrupted")??;
-        greet(&gateway, &origin, None);
-        loading.ready(gateway);
-        std::future::pending::<Result<Infallible>>().await
-    };
+    let mut serving = Box::pin(serve::serve_stdio(Arc::new(pending), Limits::default(), shutdown.clone()));
+    let mut loaded = Box::pin(load_beside(args, loading));
     tokio::select! {
-        served = serving => served.map(|()| Outcome::Clean).map_err(Into::into),
-        failed = loaded => failed.map(|never| match never {}),
+        served = &mut serving => {
+            served?;
+            // A client that went away at once is no reason to keep quiet about what cannot be served.
+            tokio::select! {
+                () = shutdown.cancelled() => {}
+                outcome = loaded => outcome?,
+            }
+        }
+        outcome = &mut loaded => {
+            outcome?;
+            serving.await?;
+        }
     }
+    Ok(Outcome::Clean)
 }
 
-/// Reads, compiles and opens all that shall be served.
-async fn load(args: &args::Serve) -> Result<(Arc<Gateway>, Origin)> {
-    let plan = Plan::with_descriptions(
+/// Loads on a thread of its own and hands over what is there: first what the tools were the last time, then everything.
+async fn load_beside(args: args::Serve, loading: Loading<Gateway>) -> Result<()> {
+    let handle = tokio::runtime::Handle::current();
+    let work = move || -> Result<_> {
+        let plan = plan(&args)?;
+        let slot = if args.no_cache { None } else { Slot::new(&plan.fingerprint()) };
+        let before = slot.as_ref().and_then(Slot::read);
+        let known = before.is_some();
+        before.into_iter().for_each(|preview| loading.known(preview));
+        let (gateway, origin) = handle.block_on(open(&args, plan))?;
+        if let Some(slot) = slot.filter(|_| !known) {
+            slot.write(&gateway);
+        }
+        Ok((gateway, origin, loading))
+    };
+    let (gateway, origin, loading) =
+        tokio::task::spawn_blocking(work).await.context("loading was interrupted")??;
+    greet(&gateway, &origin, None);
+    loading.ready(gateway);
+    Ok(())
+}
+
+fn plan(args: &args::Serve) -> Result<Plan> {
+    Plan::with_descriptions(
         &args.documents,
         &args.openapi,
         &args.importing,
         args.config.as_deref(),
         &args.surface.settings(),
-    )?;
+    )
+}
+
+/// Compiles and opens all that shall be served.
+async fn open(args: &args::Serve, plan: Plan) -> Result<(Arc<Gateway>, Origin)> {
     let data = args.data.clone().or_else(|| plan.data.clone()).or_else(default_data);
     let origin = Origin {
         config: plan

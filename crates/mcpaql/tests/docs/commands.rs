@@ -1,6 +1,6 @@
 //! Every command that a page shows is run, in a folder that holds the files the page shows, and its output compared.
 
-use crate::pages::{Page, pages};
+use crate::pages::{Page, pages, root};
 use crate::upstream::Upstream;
 use std::path::Path;
 
@@ -52,6 +52,7 @@ fn run_page(page: &Page, upstream: &Upstream) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, block.text.replace(EXAMPLE_API, &upstream.url)).unwrap();
     }
+    copy_descriptions(&files.join("examples"), upstream);
     let copy = folder.path().join("page.md");
     std::fs::write(&copy, &page.text).unwrap();
     eprintln!("{}", page.name);
@@ -71,6 +72,19 @@ fn run_page(page: &Page, upstream: &Upstream) {
     let after = std::fs::read_to_string(&copy).unwrap();
     if after != page.text {
         std::fs::write(&page.path, after).unwrap();
+    }
+}
+
+/// The descriptions among the examples, under the names they have in the project.
+fn copy_descriptions(folder: &Path, upstream: &Upstream) {
+    std::fs::create_dir_all(folder).unwrap();
+    for entry in std::fs::read_dir(root().join("examples")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name.contains("-openapi.") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(folder.join(name), text.replace(EXAMPLE_API, &upstream.url)).unwrap();
+        }
     }
 }
 

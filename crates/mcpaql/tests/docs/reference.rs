@@ -2,7 +2,8 @@
 
 use crate::pages::page;
 use mcpaql_core::error::{Code, Remedy};
-use mcpaql_core::{adapter, config, policy};
+use mcpaql_core::source::Source;
+use mcpaql_core::{adapter, config, overrides, policy};
 use mcpaql_runtime::environment;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -145,6 +146,64 @@ fn every_key_of_the_configuration_is_described() {
     assert_eq!(listed(PAGE, "## The file"), of(&all));
     assert_eq!(listed(PAGE, "## An adapter"), of(&entry));
     assert_eq!(listed(PAGE, "## Settings"), shared);
+}
+
+const IMPORT: &str = "docs/reference/import.md";
+
+#[test]
+fn every_key_of_overrides_is_described() {
+    let file = || json!({"adapter": {"name": "a"}, "operations": {"get_thing": {"name": "b", "params": {"id": {"sensitive": true}}}}});
+    for (heading, pointer) in [
+        ("## Overrides", ""),
+        ("### `adapter`", "/adapter"),
+        ("### `operations`", "/operations/get_thing"),
+        ("### `params`", "/operations/get_thing/params/id"),
+    ] {
+        assert_eq!(listed(IMPORT, heading), known(file(), pointer, load_overrides), "{heading}");
+    }
+}
+
+fn load_overrides(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
+    overrides::parse(&Source::new("overrides.json", value.to_string())).err().unwrap_or_default()
+}
+
+/// A description of which every key of the report has something to tell.
+const ODD: &str = r#"{
+    "openapi": "3.1.0", "info": {"title": "Odd", "version": "1"},
+    "servers": [{"url": "https://api.example.com"}],
+    "paths": {
+        "/stock/check": {"post": {"operationId": "stock", "responses": {"200": {"description": "d"}}}},
+        "/things": {"get": {"operationId": "listThings", "parameters": [{"$ref": "lost.json"}],
+            "responses": {"200": {"description": "d"}}}},
+        "/things/{": {"get": {"responses": {"200": {"description": "d"}}}}
+    }
+}"#;
+
+#[test]
+fn every_key_of_the_report_is_described() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("odd.json"), ODD).unwrap();
+    std::fs::write(folder.path().join("fix.yaml"), "operations: {listThings: {title: Things}}\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_mcpaql"))
+        .args(["import", "openapi", "odd.json", "--overrides", "fix.yaml", "--report", "json"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let keys = |pointer: &str| -> BTreeSet<String> {
+        let value = report.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}: {report:#}"));
+        let rows = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+        assert!(!rows.is_empty(), "{pointer} tells nothing: {report:#}");
+        rows.iter().flat_map(|row| row.as_object().unwrap().keys().cloned()).collect()
+    };
+    for (heading, pointer) in [
+        ("## Report", ""),
+        ("### `counts`", "/counts"),
+        ("### An operation", "/operations"),
+        ("### A diagnostic", "/diagnostics"),
+    ] {
+        assert_eq!(listed(IMPORT, heading), keys(pointer), "{heading} (left: page, right: report)");
+    }
 }
 
 #[test]

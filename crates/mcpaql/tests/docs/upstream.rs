@@ -1,4 +1,4 @@
-//! The API of the pages: a few tickets, answered from memory.
+//! The API of the pages: a few tickets and a book, answered from memory.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -48,6 +48,10 @@ fn answer(connection: TcpStream) -> Option<()> {
             r#"[{"id":7,"title":"Printer is on fire","state":"open"},{"id":9,"title":"Out of paper","state":"open"}]"#.to_owned(),
         ),
         "GET /v1/tickets/7" => ("200 OK", r#"{"id":7,"title":"Printer is on fire","state":"open"}"#.to_owned()),
+        "GET /v1/books/7" => (
+            "200 OK",
+            r#"{"id":7,"title":"Moby Dick","author_id":1,"genre":"novel","price":12.5,"stock":3}"#.to_owned(),
+        ),
         "POST /v1/tickets" => {
             let sent = String::from_utf8_lossy(&body).into_owned();
             ("201 Created", sent.replacen('{', r#"{"id":10,"#, 1).replacen('}', r#","state":"open"}"#, 1))

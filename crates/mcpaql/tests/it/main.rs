@@ -14,6 +14,7 @@ mod documents;
 #[cfg(unix)]
 mod durability;
 mod fixture;
+mod imports;
 mod modes;
 mod openapi;
 mod process;

@@ -210,8 +210,11 @@ fn every_example_is_valid() {
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).expect("the examples") {
         let path = entry.expect("an entry").path();
-        let text = std::fs::read_to_string(&path).expect("a text");
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if !name.contains("-adapter.") {
+            continue; // the description of an API
+        }
+        let text = std::fs::read_to_string(&path).expect("a text");
         let parsed = Source::new(name.as_str(), text).parse().expect("a document");
         assert_eq!(editor.complaints(&parsed.value), [""; 0], "{name}");
         seen += 1;

@@ -8,6 +8,7 @@ use crate::adapter::Target;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::facts::{self, Declared, Effect, Guard, Reach};
+use crate::naming::RESERVED;
 use crate::operation::{Binding, Category, Danger, Example, Operation, Param, Returns};
 use crate::policy::HintOverrides;
 use crate::reader::{Object, Reader, child};
@@ -48,18 +49,6 @@ pub(super) const OPERATION_KEYS: &[&str] = &[
     "supports_fields",
     "requires_confirmation",
 ];
-
-/// Names the protocol keeps for itself.
-pub(super) const RESERVED: &[&str] = &[
-    "introspect",
-    "execute_agent",
-    "record_execution_step",
-    "complete_execution",
-    "abort_execution",
-    "confirm_operation",
-    "verify_challenge",
-];
-
 /// Keys of an example.
 pub(super) const EXAMPLE_KEYS: &[&str] = &["description", "params", "request"];
 

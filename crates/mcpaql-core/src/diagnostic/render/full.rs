@@ -40,7 +40,9 @@ fn one(renderer: &Renderer, source: &Source, lines: &Lines<'_>, shown: &str, fou
         Snippet::source(window).line_start(found.line).annotation(AnnotationKind::Primary.span(marked));
     let title = level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.as_str());
     let outside = diagnostic.span == Some(Span::NOWHERE) && diagnostic.pointer.is_empty();
-    let mut group = if outside && !source.text.is_empty() && diagnostic.code != Code::SchemaSyntax {
+    let unseen = source.text.is_empty() && !diagnostic.pointer.is_empty();
+    let mut group = if unseen || (outside && !source.text.is_empty() && diagnostic.code != Code::SchemaSyntax)
+    {
         title.element(Origin::path(name))
     } else if start == lines.start(found.line) {
         title.element(snippet.path(name))
@@ -48,6 +50,9 @@ fn one(renderer: &Renderer, source: &Source, lines: &Lines<'_>, shown: &str, fou
         // The library would count columns from where the window begins.
         title.element(Origin::path(name).line(found.line).char_column(found.column)).element(snippet)
     };
+    if unseen {
+        group = group.element(Level::NOTE.message(printable(&format!("in {}", diagnostic.pointer))));
+    }
     if let Some(contrast) = contrast(diagnostic) {
         group = group.element(Level::NOTE.message(printable(&contrast)));
     }

@@ -2,8 +2,7 @@
 
 use super::object::is_nullable;
 use super::{Writer, non_empty};
-use mcpaql_core::diagnostic::Severity;
-use mcpaql_core::schema::Schemas;
+use mcpaql_core::schema::pattern_mistake;
 use serde_json::{Map, Number, Value, json};
 
 /// Whether a keyword narrows the values of a schema.
@@ -195,8 +194,7 @@ impl Writer<'_> {
             Some(inner).filter(|inner| delimited && inner.starts_with('^') && inner.ends_with('$'))
         });
         let pattern = inner.unwrap_or(pattern);
-        let (_, problems) = Schemas::default().add(&json!({"pattern": pattern}), "");
-        if problems.iter().any(|problem| problem.severity == Severity::Error) {
+        if pattern_mistake(pattern).is_some() {
             self.note("a 'pattern' that is no regular expression", true);
         } else {
             out.insert("pattern".into(), pattern.into());

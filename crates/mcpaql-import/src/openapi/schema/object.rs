@@ -86,7 +86,7 @@ impl Reader<'_> {
         }
         for key in ["oneOf", "anyOf"] {
             let Some(variants) = non_empty(map, key) else { continue };
-            let real: Vec<&Value> = variants.iter().filter(|variant| !is_null(variant)).collect();
+            let real = real(variants);
             match real.as_slice() {
                 [only] => {
                     shape.nullable |= variants.len() > 1;
@@ -350,13 +350,25 @@ pub(super) fn is_nullable(map: &Map<String, Value>) -> bool {
             .is_some_and(|kinds| kinds.iter().any(|kind| kind == "null"))
 }
 
-pub(super) fn is_null(schema: &Value) -> bool {
+fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "null")
         || schema.get("const") == Some(&Value::Null)
         || schema
             .get("enum")
             .and_then(Value::as_array)
             .is_some_and(|values| values.as_slice() == [Value::Null])
+}
+
+/// The variants that are values: `null` is none, nor is an object that says no more than that it may be null.
+pub(super) fn real(variants: &[Value]) -> Vec<&Value> {
+    let hollow = |variant: &&Value| {
+        variant.as_object().is_some_and(|map| {
+            map.get("nullable") == Some(&Value::Bool(true))
+                && map.iter().all(|(key, value)| key == "nullable" || (key == "type" && value == "object"))
+        })
+    };
+    let real: Vec<&Value> = variants.iter().filter(|variant| !is_null(variant)).collect();
+    if real.iter().all(hollow) { real } else { real.into_iter().filter(|variant| !hollow(variant)).collect() }
 }
 
 /// A variant that names no field of its own, such as `{required: [a]}`.

@@ -1,6 +1,6 @@
 //! `oneOf` and `anyOf`: forms of one value.
 
-use super::object::is_null;
+use super::object::real;
 use super::{Writer, non_empty};
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ impl Writer<'_> {
         base: &str,
         nesting: usize,
     ) {
-        let real: Vec<&Value> = variants.iter().filter(|variant| !is_null(variant)).collect();
+        let real = real(variants);
         if real.len() < variants.len() {
             out.insert("nullable".into(), true.into());
             if real.is_empty() {

@@ -53,7 +53,7 @@ impl fmt::Debug for Tokens {
 #[derive(Default)]
 struct Grant {
     state: Arc<tokio::sync::Mutex<State>>,
-    /// Fetches so far, finished or not.
+    /// Fetches that have ended.
     fetches: AtomicU64,
 }
 
@@ -159,16 +159,21 @@ impl Tokens {
         let kept = state.token.as_ref().filter(|token| Instant::now() < token.until);
         let token = match (kept, &state.failure) {
             (Some(token), _) => token.secret.clone(),
-            // Others fetched while this call waited, and failed.
+            // A fetch that this call waited for has failed.
             (None, Some(failure)) if grant.fetches.load(Ordering::Acquire) != seen => {
                 return Err(failure.clone());
             }
             (None, _) => {
                 let url = self.network.resolve(&oauth.token_url, env)?;
                 let http = self.network.client(&url)?.clone();
-                grant.fetches.fetch_add(1, Ordering::AcqRel);
-                let fetch =
-                    Fetch { http, url, oauth: oauth.clone(), keys, deadline: Instant::now() + PATIENCE };
+                let fetch = Fetch {
+                    grant: Arc::clone(&grant),
+                    http,
+                    url,
+                    oauth: oauth.clone(),
+                    keys,
+                    deadline: Instant::now() + PATIENCE,
+                };
                 // On a task of its own: a call that is cancelled must not lose a rotated refresh token.
                 tokio::spawn(fetch.run(state))
                     .await
@@ -192,6 +197,7 @@ impl Tokens {
 
 /// One visit to the token endpoint.
 struct Fetch {
+    grant: Arc<Grant>,
     http: reqwest::Client,
     url: url::Url,
     oauth: OAuth2,
@@ -229,6 +235,7 @@ impl Fetch {
             }
             Err(error) => state.failure = Some(error.clone()),
         }
+        self.grant.fetches.fetch_add(1, Ordering::AcqRel);
         outcome.map(|token| token.secret)
     }
 

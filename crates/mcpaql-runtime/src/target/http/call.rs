@@ -1,8 +1,9 @@
 //! One call on its way: attempts, redirects, a renewed token, and what becomes of the answer.
 
 use super::failure::{self, Refusal};
+use super::headers::join_cookies;
 use super::redirect::{self, Hop, Step};
-use super::request::{self, join_cookies};
+use super::request;
 use super::response::{self, End};
 use super::style::{self, Pairs};
 use super::{HttpClient, chain, retry};

@@ -12,6 +12,7 @@ mod base64;
 mod body;
 mod call;
 mod failure;
+mod headers;
 mod multipart;
 mod redirect;
 mod request;
@@ -214,7 +215,7 @@ fn target_headers(
         let wrong = |reason| SetupError::Header { name: name.clone(), reason };
         let header =
             HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("is not a header name; correct it"))?;
-        if request::is_framing(&header) {
+        if headers::is_framing(&header) {
             return Err(wrong("is set by the connection itself; remove it from the target"));
         }
         if header == COOKIE {

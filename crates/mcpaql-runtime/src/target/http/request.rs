@@ -5,16 +5,15 @@
 //! connection or to the credentials.
 
 use super::body::{self, Body};
+use super::headers::{declare_type, names_form, set_cookies, set_header};
 use super::style::{self, Pairs};
 use crate::target::Args;
 use crate::target::auth::Reserved;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::{
-    BodyForm, CREDENTIAL_HEADERS, FRAMING_HEADERS, HttpBinding, Operation, Param, Place, Segment, Style,
-};
+use mcpaql_core::operation::{BodyForm, HttpBinding, Operation, Param, Place, Segment, Style};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use reqwest::Method;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 use url::Url;
 
@@ -56,11 +55,6 @@ pub(super) struct Frame<'a> {
     pub(super) boundary: fn() -> String,
 }
 
-/// Whether a header belongs to the connection.
-pub(super) fn is_framing(name: &HeaderName) -> bool {
-    FRAMING_HEADERS.contains(&name.as_str())
-}
-
 /// Builds the request of a call.
 pub(super) fn build<'a>(
     frame: &Frame<'_>,
@@ -92,26 +86,6 @@ pub(super) fn build<'a>(
         headers.remove(CONTENT_TYPE);
     }
     Ok(Outgoing { method, url, headers, body })
-}
-
-/// The document's own name for the body stands before the target's, which is meant for its usual bodies.
-fn declare_type(headers: &mut HeaderMap, binding: &HttpBinding) -> Result<(), OpError> {
-    match &binding.content_type {
-        Some(text) => {
-            let value = HeaderValue::from_str(text)
-                .map_err(|_| unusable_document().because(format_args!("content type {text:?}")))?;
-            headers.insert(CONTENT_TYPE, value);
-        }
-        None if binding.body != BodyForm::Json => drop(headers.remove(CONTENT_TYPE)),
-        None => {}
-    }
-    Ok(())
-}
-
-/// Whether the headers call the body a form already, with a charset perhaps.
-fn names_form(headers: &HeaderMap, form: BodyForm) -> bool {
-    let named = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    form == BodyForm::Form && named.starts_with("application/x-www-form-urlencoded")
 }
 
 /// The template's path as the document writes it, for logs.
@@ -179,6 +153,15 @@ fn url(frame: &Frame<'_>, operation: &Operation, binding: &HttpBinding, args: &A
     Ok(url)
 }
 
+/// The name belongs to the credentials or to the connection.
+pub(super) fn not_yours(what: &str, param: &str, wire: &str) -> OpError {
+    OpError::new(
+        Code::InvalidValue,
+        format!("Leave out parameter '{param}': the {what} '{wire}' is set by the server alone."),
+    )
+    .with("param_name", param)
+}
+
 /// Longest address that is sent; servers and proxies refuse far shorter ones, the client's own library somewhat longer ones.
 const MAX_URL_BYTES: usize = 32 * 1024;
 
@@ -236,114 +219,13 @@ fn path_value(operation: &Operation, name: &str, args: &Args) -> Result<String, 
     }
 }
 
-/// The name belongs to the credentials or to the connection.
-fn not_yours(what: &str, param: &str, wire: &str) -> OpError {
-    OpError::new(
-        Code::InvalidValue,
-        format!("Leave out parameter '{param}': the {what} '{wire}' is set by the server alone."),
-    )
-    .with("param_name", param)
-}
-
-fn set_header(
-    reserved: &Reserved,
-    headers: &mut HeaderMap,
-    param: &Param,
-    value: &Value,
-) -> Result<(), OpError> {
-    let name = HeaderName::from_bytes(param.wire.as_bytes())
-        .map_err(|_| unusable_document().because(format_args!("header name {:?}", param.wire)))?;
-    let Some(text) = style::header(value, param.style) else { return Ok(()) };
-    if is_framing(&name) || CREDENTIAL_HEADERS.contains(&name.as_str()) || reserved.headers.contains(&name) {
-        return Err(not_yours("header", &param.name, &param.wire));
-    }
-    let sendable = !text.chars().any(|c| c.is_control() && c != '\t');
-    let value = sendable.then(|| HeaderValue::from_bytes(text.as_bytes()).ok()).flatten();
-    let mut value = value.ok_or_else(|| {
-        OpError::new(
-            Code::InvalidEncoding,
-            format!(
-                "Parameter '{}' travels in a header; send it without line breaks and control characters.",
-                param.name
-            ),
-        )
-        .with("param_name", param.name.as_str())
-    })?;
-    value.set_sensitive(param.sensitive);
-    headers.insert(name, value);
-    Ok(())
-}
-
-/// The cookies of parameters join those of the target in its one header.
-fn set_cookies(
-    reserved: &Reserved,
-    headers: &mut HeaderMap,
-    operation: &Operation,
-    args: &Args,
-) -> Result<(), OpError> {
-    let mut sensitive = false;
-    let mut all = String::new();
-    for (param, value) in given(operation, args, Place::Cookie) {
-        let mut cookies = Pairs::cookies();
-        cookies.append(&param.wire, value, param.style);
-        let text = cookies.into_text();
-        let names = text.split("; ").filter_map(|pair| Some(pair.split_once('=')?.0));
-        // Servers differ in whether they decode a name, so it is compared both ways.
-        let taken = |name: &str| {
-            let decoded = percent_decode_str(name).decode_utf8_lossy();
-            reserved.cookies.iter().any(|cookie| cookie == name || *cookie == decoded)
-        };
-        if let Some(name) = names.into_iter().find(|name| taken(name)) {
-            return Err(not_yours("cookie", &param.name, name));
-        }
-        sensitive |= param.sensitive;
-        join_cookies(&mut all, &text);
-    }
-    if all.is_empty() {
-        return Ok(());
-    }
-    let mut cookies = String::new();
-    if let Some(fixed) = headers.get(COOKIE).and_then(|value| value.to_str().ok()) {
-        join_cookies(&mut cookies, fixed);
-    }
-    join_cookies(&mut cookies, &all);
-    let mut value = HeaderValue::try_from(cookies).map_err(|_| unusable_document().because("a cookie"))?;
-    value.set_sensitive(sensitive);
-    headers.insert(COOKIE, value);
-    Ok(())
-}
-
-/// Adds cookies behind those that are there.
-pub(super) fn join_cookies(cookies: &mut String, more: &str) {
-    if !cookies.is_empty() && !more.is_empty() {
-        cookies.push_str("; ");
-    }
-    cookies.push_str(more);
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{http, operation, param};
+    use super::super::headers::frame::{base, built};
+    use super::super::samples::{operation, param};
     use super::*;
-    use mcpaql_core::operation::Binding;
     use proptest::prelude::*;
     use serde_json::json;
-
-    fn base() -> Url {
-        Url::parse("https://api.example:8443/v1").unwrap()
-    }
-
-    fn built<'a>(operation: &'a Operation, args: &'a Value) -> Result<Outgoing<'a>, OpError> {
-        let Binding::Http(binding) = &operation.binding else { panic!("samples are HTTP operations") };
-        let reserved = Reserved {
-            headers: vec![HeaderName::from_static("x-key")],
-            query: vec!["api_key".into()],
-            cookies: vec!["session".into()],
-        };
-        let headers = [(COOKIE, HeaderValue::from_static("fixed=1"))].into_iter().collect();
-        let frame = Frame { base: &base(), headers: &headers, reserved: &reserved, boundary: || "B".into() };
-        build(&frame, operation, binding, args.as_object().unwrap())
-    }
 
     #[test]
     fn an_address_that_cannot_be_sent_is_the_callers_to_shorten() {
@@ -441,52 +323,6 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_simple_and_cannot_be_split() {
-        let mut list = param("list", Place::Header);
-        list.wire = "X-List".into();
-        let list = operation("GET", "/", vec![list]);
-        let sent =
-            |value: Value| built(&list, &json!({"list": value})).map(|o| o.headers.get("x-list").cloned());
-        assert_eq!(sent(json!(["a b", 2])).unwrap().unwrap(), "a b,2");
-        assert_eq!(sent(json!(null)).unwrap(), None);
-        for value in ["a\r\nX-Evil: 1", "a\nb", "\u{0}", "\u{7f}", "\u{85}"] {
-            assert_eq!(sent(json!(value)).unwrap_err().code, Code::InvalidEncoding, "{value:?}");
-        }
-    }
-
-    #[test]
-    fn parameters_cannot_set_what_belongs_to_the_server() {
-        for name in
-            ["Authorization", "Host", "Content-Length", "transfer-encoding", "Proxy-Authorization", "X-Key"]
-        {
-            let operation = operation("GET", "/", vec![param(name, Place::Header)]);
-            let error = built(&operation, &json!({name: "x"})).unwrap_err();
-            assert_eq!(error.code, Code::InvalidValue, "{name}");
-            assert!(built(&operation, &json!({})).is_ok());
-        }
-        let exploded = operation("GET", "/", vec![param("filter", Place::Query)]);
-        let error = built(&exploded, &json!({"filter": {"api_key": "mine"}})).unwrap_err();
-        assert_eq!(error.code, Code::InvalidValue);
-    }
-    #[test]
-    fn cookies_share_one_header_and_never_take_the_credential_s_name() {
-        let mut theme = param("theme", Place::Cookie);
-        theme.wire = "Theme".into();
-        let operation = operation("GET", "/", vec![theme, param("filter", Place::Cookie)]);
-        let sent =
-            |args: Value| built(&operation, &args).map(|o| o.headers[COOKIE].to_str().unwrap().to_owned());
-        assert_eq!(sent(json!({})).unwrap(), "fixed=1");
-        assert_eq!(sent(json!({"theme": "a; session=1"})).unwrap(), "fixed=1; Theme=a%3B%20session%3D1");
-        assert_eq!(
-            sent(json!({"theme": "x\r\n\0", "filter": {"a": 1, "b": [2]}})).unwrap(),
-            "fixed=1; Theme=x%0D%0A%00; a=1; b=%5B2%5D"
-        );
-        assert_eq!(sent(json!({"filter": {"session": "mine"}})).unwrap_err().code, Code::InvalidValue);
-        let harmless = sent(json!({"filter": {"sess%69on": "x"}})).unwrap();
-        assert_eq!(harmless, "fixed=1; sess%2569on=x");
-    }
-
-    #[test]
     fn label_and_matrix_stay_in_their_segment() {
         use mcpaql_core::operation::StyleForm::{Json, Label, Matrix};
         let path = |form, explode, value: Value| {
@@ -509,46 +345,5 @@ mod tests {
             );
         }
         assert_eq!(path(Label, true, json!([])), Err(Code::MissingParam));
-    }
-
-    #[test]
-    fn the_document_s_own_media_type_stands_before_the_target_s() {
-        let mut post =
-            operation("POST", "/", vec![param("a", Place::Body), param("Content-Type", Place::Header)]);
-        let kind = |operation: &Operation, args: Value| {
-            built(operation, &args)
-                .unwrap()
-                .headers
-                .get("content-type")
-                .map(|v| v.to_str().unwrap().to_owned())
-        };
-        for (form, usual, own) in [
-            (BodyForm::Json, "application/json", "application/vnd.api+json"),
-            (
-                BodyForm::Form,
-                "application/x-www-form-urlencoded",
-                "application/x-www-form-urlencoded; charset=utf-8",
-            ),
-            (BodyForm::Text, "text/plain; charset=utf-8", "text/csv"),
-            (BodyForm::Binary, "application/octet-stream", "image/png"),
-        ] {
-            http(&mut post).body = form;
-            http(&mut post).content_type = None;
-            assert_eq!(kind(&post, json!({"a": "aGk="})).as_deref(), Some(usual));
-            http(&mut post).content_type = Some(own.into());
-            assert_eq!(kind(&post, json!({"a": "aGk="})).as_deref(), Some(own));
-            let chosen = kind(&post, json!({"a": "aGk=", "Content-Type": "image/gif"}));
-            assert_eq!(chosen.as_deref(), Some(if form == BodyForm::Form { usual } else { "image/gif" }));
-        }
-        http(&mut post).body = BodyForm::Multipart;
-        for (own, sent) in [
-            (None, "multipart/form-data; boundary=B"),
-            (Some("multipart/mixed"), "multipart/mixed; boundary=B"),
-        ] {
-            http(&mut post).content_type = own.map(Into::into);
-            assert_eq!(kind(&post, json!({"a": "x", "Content-Type": "image/gif"})).as_deref(), Some(sent));
-        }
-        http(&mut post).content_type = Some("a\r\nb".into());
-        assert_eq!(built(&post, &json!({"a": "x"})).unwrap_err().code, Code::Internal);
     }
 }

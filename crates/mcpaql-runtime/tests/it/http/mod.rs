@@ -1,11 +1,15 @@
 //! The HTTP target against upstreams in this process: well-behaved ones (axum) and hostile ones (bare sockets).
 
+mod addresses;
 mod answers;
+mod bodies;
 mod credentials;
+mod oauth;
 mod redirects;
 mod requests;
 #[path = "../../../src/target/http/samples.rs"]
 mod samples;
+mod styles;
 mod transport;
 pub(crate) mod upstream;
 

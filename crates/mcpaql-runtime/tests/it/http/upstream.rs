@@ -17,7 +17,9 @@ pub(crate) struct Seen {
     /// Path and query, undecoded.
     pub(crate) uri: String,
     pub(crate) headers: HeaderMap,
+    /// Read as UTF-8 where it is.
     pub(crate) body: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Seen {
@@ -48,7 +50,8 @@ impl Upstream {
                 method: parts.method.to_string(),
                 uri: parts.uri.to_string(),
                 headers: parts.headers,
-                body: String::from_utf8(body.to_vec()).expect("a request in UTF-8"),
+                body: String::from_utf8_lossy(&body).into_owned(),
+                bytes: body.to_vec(),
             };
             let mut seen = remembered.lock().expect("no poisoned lock");
             let response = answer(seen.len(), &request);

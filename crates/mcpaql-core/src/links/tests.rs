@@ -1,0 +1,185 @@
+//! Which operations are said to provide an identifier.
+
+use super::{Links, producers};
+use crate::library::{Given, Need, Outline};
+use crate::operation::Category::{Create, Read};
+use crate::operation::{Category, Operation};
+use crate::search::tests::operation;
+
+struct Api(Vec<(Operation, Outline)>);
+
+impl Api {
+    fn new(rows: &[(&str, &str, Category)]) -> Api {
+        let rows =
+            rows.iter().map(|(name, path, category)| (operation(name, path, *category), Outline::default()));
+        Api(rows.collect())
+    }
+
+    /// The same with an answer: whether a list, of which type, with which fields.
+    fn answers(mut self, name: &str, list: bool, type_name: Option<&str>, fields: &[&str]) -> Api {
+        let (_, outline) = self.0.iter_mut().find(|(operation, _)| operation.name == name).unwrap();
+        outline.answer = Some(Given {
+            type_name: type_name.map(str::to_owned),
+            list,
+            fields: fields.iter().map(|field| (*field).to_owned()).collect(),
+        });
+        self
+    }
+
+    fn needs(mut self, name: &str, param: &str) -> Api {
+        let (_, outline) = self.0.iter_mut().find(|(operation, _)| operation.name == name).unwrap();
+        outline.params.push(Need { name: param.to_owned(), required: true, in_path: false });
+        self
+    }
+
+    fn links(&self) -> Links {
+        producers(&self.0.iter().map(|(operation, outline)| (operation, outline.clone())).collect::<Vec<_>>())
+    }
+
+    /// The producers of a parameter by name.
+    fn from(&self, name: &str, param: &str) -> Vec<&str> {
+        let position = self.0.iter().position(|(operation, _)| operation.name == name).unwrap();
+        let links = self.links();
+        let source = links.of(position).find(|source| source.param == param);
+        let producers = source.map(|source| source.producers.clone()).unwrap_or_default();
+        producers.iter().map(|position| self.0[*position as usize].0.name.as_str()).collect()
+    }
+}
+
+#[test]
+fn the_collection_lists_what_the_path_identifies_one_of() {
+    let api = Api::new(&[
+        ("list_issues", "/repos/{owner}/{repo}/issues", Read),
+        ("get_issue", "/repos/{owner}/{repo}/issues/{issue_number}", Read),
+        ("list_things", "/things", Read),
+    ]);
+    assert_eq!(api.from("get_issue", "issue_number"), ["list_issues"]);
+}
+
+#[test]
+fn a_search_is_best_where_nothing_else_is_known() {
+    let api = Api::new(&[
+        ("list_people", "/people", Read),
+        ("search_person", "/search/person", Read),
+        ("get_person", "/people/{person_id}", Read),
+    ]);
+    assert_eq!(api.from("get_person", "person_id"), ["search_person", "list_people"]);
+}
+
+#[test]
+fn a_bare_id_is_that_of_the_collection() {
+    let api = Api::new(&[("list_people", "/people", Read), ("get_person", "/people/{id}", Read)]);
+    assert_eq!(api.from("get_person", "id"), ["list_people"]);
+}
+
+#[test]
+fn parts_of_a_collection_provide_too_but_not_other_collections_below_it() {
+    let api = Api::new(&[
+        ("list_popular_films", "/films/popular", Read),
+        ("list_film_events", "/films/events", Read),
+        ("get_film_event", "/films/events/{event_id}", Read),
+        ("get_film", "/films/{film_id}", Read),
+    ]);
+    assert_eq!(api.from("get_film", "film_id"), ["list_popular_films"]);
+}
+
+#[test]
+fn owner_and_repo_come_together() {
+    let api = Api::new(&[
+        ("list_my_repos", "/user/repos", Read),
+        ("get_repo", "/repos/{owner}/{repo}", Read),
+        ("list_forks", "/repos/{owner}/{repo}/forks", Read),
+    ])
+    .answers("list_my_repos", true, Some("MinimalRepository"), &["id", "name", "owner"]);
+    assert_eq!(api.from("get_repo", "owner"), ["list_my_repos"]);
+    assert_eq!(api.from("get_repo", "repo"), ["list_my_repos"]);
+}
+
+#[test]
+fn answers_tell_by_their_type_and_by_their_fields() {
+    let api = Api::new(&[
+        ("list_staff", "/shops/staff", Read),
+        ("get_order", "/orders/{order_id}", Read),
+        ("get_employee", "/employees/{employee_id}", Read),
+        ("get_studio", "/studios/{studio_id}", Read),
+    ])
+    .answers("list_staff", true, Some("EmployeeList"), &["id"])
+    .answers("get_order", false, Some("Order"), &["id", "studio_id"]);
+    assert_eq!(api.from("get_employee", "employee_id"), ["list_staff"]);
+    assert_eq!(api.from("get_studio", "studio_id"), ["get_order"]);
+}
+
+#[test]
+fn counts_and_defaults_of_things_are_not_things() {
+    let api = Api::new(&[("get_user", "/user", Read), ("get_gist", "/gists/{gist_id}", Read)]).answers(
+        "get_user",
+        false,
+        None,
+        &["id", "public_gists", "default_gist"],
+    );
+    assert!(api.from("get_gist", "gist_id").is_empty());
+}
+
+#[test]
+fn what_needs_fewer_further_identifiers_comes_first() {
+    let api = Api::new(&[
+        ("list_team_members", "/orgs/{org}/teams/{team_id}/members", Read),
+        ("list_org_members", "/orgs/{org}/members", Read),
+        ("remove_member", "/orgs/{org}/memberships/{member_id}", Category::Delete),
+    ]);
+    assert_eq!(api.from("remove_member", "member_id"), ["list_org_members", "list_team_members"]);
+}
+
+#[test]
+fn a_producer_never_needs_what_it_provides_nor_writes() {
+    let api = Api::new(&[
+        ("list_similar_films", "/films/{film_id}/films", Read),
+        ("create_film", "/films", Create),
+        ("get_film", "/films/{film_id}", Read),
+    ]);
+    assert!(api.from("get_film", "film_id").is_empty());
+    assert!(api.from("list_similar_films", "film_id").is_empty());
+}
+
+#[test]
+fn identifiers_outside_the_path_count_and_other_parameters_do_not() {
+    let api = Api::new(&[("list_films", "/films", Read), ("lend", "/loans", Create)])
+        .needs("lend", "film_id")
+        .needs("lend", "film_cursor");
+    assert_eq!(api.from("lend", "film_id"), ["list_films"]);
+    assert!(api.from("lend", "film_cursor").is_empty());
+}
+
+#[test]
+fn an_identifier_that_most_need_is_marked() {
+    let paths: Vec<String> = (0..40).map(|at| format!("/repos/{{repo}}/part_{at}")).collect();
+    let mut rows: Vec<(&str, &str, Category)> =
+        paths.iter().map(|path| ("get_part", path.as_str(), Read)).collect();
+    rows.extend([
+        ("list_repos", "/repos", Read),
+        ("list_teams", "/teams", Read),
+        ("get_team", "/teams/{team}", Read),
+    ]);
+    let links = Api::new(&rows).links();
+    assert!(links.of(0).all(|source| source.param == "repo" && source.everywhere));
+    assert!(links.of(42).all(|source| source.param == "team" && !source.everywhere));
+    assert_eq!((links.of(0).count(), links.of(42).count()), (1, 1));
+}
+
+#[test]
+fn positions_that_there_are_not_need_nothing() {
+    assert_eq!(Links::default().of(7).count(), 0);
+}
+
+#[test]
+fn odd_paths_are_no_reason_to_stop() {
+    let api = Api::new(&[
+        ("", "", Read),
+        ("a", "/{}/{}", Read),
+        ("b", "//{id}{other}//", Read),
+        ("c", "/files/{name}.{ext}", Read),
+        ("d", "/{a}...{b}", Read),
+    ]);
+    let links = api.links();
+    assert!((0..5).all(|position| links.of(position).all(|source| !source.producers.is_empty())));
+}

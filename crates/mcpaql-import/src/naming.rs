@@ -1,1 +1,0 @@
-//! Names of operations, parameters and types from what an API calls them.

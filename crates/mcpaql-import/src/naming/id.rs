@@ -1,0 +1,269 @@
+//! Names from operation ids, where an id says more than method and path.
+
+use super::NameInput;
+use super::path::{Literal, PathWords};
+use mcpaql_core::classify::shape::is_version;
+use mcpaql_core::classify::verbs::{self, Weight, risk};
+use mcpaql_core::classify::without_method;
+use mcpaql_core::classify::words::{Found, is_plural, parts, plural, reading, singular};
+
+const PREPOSITIONS: [&str; 14] =
+    ["as", "at", "by", "for", "from", "in", "into", "of", "on", "per", "to", "under", "using", "with"];
+/// What generators add to ids.
+const NOISE: [&str; 8] =
+    ["api", "controller", "controllers", "endpoint", "method", "operation", "rest", "svc"];
+/// Words before a noun that add nothing.
+const ARTICLES: [&str; 5] = ["a", "an", "one", "single", "the"];
+const IDENTIFIERS: [&str; 7] = ["guid", "id", "ids", "key", "pk", "sid", "uuid"];
+/// Verbs that need their object's owner to say anything.
+const PLAIN: [&str; 13] = [
+    "add", "check", "count", "create", "delete", "find", "get", "list", "post", "remove", "search", "set",
+    "update",
+];
+const MANY: [&str; 5] = ["count", "find", "list", "query", "search"];
+
+/// The names that an id gives, the shortest first; none where method and path say it better.
+pub(super) fn names(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Vec<String>> {
+    let Some(id) = input.operation_id.map(str::trim).filter(|id| !id.is_empty()) else { return Vec::new() };
+    let id = without_path(id, input.path, method);
+    let id = without_method(without_checksum(id), Some(method));
+    let mut parts = parts(id);
+    clean(&mut parts);
+    if parts.iter().flatten().any(|word| is_code(word)) || echoes(&parts, input, method, path) {
+        return Vec::new();
+    }
+    let said = reading(&parts);
+    let phrase = match said.lead.filter(|found| speaks(found, &parts, method)) {
+        // What stands behind the verb in many parts is a path.
+        Some(found) if parts.len() - found.part > 3 => return Vec::new(),
+        Some(found) => Phrase::of(&parts, found, said.second.filter(|_| said.compound)),
+        // `PostUserBadge`: the method is the verb, and the id still divides the nouns better than the path.
+        None if starts_with_method(input.operation_id.unwrap_or_default(), method) && parts.len() == 1 => {
+            let verb = super::path::verb(input, method, path);
+            Phrase { modifiers: Vec::new(), verb: verb.to_owned(), groups: Vec::new(), tail: parts.concat() }
+        }
+        None => return Vec::new(),
+    };
+    phrase.names(method, path)
+}
+
+/// `read_pets_v1_pets__get` → `read_pets`: one framework appends path and method.
+fn without_path<'i>(id: &'i str, path: &str, method: &str) -> &'i str {
+    if !id.to_ascii_lowercase().ends_with(&method.to_ascii_lowercase()) {
+        return id;
+    }
+    let flat: String = path.chars().map(|ch| if ch.is_ascii_alphanumeric() { ch } else { '_' }).collect();
+    let suffix = format!("{flat}_{}", method.to_ascii_lowercase());
+    match id.strip_suffix(suffix.as_str()) {
+        Some(rest) if rest.len() > 2 => rest,
+        _ => id,
+    }
+}
+
+/// `users.getReport-a0ff` → `users.getReport`: some generators tell overloads apart by a checksum.
+fn without_checksum(id: &str) -> &str {
+    match id.rsplit_once('-') {
+        Some((rest, tail))
+            if tail.len() == 4 && rest.contains('.') && tail.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
+        {
+            rest
+        }
+        _ => id,
+    }
+}
+
+fn clean(parts: &mut Vec<Vec<String>>) {
+    for part in parts.iter_mut() {
+        part.retain(|word| word.is_ascii() && !word.bytes().all(|byte| byte.is_ascii_digit()));
+        let version = |word: &String| word.starts_with('v') && word.len() < 5 && is_version(word);
+        part.retain(|word| !NOISE.contains(&word.as_str()) && !version(word));
+    }
+    parts.retain(|part| !part.is_empty());
+}
+
+/// A number or a checksum instead of a word.
+fn is_code(word: &str) -> bool {
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    word.len() >= 8 && digits >= 3 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Whether the id only repeats method and path: then those say the same in better English.
+fn echoes(parts: &[Vec<String>], input: &NameInput<'_>, method: &str, path: &PathWords) -> bool {
+    let mut words = parts.iter().flatten().peekable();
+    let echo = words.next_if(|word| word.eq_ignore_ascii_case(method)).is_some();
+    let rest: Vec<&String> = words.collect();
+    // What was before the method is gone already; an id that began with it is as long as its rest now.
+    let bare =
+        input.operation_id.is_some_and(|id| id.len() >= method.len() && starts_with_method(id, method));
+    if !rest.iter().all(|word| path.has(word)) {
+        return false;
+    }
+    let stems: Vec<_> = rest.iter().map(|word| singular(word)).collect();
+    let whole =
+        || path.literals.iter().flat_map(Literal::stems).all(|stem| stems.iter().any(|known| known == stem));
+    rest.is_empty() || ((echo || bare) && whole()) || (!echo && !bare && reading(parts).lead.is_none())
+}
+
+fn starts_with_method(id: &str, method: &str) -> bool {
+    id.get(..method.len()).is_some_and(|start| start.eq_ignore_ascii_case(method))
+}
+
+/// Whether the verb found is one, and not a noun in the middle of nouns.
+fn speaks(found: &Found, parts: &[Vec<String>], method: &str) -> bool {
+    let Some(part) = parts.get(found.part) else { return false };
+    let leads = part.iter().take(found.word).all(|word| verbs::is_modifier(word));
+    let last = found.word + 1 == part.len();
+    match found.verb.weight {
+        Weight::Strong => leads || last || found.verb.never_noun() || PLAIN.contains(&found.verb.canonical),
+        Weight::Doubtful => leads || last,
+        Weight::Weak => {
+            let acts = risk(found.verb.effect) > 0 && method != "GET";
+            (leads && acts && (part.len() > 1 || parts.len() > 1))
+                || (last && (acts || found.verb.word == "index") && parts.len() > 1)
+        }
+    }
+}
+
+/// An id, taken apart.
+struct Phrase {
+    /// How it is done: `batch`, `force`.
+    modifiers: Vec<String>,
+    verb: String,
+    /// What stands before the verb, the nearest last.
+    groups: Vec<Vec<String>>,
+    /// What stands behind it.
+    tail: Vec<String>,
+}
+
+impl Phrase {
+    fn of(parts: &[Vec<String>], lead: Found, second: Option<Found>) -> Phrase {
+        let found = second.unwrap_or(lead);
+        let part = parts.get(found.part).map(Vec::as_slice).unwrap_or_default();
+        let before = part.get(..lead.word).unwrap_or_default();
+        let (mut modifiers, own): (Vec<String>, Vec<String>) =
+            before.iter().cloned().partition(|word| verbs::is_modifier(word));
+        let mut groups: Vec<Vec<String>> = parts.get(..found.part).unwrap_or_default().to_vec();
+        groups.push(own);
+        // Of `create_or_update` the second verb is the verb.
+        modifiers.extend(part.get(lead.word..found.word).unwrap_or_default().iter().cloned());
+        groups.retain(|group| !group.iter().all(|word| PLAIN.contains(&word.as_str())));
+        let mut tail: Vec<String> = part.get(found.word + 1..).unwrap_or_default().to_vec();
+        tail.extend(parts.iter().skip(found.part + 1).flatten().cloned());
+        let word = part.get(found.word).map(String::as_str).unwrap_or_default();
+        if word != found.verb.word {
+            // The verb is glued to its object.
+            tail.insert(0, word.strip_prefix(found.verb.word).unwrap_or(word).to_owned());
+        }
+        let mut phrase = Phrase { modifiers, verb: found.verb.canonical.to_owned(), groups, tail };
+        phrase.tidy();
+        phrase
+    }
+
+    fn tidy(&mut self) {
+        let asks = matches!(self.verb.as_str(), "get" | "find");
+        while let Some(word) = self.tail.first().filter(|word| ARTICLES.contains(&word.as_str())) {
+            if asks && matches!(word.as_str(), "one" | "single") {
+                "get".clone_into(&mut self.verb);
+            }
+            self.tail.remove(0);
+        }
+        if asks && self.tail.first().is_some_and(|word| word == "all") {
+            self.tail.remove(0);
+            "list".clone_into(&mut self.verb);
+        }
+    }
+
+    fn names(&self, method: &str, path: &PathWords) -> Vec<Vec<String>> {
+        let group = self.groups.last().map(Vec::as_slice).unwrap_or_default();
+        let long = object(&self.verb, group, &self.tail, path, true);
+        let short = object(&self.verb, group, &without_id(&self.tail, group), path, false);
+        let mut names: Vec<Vec<String>> =
+            [short, long].into_iter().map(|object| self.name(object, method, path)).collect();
+        names.dedup();
+        names
+    }
+
+    fn name(&self, mut object: Vec<String>, method: &str, path: &PathWords) -> Vec<String> {
+        let nouns = object.iter().take_while(|word| !PREPOSITIONS.contains(&word.as_str())).count();
+        let last = path.literals.last().and_then(|literal| literal.words.last());
+        let head =
+            nouns.checked_sub(1).and_then(|head| object.get_mut(head)).filter(|head| last == Some(*head));
+        let mut verb = self.verb.as_str();
+        if let Some(head) = head.filter(|head| is_plural(head) && !super::path::is_one_thing(head)) {
+            let one = matches!(verb, "get" | "update" | "delete" | "replace" | "remove");
+            if verb == "get" && method == "GET" && !path.item {
+                verb = "list";
+            } else if (one && path.item)
+                || (verb == "create" && method == "POST" && self.modifiers.is_empty())
+            {
+                *head = singular(head).into_owned();
+            }
+        }
+        [self.modifiers.clone(), vec![verb.to_owned()], object].concat()
+    }
+}
+
+/// What the verb acts on.
+fn object(verb: &str, group: &[String], tail: &[String], path: &PathWords, whole: bool) -> Vec<String> {
+    let preposition = |word: &String| PREPOSITIONS.contains(&word.as_str());
+    let nouns = tail.iter().take_while(|word| !preposition(word)).count();
+    let owner = owner(group, path);
+    if nouns == 0 {
+        let mut object = group.to_vec();
+        if let Some(word) = object.last_mut() {
+            *word = if MANY.contains(&verb) { plural(word) } else { singular(word).into_owned() };
+        }
+        return [object, tail.to_vec()].concat();
+    }
+    let said = group.iter().all(|word| tail.iter().any(|known| singular(known) == singular(word)));
+    let needed =
+        owner.is_some() || (nouns == 1 && PLAIN.contains(&verb) && group.iter().any(|word| path.has(word)));
+    if said || !(needed || whole) {
+        return tail.to_vec();
+    }
+    prefixed(&owner.unwrap_or_else(|| group.to_vec()), tail)
+}
+
+/// The group as a thing that has parts, where the path says that it is one.
+fn owner(group: &[String], path: &PathWords) -> Option<Vec<String>> {
+    let last = singular(group.last()?);
+    let owns = path
+        .literals
+        .iter()
+        .any(|literal| literal.owner && literal.words.iter().any(|word| singular(word) == last));
+    owns.then(|| {
+        let before = group.iter().take(group.len() - 1).cloned();
+        before.chain([last.clone().into_owned()]).collect()
+    })
+}
+
+/// `pet by id` → `pet`, `templates by employer id` → `templates by employer`.
+fn without_id(tail: &[String], group: &[String]) -> Vec<String> {
+    let Some(by) = tail.iter().rposition(|word| word == "by") else { return tail.to_vec() };
+    let (object, key) = tail.split_at(by);
+    if !key.iter().any(|word| IDENTIFIERS.contains(&word.as_str())) {
+        return tail.to_vec();
+    }
+    let key = key.iter().skip(1).filter(|word| !IDENTIFIERS.contains(&word.as_str()));
+    let known: Vec<_> = object.iter().chain(group).map(|word| singular(word)).collect();
+    let key: Vec<String> = key.cloned().collect();
+    let own = key.iter().all(|word| word == "and" || known.contains(&singular(word)));
+    if own { object.to_vec() } else { [object, &["by".to_owned()], &key].concat() }
+}
+
+fn prefixed(group: &[String], object: &[String]) -> Vec<String> {
+    let new = group.iter().filter(|word| !object.iter().any(|known| singular(known) == singular(word)));
+    new.cloned().chain(object.iter().cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_not_words() {
+        assert!(is_code("58d8bcb8a9e6240e200cff28"));
+        assert!(!is_code("defaced1"));
+        assert!(!is_code("deadline"));
+    }
+}

@@ -1,0 +1,234 @@
+//! Names of operations from what an API calls them.
+//!
+//! What always holds: a name is `^[a-z][a-z0-9_]*$`, has at most 64 characters, is unique in its document and never one that
+//! the protocol reserves; and the names of a set of operations do not depend on the order in which they are given.
+//!
+//! Every operation has a list of names it could bear, the shortest first, made from nothing but itself: its id, method
+//! and path. Where two want the same name, the one with the shorter path keeps it and the other takes its next one. What a
+//! later version of a document adds is usually deeper than what is there, so an addition seldom renames anything, and
+//! never anything that does not collide with it.
+
+mod id;
+mod path;
+
+use mcpaql_core::naming::MAX_NAME;
+use mcpaql_core::operation::Category;
+use path::{Known, PathWords};
+use std::collections::HashSet;
+
+/// Names that belong to the protocol.
+pub const RESERVED: [&str; 10] = [
+    "introspect",
+    "execute_agent",
+    "record_execution_step",
+    "complete_execution",
+    "abort_execution",
+    "confirm_operation",
+    "verify_challenge",
+    "get_execution",
+    "list_executions",
+    "cancel_execution",
+];
+/// Left out of names that are too long.
+const FILLERS: [&str; 14] =
+    ["a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"];
+
+/// What a name is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct NameInput<'a> {
+    /// As the document has it.
+    pub operation_id: Option<&'a str>,
+    /// In any case.
+    pub method: &'a str,
+    /// The path template.
+    pub path: &'a str,
+    /// As the document has them.
+    pub tags: &'a [&'a str],
+    /// What the operation does, where that is known: a POST that reads is not called `create`.
+    pub category: Option<Category>,
+}
+
+/// The names of all operations of a document, in the order of the inputs.
+#[must_use]
+pub fn name_operations(inputs: &[NameInput<'_>]) -> Vec<String> {
+    let mut known = Known::new();
+    let entries = inputs.iter().enumerate().map(|(index, input)| Entry::new(index, input, &mut known));
+    let mut entries: Vec<Entry<'_>> = entries.collect();
+    entries.sort_by_cached_key(Entry::key);
+    let mut taken: HashSet<String> = RESERVED.iter().map(|name| (*name).to_owned()).collect();
+    let mut names = vec![String::new(); inputs.len()];
+    // The first choices are given out before any second one: nobody loses a name to a stranger's fallback.
+    let mut left = Vec::new();
+    for entry in entries {
+        match entry.first() {
+            Some(name) if taken.insert(name.clone()) => put(&mut names, entry.index, name),
+            _ => left.push(entry),
+        }
+    }
+    for entry in left {
+        let name = entry.next(&taken);
+        taken.insert(name.clone());
+        put(&mut names, entry.index, name);
+    }
+    names
+}
+
+fn put(names: &mut [String], index: usize, name: String) {
+    if let Some(slot) = names.get_mut(index) {
+        *slot = name;
+    }
+}
+
+/// An operation that wants a name.
+struct Entry<'a> {
+    index: usize,
+    input: NameInput<'a>,
+    path: PathWords,
+    method: String,
+    /// The words of the names that it could bear, never empty.
+    choices: Vec<Vec<String>>,
+    /// They come from its id.
+    from_id: bool,
+}
+
+impl<'a> Entry<'a> {
+    fn new(index: usize, input: &NameInput<'a>, known: &mut Known<'a>) -> Entry<'a> {
+        let method = input.method.to_ascii_uppercase();
+        let path = PathWords::of(input.path, known);
+        let mut choices = id::names(input, &method, &path);
+        let from_id = !choices.is_empty();
+        if !from_id {
+            choices.push(path::name(input, &method, &path, 1));
+        }
+        Entry { index, input: *input, path, method, choices, from_id }
+    }
+
+    fn first(&self) -> Option<String> {
+        self.choices.first().and_then(|words| self.fit(words))
+    }
+
+    fn key(&self) -> (usize, &'a str, u8, &'a str) {
+        let rank = match self.method.as_str() {
+            "GET" => 0,
+            "POST" => 1,
+            // Where a thing can be changed and replaced, `update` is the change: replacing drops what is not sent.
+            "PATCH" => 2,
+            "PUT" => 3,
+            "DELETE" => 4,
+            _ => 5,
+        };
+        let depth = self.input.path.split('/').filter(|segment| !segment.is_empty()).count();
+        (depth, self.input.path, rank, self.input.operation_id.unwrap_or_default())
+    }
+
+    /// The first free name behind the first choice.
+    fn next(&self, taken: &HashSet<String>) -> String {
+        let mut cut = None;
+        for words in self.further() {
+            let Some(name) = self.fit(&words).filter(|name| !taken.contains(name)) else { continue };
+            // A whole name that says a little less goes before a cut one.
+            if words.iter().map(|word| word.len() + 1).sum::<usize>() <= MAX_NAME + 1 {
+                return name;
+            }
+            cut = cut.or(Some(name));
+        }
+        cut.unwrap_or_else(|| self.numbered(taken))
+    }
+
+    /// Longer and longer names, made one at a time because the first one mostly does.
+    fn further(&self) -> impl Iterator<Item = Vec<String>> {
+        let shortest = self.choices.first().map(Vec::as_slice).unwrap_or_default();
+        let verb = shortest.first().map(String::as_str).unwrap_or_default();
+        let instead = move |verbs: &[&str]| -> Vec<String> {
+            verbs.iter().map(|verb| (*verb).to_owned()).chain(shortest.iter().skip(1).cloned()).collect()
+        };
+        let replace = (self.method == "PUT" && verb == "update").then(|| instead(&["replace"]));
+        let deeper = (1..=self.path.len()).map(move |depth| match self.from_id {
+            true => path::qualified(shortest, &self.path, depth),
+            false => path::name(&self.input, &self.method, &self.path, depth),
+        });
+        let by = std::iter::once_with(|| path::with_params(&self.input, &self.method, &self.path));
+        let by = by.filter(|_| !self.from_id).flatten();
+        let api = std::iter::once_with(move || instead(&[verb, "api"]));
+        self.choices.iter().skip(1).cloned().chain(replace).chain(deeper).chain(by).chain(api)
+    }
+
+    /// Nothing of its own tells it from another one: a short hash of method, path and id does.
+    fn numbered(&self, taken: &HashSet<String>) -> String {
+        let base = self.first().unwrap_or_else(|| "call".to_owned());
+        let hash = self.hash();
+        let hashed = cut(&base, MAX_NAME - hash.len() - 1);
+        let first = format!("{hashed}_{hash}");
+        if !taken.contains(&first) {
+            return first;
+        }
+        // Only operations that are equal in everything come here, so that their order does not matter.
+        (2_usize..)
+            .map(|number| format!("{}_{number}", cut(&first, MAX_NAME - 8)))
+            .find(|name| !taken.contains(name))
+            .unwrap_or(first)
+    }
+
+    /// A legal name of these words, shortened where it is too long; `None` where nothing is left.
+    fn fit(&self, words: &[String]) -> Option<String> {
+        let legal = |word: &&str| {
+            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        };
+        let mut words: Vec<&str> = words.iter().map(String::as_str).filter(legal).collect();
+        words.dedup();
+        // `get_getcountry`
+        if let [first, second, ..] = words.as_slice()
+            && second.len() > first.len() + 2
+            && second.starts_with(first)
+            && *first == "get"
+        {
+            words.remove(0);
+        }
+        let name = words.join("_");
+        if !name.starts_with(|ch: char| ch.is_ascii_lowercase()) {
+            return None;
+        }
+        if name.len() <= MAX_NAME {
+            return Some(name);
+        }
+        words.retain(|word| !FILLERS.contains(word));
+        let name = words.join("_");
+        if name.len() <= MAX_NAME {
+            return Some(name);
+        }
+        // The verb and the last words say most.
+        let hash = self.hash();
+        let length = |words: &[&str]| words.iter().map(|word| word.len() + 1).sum::<usize>();
+        while words.len() > 2 && length(&words) + hash.len() > MAX_NAME {
+            words.remove(1);
+        }
+        Some(format!("{}_{hash}", cut(&words.join("_"), MAX_NAME - hash.len() - 1)))
+    }
+
+    fn hash(&self) -> String {
+        let id = self.input.operation_id.unwrap_or_default();
+        let text = [self.method.as_str(), " ", self.input.path, " ", id].concat();
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let digits = b"abcdefghijkmnpqrstuvwxyz23456789";
+        (0..5)
+            .filter_map(|place| digits.get((hash >> (place * 5 + 20)) as usize % 32))
+            .map(|digit| char::from(*digit))
+            .collect()
+    }
+}
+
+/// As many whole words as fit.
+fn cut(name: &str, length: usize) -> &str {
+    if name.len() <= length {
+        return name;
+    }
+    let short = name.get(..length).unwrap_or(name);
+    let whole = name.get(length..).is_some_and(|rest| rest.starts_with('_'));
+    let end = if whole { None } else { short.rfind('_') };
+    end.and_then(|end| short.get(..end)).unwrap_or(short).trim_end_matches('_')
+}
+
+#[cfg(test)]
+mod tests;

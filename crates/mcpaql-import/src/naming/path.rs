@@ -1,0 +1,324 @@
+//! Names from method and path: `GET /movie/{id}/keywords` is `list_movie_keywords`.
+
+use super::NameInput;
+use mcpaql_core::classify::shape::{Shape, is_version};
+use mcpaql_core::classify::verbs::{self, Verb, Weight};
+use mcpaql_core::classify::words::{is_plural, plural, singular, words};
+use mcpaql_core::operation::Category;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Words at the beginning of paths that say nothing.
+const NOISE: [&str; 8] = ["api", "rest", "apis", "json", "xml", "public", "services", "providers"];
+/// Nouns in the plural that are one thing.
+const ONE_THING: [&str; 10] = [
+    "settings",
+    "preferences",
+    "details",
+    "credentials",
+    "properties",
+    "contents",
+    "sales",
+    "totals",
+    "specs",
+    "terms",
+];
+/// Words that stand behind the noun in paths and before it in speech.
+const ADJECTIVES: [&str; 22] = [
+    "active",
+    "airing_today",
+    "all",
+    "archived",
+    "current",
+    "deleted",
+    "favorite",
+    "featured",
+    "latest",
+    "now_playing",
+    "on_the_air",
+    "pending",
+    "popular",
+    "public",
+    "random",
+    "recent",
+    "recommended",
+    "scheduled",
+    "similar",
+    "top_rated",
+    "trending",
+    "upcoming",
+];
+
+/// The words of a path.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PathWords {
+    /// Parts that are not placeholders, without versions and noise.
+    pub(super) literals: Vec<Literal>,
+    /// The names of placeholders.
+    pub(super) params: Vec<Literal>,
+    /// Ends in a placeholder.
+    pub(super) item: bool,
+}
+
+/// A part of a path that is not a placeholder.
+#[derive(Debug, Clone)]
+pub(super) struct Literal {
+    /// Its words.
+    pub(super) words: Rc<[String]>,
+    /// The same in the singular.
+    stems: Rc<[String]>,
+    /// A placeholder stands behind it: it is a thing that has parts.
+    pub(super) owner: bool,
+}
+
+/// The words of parts that were met before: a document repeats a few hundred of them thousands of times.
+pub(super) type Known<'a> = HashMap<&'a str, Literal>;
+
+impl PathWords {
+    pub(super) fn of<'a>(path: &'a str, known: &mut Known<'a>) -> PathWords {
+        let mut found = PathWords::default();
+        let (plain, argument) = match path.split_once(['#', '?']) {
+            Some((plain, rest)) => (plain, rest.split('&').find_map(|pair| pair.split_once('='))),
+            None => (path, None),
+        };
+        for segment in plain.split('/').filter(|segment| !segment.is_empty()) {
+            found.segment(segment, known);
+        }
+        if let Some((_, value)) = argument.filter(|(_, value)| !value.starts_with('{')) {
+            found.literal(value.rsplit('.').next().unwrap_or(value), known);
+        }
+        found
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.literals.len()
+    }
+
+    fn segment<'a>(&mut self, segment: &'a str, known: &mut Known<'a>) {
+        let segment = segment.split('(').next().unwrap_or(segment);
+        if let Some(rest) = segment.strip_prefix('{') {
+            let (name, rest) = rest.split_once('}').unwrap_or((rest, ""));
+            self.placeholder(name, known);
+            // What follows otherwise, as in `{id}.json` and `{from}..{to}`, is part of the value.
+            if let Some(verb) = rest.strip_prefix(':') {
+                self.literal(verb, known);
+            }
+        } else if let Some(name) = segment.strip_prefix(':') {
+            self.placeholder(name, known);
+        } else {
+            let segment = segment.strip_prefix("microsoft.graph.").unwrap_or(segment);
+            for part in segment.split(['.', ':']).filter(|part| !matches!(*part, "json" | "xml" | "php")) {
+                self.literal(part.split('{').next().unwrap_or(part), known);
+            }
+        }
+    }
+
+    fn placeholder<'a>(&mut self, name: &'a str, known: &mut Known<'a>) {
+        self.params.push(Literal::of(name, known));
+        self.item = true;
+        if let Some(last) = self.literals.last_mut() {
+            last.owner = true;
+        }
+    }
+
+    fn literal<'a>(&mut self, text: &'a str, known: &mut Known<'a>) {
+        let literal = Literal::of(text, known);
+        let version = literal.words.iter().all(|word| is_version(word));
+        let noise = || literal.words.iter().all(|word| is_version(word) || NOISE.contains(&word.as_str()));
+        if version || (self.literals.is_empty() && noise()) {
+            return;
+        }
+        self.item = false;
+        self.literals.push(literal);
+    }
+
+    /// Whether the word stands in the path, placeholders included, in singular or plural.
+    pub(super) fn has(&self, word: &str) -> bool {
+        let one = singular(word);
+        self.literals.iter().chain(&self.params).flat_map(|part| part.stems.iter()).any(|stem| *stem == one)
+    }
+}
+
+impl Literal {
+    /// Its words in the singular.
+    pub(super) fn stems(&self) -> impl Iterator<Item = &String> {
+        self.stems.iter()
+    }
+
+    fn of<'a>(text: &'a str, known: &mut Known<'a>) -> Literal {
+        let make = || {
+            let mut words = words(text);
+            words.retain(|word| word.is_ascii());
+            let stems = words.iter().map(|word| singular(word).into_owned()).collect();
+            Literal { words: words.into(), stems, owner: false }
+        };
+        known.entry(text).or_insert_with(make).clone()
+    }
+}
+
+/// The name with that many parents of what the path ends in.
+pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parents: usize) -> Vec<String> {
+    let Some((last, before)) = path.literals.split_last() else { return bare(input, method, path) };
+    let ancestors = |count: usize, of: &[Literal]| -> Vec<String> {
+        of.iter().skip(of.len().saturating_sub(count)).flat_map(noun).collect()
+    };
+    if let Some(verb) = ending_verb(input, method, path) {
+        let start = last.words.iter().position(|word| verbs::verb(word) == Some(verb)).unwrap_or_default();
+        let mut name: Vec<String> = last.words.iter().take(start).cloned().collect();
+        name.push(verb.canonical.to_owned());
+        let rest: Vec<String> = last.words.iter().skip(start + 1).cloned().collect();
+        let many = matches!(verb.canonical, "list" | "search" | "query" | "count" | "find");
+        let kept = if rest.is_empty() || parents > 1 { parents } else { 0 };
+        let mut object = ancestors(kept, before);
+        if let (true, true, Some(word)) = (many, rest.is_empty(), object.last_mut()) {
+            *word = plural(word);
+        }
+        name.extend(merged(object, rest));
+        return name;
+    }
+    // `/search/movie`: the verb stands before what is searched.
+    if let Some(position) = before.iter().rposition(|literal| *literal.words == ["search"] && !literal.owner)
+        && !path.item
+    {
+        let mut object: Vec<String> = before
+            .iter()
+            .skip(position + 1)
+            .chain([last])
+            .flat_map(|part| part.words.iter().cloned())
+            .collect();
+        if let Some(word) = object.last_mut() {
+            *word = plural(word);
+        }
+        return [vec!["search".to_owned()], object].concat();
+    }
+    let adjective = ADJECTIVES.contains(&last.words.join("_").as_str()) && !path.item;
+    if let (true, "GET", Some((noun_part, before))) = (adjective, method, before.split_last()) {
+        let single = matches!(last.words.join("_").as_str(), "latest" | "current" | "random");
+        let mut object = [ancestors(parents.saturating_sub(1), before), noun_part.words.to_vec()].concat();
+        if let Some(word) = object.last_mut() {
+            *word = if single { singular(word).into_owned() } else { plural(word) };
+        }
+        let verb = if single { "get" } else { "list" };
+        return [vec![verb.to_owned()], last.words.to_vec(), object].concat();
+    }
+    let (verb, one) = method_verb(input, method, path, last);
+    let mut object = last.words.to_vec();
+    if let (true, Some(word)) = (one, object.last_mut()) {
+        *word = singular(word).into_owned();
+    }
+    [vec![verb.to_owned()], merged(ancestors(parents, before), object)].concat()
+}
+
+/// Another name's words with those of that many parents which it does not have yet.
+pub(super) fn qualified(words: &[String], path: &PathWords, depth: usize) -> Vec<String> {
+    let more: Vec<String> = path
+        .literals
+        .iter()
+        .rev()
+        .take(depth)
+        .rev()
+        .flat_map(noun)
+        .filter(|word| !words.iter().any(|known| known == word || singular(known) == *word))
+        .collect();
+    if more.is_empty() {
+        return words.to_vec();
+    }
+    [words.to_vec(), vec!["in".to_owned()], more].concat()
+}
+
+/// The name with all parents and the placeholders: what tells `/a/{id}` from `/a/{name}`.
+pub(super) fn with_params(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Vec<String>> {
+    let base = name(input, method, path, 1);
+    let whole = name(input, method, path, path.len());
+    let Some(last) = path.params.last() else { return Vec::new() };
+    let by = |words: Vec<String>, params: Vec<String>| [words, vec!["by".to_owned()], params].concat();
+    let all = path.params.iter().flat_map(|param| param.words.iter().cloned()).collect();
+    vec![by(base, last.words.to_vec()), by(whole.clone(), last.words.to_vec()), by(whole, all)]
+}
+
+/// A path without a word: the tag is the noun.
+fn bare(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<String> {
+    let verb = match method {
+        "GET" => "get",
+        "PUT" | "PATCH" => "update",
+        "DELETE" => "delete",
+        _ => "call",
+    };
+    let mut noun: Vec<String> = input.tags.first().map(|tag| words(tag)).unwrap_or_default();
+    noun.retain(|word| word.is_ascii());
+    if noun.is_empty() {
+        noun = path.params.last().map_or_else(|| vec!["root".to_owned()], |param| param.words.to_vec());
+    }
+    [vec![verb.to_owned()], noun].concat()
+}
+
+fn ending_verb(input: &NameInput<'_>, method: &str, path: &PathWords) -> Option<&'static Verb> {
+    let verb = Shape::of(input.path).verb().filter(|_| !path.item)?;
+    let noun = method == "GET" && verb.weight == Weight::Weak;
+    let noun = noun
+        || (method == "GET"
+            && verb.acts()
+            && input.category.is_none_or(|found| found == Category::Read)
+            && last_is_noun(path));
+    (!noun && path.literals.last()?.words.iter().any(|word| word == verb.word)).then_some(verb)
+}
+
+/// `/merge-fields` and `/delete-requests` are nouns, `/merge` and `/delete-all` are not.
+fn last_is_noun(path: &PathWords) -> bool {
+    path.literals
+        .last()
+        .is_some_and(|last| last.words.len() > 1 && last.words.last().is_some_and(|word| is_plural(word)))
+}
+
+/// The verb that the method stands for at that path.
+pub(super) fn verb(input: &NameInput<'_>, method: &str, path: &PathWords) -> &'static str {
+    path.literals.last().map_or("call", |last| method_verb(input, method, path, last).0)
+}
+
+fn method_verb(
+    input: &NameInput<'_>,
+    method: &str,
+    path: &PathWords,
+    last: &Literal,
+) -> (&'static str, bool) {
+    let noun = last.words.last().map(String::as_str).unwrap_or_default();
+    let many = is_plural(noun) && !ONE_THING.contains(&noun);
+    match (method, path.item) {
+        ("GET", true) => ("get", true),
+        ("GET", false) if many => ("list", false),
+        ("GET", false) => ("get", false),
+        ("HEAD", _) => ("check", path.item),
+        ("OPTIONS" | "TRACE", _) => ("inspect", path.item),
+        ("PUT" | "PATCH", item) => ("update", item),
+        ("DELETE", item) => ("delete", item),
+        (_, item) => match input.category {
+            Some(Category::Read) => ("query", item),
+            Some(Category::Execute) => ("run", true),
+            Some(Category::Delete) => ("delete", item),
+            Some(Category::Update) => ("update", item),
+            _ if item => ("update", true),
+            _ => ("create", true),
+        },
+    }
+}
+
+fn noun(literal: &Literal) -> Vec<String> {
+    let mut words = literal.words.to_vec();
+    if let (true, Some(word)) = (literal.owner, words.last_mut()) {
+        *word = singular(word).into_owned();
+    }
+    words
+}
+
+/// Parent and child without saying the parent twice: `/movie/{id}/movie_credits`.
+fn merged(parent: Vec<String>, child: Vec<String>) -> Vec<String> {
+    let repeats =
+        child.first().is_some_and(|word| parent.last().is_some_and(|last| singular(last) == singular(word)));
+    let keep = if repeats { parent.len().saturating_sub(1) } else { parent.len() };
+    parent.into_iter().take(keep).chain(child).collect()
+}
+
+/// Whether a plural stands for one thing.
+pub(super) fn is_one_thing(word: &str) -> bool {
+    ONE_THING.contains(&word)
+}

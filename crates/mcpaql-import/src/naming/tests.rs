@@ -1,0 +1,144 @@
+//! The names of operations, as a table.
+
+use super::*;
+use proptest::prelude::*;
+
+fn input<'a>(method: &'a str, path: &'a str, id: &'a str) -> NameInput<'a> {
+    NameInput { operation_id: Some(id).filter(|id| !id.is_empty()), method, path, tags: &[], category: None }
+}
+
+fn name(method: &str, path: &str, id: &str) -> String {
+    name_operations(&[input(method, path, id)]).remove(0)
+}
+
+#[test]
+fn ids_become_verb_and_resource() {
+    for (method, path, id, expected) in [
+        ("GET", "/repos/{owner}/{repo}/contents/{path}", "repos/get-content", "get_repo_content"),
+        ("GET", "/repos/{owner}/{repo}/issues", "issues/list-for-repo", "list_issues_for_repo"),
+        ("POST", "/repos/{owner}/{repo}/issues", "issues/create", "create_issue"),
+        (
+            "POST",
+            "/repos/{owner}/{repo}/actions/runs/{run_id}/rerun",
+            "actions/re-run-workflow",
+            "rerun_workflow",
+        ),
+        ("GET", "/pulls/{number}/files", "pulls/list-files", "list_pull_files"),
+        ("GET", "/users.list", "users.list", "list_users"),
+        ("POST", "/chat.postMessage", "chat_postMessage", "post_chat_message"),
+        ("GET", "/pets", "listPets", "list_pets"),
+        ("GET", "/pets", "PetController_findAll", "list_pets"),
+        ("GET", "/pets/{id}", "PetController_findOne", "get_pet"),
+        ("GET", "/pets/{petId}", "getPetById", "get_pet"),
+        ("GET", "/employers/{id}/templates", "GetTemplatesByEmployerId", "list_templates_by_employer"),
+        ("GET", "/accounts", "Accounts_List", "list_accounts"),
+        ("PUT", "/vms/{vm}", "VirtualMachines_CreateOrUpdate", "create_or_update_virtual_machine"),
+        ("GET", "/users/{id}/messages", "microsoft.graph.user.ListMessages", "list_user_messages"),
+        ("GET", "/users/{id}", "getUserUsingGET_1", "get_user"),
+        ("GET", "/pets", "read_pets_pets_get", "list_pets"),
+        ("DELETE", "/addresses/{id}", "ipam_addresses_delete", "delete_ipam_address"),
+        ("POST", "/documents:batchUpdate", "docs.documents.batchUpdate", "batch_update_document"),
+        ("GET", "/pods/{id}", "fetchOnePod", "get_pod"),
+        ("GET", "/users", "getAllUsers", "list_users"),
+    ] {
+        assert_eq!(name(method, path, id), expected, "{id}");
+    }
+}
+
+#[test]
+fn paths_speak_where_ids_do_not() {
+    for (method, path, id, expected) in [
+        ("GET", "/movie/{movie_id}/keywords", "GET_movie-movie_id-keywords", "list_movie_keywords"),
+        ("POST", "/v1/charges", "post-/v1/charges", "create_charge"),
+        ("POST", "/v1/charges/{charge}", "PostChargesCharge", "update_charge"),
+        ("GET", "/nearest/{id}", "58d8bcb8a9e6240e200cff28", "get_nearest"),
+        ("GET", "/users/{id}/posts", "getUsersIdPosts", "list_user_posts"),
+        ("GET", "/pets", "", "list_pets"),
+        ("GET", "/pets/{id}", "", "get_pet"),
+        ("POST", "/pets", "", "create_pet"),
+        ("PUT", "/pets/{id}", "", "update_pet"),
+        ("PATCH", "/pets/{id}", "", "update_pet"),
+        ("DELETE", "/pets/{id}", "", "delete_pet"),
+        ("DELETE", "/pets", "", "delete_pets"),
+        ("POST", "/pulls/{id}/merge", "", "merge_pull"),
+        ("POST", "/v1/{name}:cancel", "", "cancel"),
+        ("POST", "/v1/users:batchGet", "", "batch_get_users"),
+        ("GET", "/search/movie", "", "search_movies"),
+        ("GET", "/movies/search", "", "search_movies"),
+        ("GET", "/movie/popular", "", "list_popular_movies"),
+        ("GET", "/settings", "", "get_settings"),
+        ("GET", "/status", "", "get_status"),
+        ("GET", "/api/v2/news", "", "get_news"),
+        ("GET", "/#Action=DescribeHosts", "GET_DescribeHosts", "describe_hosts"),
+    ] {
+        assert_eq!(name(method, path, id), expected, "{method} {path}");
+    }
+}
+
+#[test]
+fn a_shorter_path_keeps_the_shorter_name_and_additions_rename_nobody() {
+    let before = [input("GET", "/alerts/{id}", "getAlert"), input("GET", "/orgs/{org}/teams", "list_teams")];
+    let after = [before[1], input("GET", "/repos/{repo}/alerts/{id}", "getAlert"), before[0]];
+    assert_eq!(name_operations(&before), ["get_alert", "list_teams"]);
+    assert_eq!(name_operations(&after), ["list_teams", "get_alert_in_repo", "get_alert"]);
+}
+
+#[test]
+fn where_a_thing_can_be_changed_and_replaced_update_is_the_change() {
+    let both = [input("PUT", "/pets/{id}", ""), input("PATCH", "/pets/{id}", "")];
+    assert_eq!(name_operations(&both), ["replace_pet", "update_pet"]);
+    let named = [input("PUT", "/pets/{id}", "updatePet"), input("PATCH", "/pets/{id}", "updatePet")];
+    assert_eq!(name_operations(&named), ["replace_pet", "update_pet"]);
+}
+
+#[test]
+fn what_only_placeholders_tell_apart_is_told_apart_by_them() {
+    let names = name_operations(&[input("GET", "/a/{id}", ""), input("GET", "/a/{name}", "")]);
+    assert_eq!(names, ["get_a", "get_a_by_name"]);
+}
+
+#[test]
+fn reserved_names_are_never_given() {
+    assert_eq!(name("GET", "/executions", "list_executions"), "list_api_executions");
+    for id in RESERVED {
+        assert!(!RESERVED.contains(&name("POST", "/agents/{id}/thing", id).as_str()), "{id}");
+    }
+}
+
+#[test]
+fn long_names_are_shortened_the_same_way_each_time() {
+    let id = "list-the-very-long-names-of-the-selected-organizations-enabled-for-the-github-actions-enterprise-in-the-world";
+    let first = name("GET", "/x", id);
+    assert!(first.len() <= MAX_NAME, "{first}");
+    assert_eq!(first, name("GET", "/x", id));
+    assert_ne!(first, name("GET", "/y", id));
+}
+
+proptest! {
+    #[test]
+    fn names_are_legal_unique_and_independent_of_the_order(
+        seeds in prop::collection::vec((0_usize..4, "(/(\\{[a-z]{1,3}\\}|[a-zA-Z]{1,6}|[a-z]{1,4}s)){0,4}", "([a-zA-Z_/.-]{0,14}|\\PC{0,6})"), 1..12),
+        turn in 0_usize..12,
+    ) {
+        let methods = ["GET", "POST", "PUT", "DELETE"];
+        let inputs: Vec<NameInput<'_>> = seeds.iter().map(|(method, path, id)| input(methods[*method], path, id)).collect();
+        let names = name_operations(&inputs);
+        for name in &names {
+            prop_assert!(name.len() <= MAX_NAME && !RESERVED.contains(&name.as_str()));
+            prop_assert!(name.starts_with(|ch: char| ch.is_ascii_lowercase()), "{}", name);
+            prop_assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'));
+        }
+        let unique: HashSet<&String> = names.iter().collect();
+        prop_assert_eq!(unique.len(), names.len());
+        let mut turned = inputs.clone();
+        turned.rotate_left(turn % inputs.len());
+        let mut again = name_operations(&turned);
+        again.rotate_right(turn % inputs.len());
+        let sorted = |names: &[String]| { let mut names = names.to_vec(); names.sort(); names };
+        prop_assert_eq!(sorted(&again), sorted(&names));
+        let keys: HashSet<(usize, &String, &String)> = seeds.iter().map(|(method, path, id)| (*method, path, id)).collect();
+        if keys.len() == seeds.len() {
+            prop_assert_eq!(again, names);
+        }
+    }
+}

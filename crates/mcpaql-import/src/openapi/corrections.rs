@@ -1,0 +1,139 @@
+//! What the author corrects: found by name, original id or method and path, and put in place of what was decided.
+
+use super::heads::Draft;
+use super::library::Described;
+use mcpaql_core::classify::{Confidence, Decision, Kind, Reason};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::facts::{self, Effect};
+use mcpaql_core::operation::{Category, Operation};
+use mcpaql_core::overrides::{
+    Correction, Overrides, repeated, unmatched, unmatched_param, unmatched_producer,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The correction of each operation, where there is one.
+///
+/// # Errors
+///
+/// The corrections that match nothing, and names that are no names or taken.
+pub(super) fn find(
+    overrides: &Overrides,
+    drafts: &[Draft<'_>],
+    names: &[String],
+) -> Result<Vec<Option<Arc<Correction>>>, Vec<Diagnostic>> {
+    let mut found: Vec<Option<Arc<Correction>>> = vec![None; drafts.len()];
+    if overrides.operations.is_empty() {
+        return Ok(found);
+    }
+    let mut positions: HashMap<String, usize> = HashMap::new();
+    for (position, draft) in drafts.iter().enumerate() {
+        positions.entry(format!("{} {}", draft.method, draft.path)).or_insert(position);
+        draft.said.id.iter().for_each(|id| {
+            positions.entry(id.to_string()).or_insert(position);
+        });
+    }
+    // A name of the adapter goes before an id that is spelled alike.
+    positions.extend(names.iter().enumerate().map(|(position, name)| (name.clone(), position)));
+    let mut problems = Vec::new();
+    for (key, correction) in &overrides.operations {
+        match positions.get(key.trim()) {
+            Some(&position) => {
+                let Some(slot) = found.get_mut(position) else { continue };
+                if slot.replace(Arc::new(correction.clone())).is_some() {
+                    problems.push(repeated(key));
+                }
+            }
+            None => {
+                let mut candidates: Vec<&str> = positions.keys().map(String::as_str).collect();
+                // Of two that are equally near, the one of the same kind: a name, or a method and a path.
+                candidates.sort_unstable_by_key(|candidate| {
+                    (candidate.contains(' ') != key.contains(' '), *candidate)
+                });
+                problems.push(unmatched(key, candidates.into_iter()));
+            }
+        }
+    }
+    problems.extend(renames(&found, names));
+    if problems.is_empty() { Ok(found) } else { Err(problems) }
+}
+
+/// Corrections of parameters that are not there, and producers that are no operations.
+///
+/// Only operations whose parameters are corrected are read for it.
+///
+/// # Errors
+///
+/// One for each.
+pub(super) fn check_params(
+    overrides: &Overrides,
+    library: &Described,
+    heads: &[Operation],
+) -> Result<(), Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    let names = || heads.iter().map(|head| head.name.as_str());
+    for (index, correction) in library.corrections().filter(|(_, correction)| !correction.params.is_empty()) {
+        let key =
+            overrides.operations.iter().find(|(_, own)| *own == correction).map(|(key, _)| key.as_str());
+        let key = key.unwrap_or_default();
+        let params = library.read(index).map(|(full, _)| full.operation.params).unwrap_or_default();
+        for (name, own) in &correction.params {
+            if !params.iter().any(|param| param.name == *name || param.wire == *name) {
+                problems.push(unmatched_param(key, name, params.iter().map(|param| param.name.as_str())));
+            }
+            let missing = own.from.iter().flatten().filter(|from| !names().any(|name| name == **from));
+            problems.extend(missing.map(|producer| unmatched_producer(key, name, producer, names())));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// New names that cannot be given.
+fn renames(found: &[Option<Arc<Correction>>], names: &[String]) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    let mut taken: HashMap<&str, &str> = HashMap::new();
+    let kept = found
+        .iter()
+        .zip(names)
+        .filter(|(correction, _)| correction.as_ref().is_none_or(|correction| correction.name.is_none()));
+    kept.for_each(|(_, name)| {
+        taken.insert(name, name);
+    });
+    for (correction, old) in found.iter().zip(names) {
+        let Some(new) = correction.as_ref().and_then(|correction| correction.name.as_deref()) else {
+            continue;
+        };
+        let wrong =
+            |message: String| Diagnostic::error(Code::SchemaInvalidName, "/operations", message).found(new);
+        if !mcpaql_core::naming::is_operation_name(new) {
+            problems.push(wrong(format!("'{new}' cannot be the name of '{old}': use snake_case")));
+        } else if let Some(other) = taken.insert(new, old) {
+            problems.push(wrong(format!("'{new}' cannot be the name of '{old}': '{other}' has it")));
+        }
+    }
+    problems
+}
+
+/// The name and category to go by, after the correction; the decision then says so as well.
+pub(super) fn decide(
+    correction: Option<&Correction>,
+    name: String,
+    decision: &mut Decision,
+) -> (String, Category) {
+    let Some(correction) = correction else { return (name, decision.published()) };
+    let category = correction.category().unwrap_or_else(|| decision.published());
+    let name = correction.name.clone().unwrap_or(name);
+    if correction.category().is_some() {
+        let effect = correction.effect.filter(|effect| effect.category() == category);
+        decision.effect = effect.unwrap_or_else(|| Effect::of(category));
+        decision.category = category;
+        decision.danger = facts::danger_of(&name, category);
+        decision.confidence = Confidence::High;
+        let text = format!("corrected to {}", category.as_str());
+        decision.reasons.push(Reason { evidence: Kind::Declared, text });
+    }
+    decision.danger = correction.danger.unwrap_or(decision.danger);
+    decision.idempotent = correction.idempotent.or(decision.idempotent);
+    (name, category)
+}

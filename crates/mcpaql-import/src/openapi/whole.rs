@@ -1,0 +1,79 @@
+//! Every operation of a description at once: what a document needs, and serving does not.
+
+use super::Import;
+use super::details::Note;
+use indexmap::IndexMap;
+use mcpaql_core::adapter::Adapter;
+use mcpaql_core::catalog::{self, Catalog, Settings};
+use mcpaql_core::library::{Full, Library};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// An adapter with whole operations, and for each what was changed or left out.
+#[derive(Debug)]
+pub struct Whole {
+    /// With parameters, answers, examples and types.
+    pub adapter: Adapter,
+    /// Operation → notes; those without notes are not there.
+    pub notes: IndexMap<String, Vec<Note>>,
+}
+
+/// Reads every operation. What the document shows of an operation is what an agent would be shown if it were served as it is:
+/// the examples that fit, and where its identifiers come from.
+#[must_use]
+pub fn whole(import: &Import) -> Whole {
+    let mut adapter = import.adapter.clone();
+    let library: Arc<dyn Library> = import.library.clone();
+    let catalog = catalog::compile_deferred(import.adapter.clone(), library, &Settings::default()).catalog;
+    let mut notes = IndexMap::new();
+    let mut types: IndexMap<String, Value> = IndexMap::new();
+    let mut operations = Vec::with_capacity(adapter.operations.len());
+    for index in 0..adapter.operations.len() {
+        let Some((Full { mut operation, types: reached }, found)) = import.library.read(index) else {
+            continue;
+        };
+        if let Some(catalog) = &catalog {
+            complete(&mut operation, catalog);
+        }
+        for (name, body) in reached {
+            add(&mut types, name, body);
+        }
+        if !found.is_empty() {
+            notes.insert(operation.name.clone(), found);
+        }
+        operations.push(operation);
+    }
+    types.sort_unstable_keys();
+    adapter.operations = operations;
+    adapter.types = types;
+    Whole { adapter, notes }
+}
+
+fn complete(operation: &mut mcpaql_core::operation::Operation, catalog: &Catalog) {
+    let Some(entry) = catalog.get(&operation.name) else { return };
+    let shown = catalog.whole(entry).map(|whole| whole.operation.examples.as_slice()).unwrap_or_default();
+    operation.examples.retain(|example| shown.contains(example));
+    for (param, producers) in catalog.producers(entry) {
+        if let Some(param) = operation.params.iter_mut().find(|own| own.name == param)
+            && param.from.is_empty()
+        {
+            param.from = producers.into_iter().map(str::to_owned).collect();
+        }
+    }
+}
+
+/// Far from the operation that reaches it a type is left open, so the one that says most is kept.
+fn add(types: &mut IndexMap<String, Value>, name: String, body: Value) {
+    match types.get_mut(&name) {
+        None => {
+            types.insert(name, body);
+        }
+        Some(known) if *known == body => {}
+        Some(known) => {
+            let (old, new) = (known.to_string(), body.to_string());
+            if (new.len(), &new) > (old.len(), &old) {
+                *known = body;
+            }
+        }
+    }
+}

@@ -1,1 +1,0 @@
-//! Corrections that the author keeps beside a source, applied at every import.

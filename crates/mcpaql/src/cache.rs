@@ -1,0 +1,84 @@
+//! The surfaces of earlier starts: what a client is shown before everything is read again.
+//!
+//! A surface is kept under a fingerprint of all that it was made from: the program's version, every text and every setting. It is
+//! only ever a preview; what is served is compiled anew, and clients are told if it turns out otherwise.
+
+use mcpaql_core::surface::Tool;
+use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::mcp::Preview;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// So many surfaces are kept.
+const KEPT: usize = 64;
+
+/// Where one surface is kept.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    path: PathBuf,
+}
+
+impl Slot {
+    /// The place of the surface with that fingerprint; `None` where there is no folder for it.
+    pub(crate) fn new(fingerprint: &str) -> Option<Slot> {
+        let name: String = fingerprint.chars().filter(char::is_ascii_alphanumeric).collect();
+        Some(Slot { path: folder()?.join(format!("{name}.json")) })
+    }
+
+    /// What was kept there.
+    pub(crate) fn read(&self) -> Option<Preview> {
+        let text = std::fs::read_to_string(&self.path).ok()?;
+        let value: Value = serde_json::from_str(&text).ok()?;
+        let tools: Option<Vec<Tool>> = value.get("tools")?.as_array()?.iter().map(Tool::from_json).collect();
+        let instructions = value.get("instructions")?.as_str()?.to_owned();
+        Some(Preview { tools: tools?.into(), instructions })
+    }
+
+    /// Keeps a surface. A cache that cannot be written is no reason not to serve.
+    pub(crate) fn write(&self, gateway: &Gateway) {
+        let tools: Vec<Value> = gateway.tools().iter().map(Tool::to_json).collect();
+        let text = json!({"instructions": gateway.instructions(), "tools": tools}).to_string();
+        let Some(folder) = self.path.parent() else { return };
+        let beside = self.path.with_extension(format!("{}.tmp", std::process::id()));
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&beside, text))
+            .and_then(|()| std::fs::rename(&beside, &self.path));
+        match written {
+            Ok(()) => prune(folder),
+            Err(error) => {
+                tracing::debug!(%error, "the surface is not cached");
+                let _ = std::fs::remove_file(&beside);
+            }
+        }
+    }
+}
+
+/// Removes what has not been written for the longest time.
+fn prune(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut files: Vec<_> = entries
+        .flatten()
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .filter(|(_, path)| path.extension().is_some_and(|extension| extension == "json"))
+        .collect();
+    files.sort_unstable_by(|a, b| b.cmp(a));
+    for (_, path) in files.into_iter().skip(KEPT) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// The user's cache directory: `$XDG_CACHE_HOME/mcpaql`, else what the platform uses.
+fn folder() -> Option<PathBuf> {
+    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = from("XDG_CACHE_HOME").or_else(|| {
+        let home = from("HOME");
+        if cfg!(target_os = "macos") {
+            home.map(|home| home.join("Library/Caches"))
+        } else if cfg!(windows) {
+            from("LOCALAPPDATA")
+        } else {
+            home.map(|home| home.join(".cache"))
+        }
+    });
+    base.map(|base| base.join("mcpaql").join("surfaces"))
+}

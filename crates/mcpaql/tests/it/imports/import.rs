@@ -1,0 +1,200 @@
+//! What an import writes, reports and refuses.
+
+use super::{BOOKSHOP, bookshop_json, import, imported, names, shop};
+use crate::fixture::Place;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn an_imported_document_has_no_problems_and_is_the_same_each_time() {
+    let place = shop();
+    let first = imported(&place, &[]).await;
+    let checked = place.run(&["check", "--strict", "bookshop-adapter.md"]).await;
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+    assert!(checked.stdout.contains("14 operations, 5 tools\nNo problems found"), "{}", checked.stdout);
+    assert_eq!(names(&first).len(), 14);
+
+    assert_eq!(imported(&place, &[]).await, first, "over the document of the import before");
+    let printed = place.run(&["import", "openapi", "bookshop.yaml"]).await;
+    assert_eq!(printed.stdout, first, "without --output the document is the data");
+    assert!(printed.stderr.contains("Imported 14 of 14 operations"), "{}", printed.stderr);
+}
+
+#[tokio::test]
+async fn json_and_yaml_give_the_same_operations() {
+    let place = shop();
+    let from_yaml = imported(&place, &[]).await;
+    place.file("bookshop.json", &bookshop_json());
+    let from_json = place.run(&["import", "openapi", "bookshop.json"]).await.stdout;
+    let front = |document: &str| document.split("\n---\n").next().unwrap().to_owned();
+    assert_eq!(front(&from_json), front(&from_yaml));
+}
+
+/// The lines that only one of two documents has; they are in the same order.
+fn only_in<'d>(document: &'d str, other: &str) -> Vec<&'d str> {
+    let mut rest = other.lines();
+    let mut out = Vec::new();
+    for line in document.lines() {
+        let mut ahead = rest.clone();
+        if ahead.any(|other| other == line) {
+            rest = ahead;
+        } else {
+            out.push(line);
+        }
+    }
+    out
+}
+
+#[tokio::test]
+async fn a_new_operation_changes_only_its_own_lines() {
+    let place = shop();
+    let before = imported(&place, &[]).await;
+    let added = "  /authors/{authorId}/awards:\n    get:\n      operationId: listAwards\n      summary: List awards\n      \
+                 parameters:\n        - {name: authorId, in: path, required: true, schema: {type: integer}}\n      \
+                 responses: {\"200\": {description: Awards}}\n  /orders:\n";
+    place.file("bookshop.yaml", &BOOKSHOP.replacen("  /orders:\n", added, 1));
+    let after = imported(&place, &[]).await;
+
+    let gone = only_in(&before, &after);
+    let counted = |line: &&str| {
+        line.starts_with("Imported from") || line.ends_with(" read") || line.ends_with("operations:")
+    };
+    assert!(gone.len() == 3 && gone.iter().all(counted), "{gone:?}");
+    let own = after.split_once("    - name: list_awards\n").unwrap().1.split("\n\n").next().unwrap();
+    let (start, _) = after.split_once("    - name: list_awards\n").unwrap();
+    let without = after.replacen(&format!("    - name: list_awards\n{own}\n\n"), "", 1);
+    assert!(start.ends_with('\n') && own.contains("maps_to: GET /authors/{author_id}/awards"), "{own}");
+    assert_eq!(only_in(&without, &before).len(), gone.len(), "nothing else is new");
+}
+
+#[tokio::test]
+async fn the_report_lists_every_decision() {
+    let place = shop();
+    let ran = place.run(&["import", "openapi", "bookshop.yaml", "--report", "json"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let report = ran.json();
+    let counts = &report["counts"];
+    assert_eq!(
+        (&counts["operations"], &counts["imported"], &counts["skipped"], &counts["excluded"]),
+        (&json!(14), &json!(14), &json!(0), &json!(0))
+    );
+    assert_eq!(counts["ignored"]["callbacks"], 1);
+    let total: u64 = counts["by_category"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    assert_eq!(total, 14);
+
+    let operations = report["operations"].as_array().unwrap();
+    let of = |path: &str, method: &str| {
+        operations.iter().find(|own| own["path"] == path && own["method"] == method).unwrap()
+    };
+    let search = of("/books/search", "POST");
+    assert_eq!((&search["category"], &search["source_id"]), (&json!("READ"), &json!("searchBooks")));
+    let kinds: Vec<&str> = search["reasons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|reason| reason["evidence"].as_str())
+        .collect();
+    assert!(kinds.len() > 2, "a POST is a read for several reasons: {kinds:?}");
+    assert_eq!(of("/orders/{orderId}/cancel", "POST")["category"], "EXECUTE");
+
+    let stock = of("/stock/check", "POST");
+    assert_ne!(stock["category"], "READ", "one kind of evidence is not enough");
+    assert!(stock["review"].is_string() && stock["confidence"] == "low", "{stock}");
+    assert_eq!(counts["to_review"], 1);
+
+    let text = place.run(&["import", "openapi", "bookshop.yaml", "--report", "text"]).await.stdout;
+    assert!(text.contains("POST /stock/check") && text.contains("1 should be looked at"), "{text}");
+    let both = import(&place, &["--report", "json"]).await;
+    assert!(both.json()["counts"].is_object(), "with --output the report is the data");
+}
+
+#[tokio::test]
+async fn operations_are_chosen_by_rules_of_every_kind() {
+    let rows: [(&[&str], usize, &str); 8] = [
+        (&["--include", "tag:authors"], 2, "list_authors"),
+        (&["--include", "path:/books/**"], 6, "get_book"),
+        (&["--include", "/orders*"], 1, "create_order"),
+        (&["--include", "op:get_*"], 3, "get_author"),
+        (&["--include", "createOrder"], 1, "create_order"),
+        (&["--include", "category:DELETE", "--include", "deprecated"], 2, "reserve_book"),
+        (&["--exclude", "deprecated"], 13, "list_books"),
+        (&["--include", "tag:books", "--exclude", "category:READ"], 5, "create_book"),
+    ];
+    for (flags, count, example) in rows {
+        let place = shop();
+        let document = imported(&place, flags).await;
+        let names = names(&document);
+        assert_eq!((names.len(), names.contains(&example)), (count, true), "{flags:?}: {names:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_rule_that_matches_nothing_warns_and_one_that_means_nothing_is_refused() {
+    let place = shop();
+    let ran = import(&place, &["--include", "tag:books", "--exclude", "tag:bokos"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("The rule 'tag:bokos' matches no operation"), "{}", ran.stderr);
+    for rule in ["category:WRITE", "tag:", ""] {
+        let ran = import(&place, &["--include", rule]).await;
+        assert_eq!(ran.status, Some(2), "{rule}: {ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_else_wrote_is_kept() {
+    let place = shop();
+    for foreign in [&b"# My own notes\n"[..], b"---\nname: mine\n---\n", b"\xff\xfe not text", b""] {
+        let path = place.path().join("bookshop-adapter.md");
+        std::fs::write(&path, foreign).unwrap();
+        let refused = import(&place, &[]).await;
+        assert_eq!(refused.status, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains("--force"), "{}", refused.stderr);
+        assert_eq!(std::fs::read(&path).unwrap(), foreign);
+        assert_eq!(import(&place, &["--force"]).await.status, Some(0));
+        assert_ne!(std::fs::read(&path).unwrap(), foreign);
+    }
+    let nowhere = place.run(&["import", "openapi", "bookshop.yaml", "-o", "no/such/folder.md"]).await;
+    assert_eq!(nowhere.status, Some(2), "{nowhere:?}");
+    let left: Vec<String> = std::fs::read_dir(place.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".tmp"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn a_description_is_found_in_the_same_way_before_and_after_its_import() {
+    let place = shop();
+    imported(&place, &[]).await;
+    for question in
+        ["get rid of a book", "who wrote it", "call off an order", "authors", "new price", "find novels"]
+    {
+        let [described, document] = ["bookshop.yaml", "bookshop-adapter.md"];
+        let described = place.run(&["search", described, question, "--json"]).await;
+        let document = place.run(&["search", document, question, "--json"]).await;
+        assert_eq!(described.stdout, document.stdout, "{question}");
+        assert!(described.status == document.status && !described.stdout.is_empty(), "{described:?}");
+    }
+    let hit = place.run(&["search", "bookshop.yaml", "get", "rid", "of", "a", "book", "--first", "1"]).await;
+    assert_eq!(hit.status, Some(0));
+    assert_eq!(
+        hit.stdout,
+        "delete_book(book_id: integer)\n    Take a book out of the shop\n    book_id comes from search_books, list_books\n"
+    );
+    let none = place.run(&["search", "bookshop.yaml", "zyzzyva"]).await;
+    assert_eq!((none.status, none.stdout.as_str()), (Some(1), ""), "{none:?}");
+    assert_eq!(place.run(&["search", "absent.yaml", "books"]).await.status, Some(2));
+}
+
+#[tokio::test]
+async fn every_command_takes_a_description_for_a_document() {
+    let place: Place = shop();
+    let checked = place.run(&["check", "bookshop.yaml"]).await;
+    assert!(checked.stdout.contains("14 operations, 5 tools"), "{checked:?}");
+    imported(&place, &[]).await;
+    let [described, document] =
+        ["bookshop.yaml", "bookshop-adapter.md"].map(|name| ["tools", name, "--json"]);
+    assert_eq!(place.run(&described).await.stdout, place.run(&document).await.stdout);
+    let called = place.run(&["call", "bookshop.yaml", "introspect", "name=get_book"]).await;
+    assert_eq!(called.json()["operation"]["name"], "get_book");
+}

@@ -1,0 +1,43 @@
+//! Descriptions of APIs: importing them as documents, and serving them as they are.
+
+mod corrections;
+mod import;
+mod serve;
+mod sources;
+
+use crate::fixture::{Place, Ran};
+use mcpaql_core::source::Source;
+
+/// The example that people are shown is the one that is tested.
+const BOOKSHOP: &str = include_str!("../../../../../examples/bookshop-openapi.yaml");
+/// Its address of the API.
+const API: &str = "https://api.example.com/v1";
+
+/// The same description as JSON.
+fn bookshop_json() -> String {
+    Source::new("bookshop.yaml", BOOKSHOP).parse().unwrap().value.to_string()
+}
+
+/// A folder that holds the description as `bookshop.yaml`.
+fn shop() -> Place {
+    let place = Place::new();
+    place.file("bookshop.yaml", BOOKSHOP);
+    place
+}
+
+/// Imports `bookshop.yaml` as `bookshop-adapter.md` and gives the document.
+async fn imported(place: &Place, flags: &[&str]) -> String {
+    let ran = import(place, flags).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    std::fs::read_to_string(place.path().join("bookshop-adapter.md")).unwrap()
+}
+
+async fn import(place: &Place, flags: &[&str]) -> Ran {
+    let command = ["import", "openapi", "bookshop.yaml", "-o", "bookshop-adapter.md"];
+    place.run(&[&command, flags].concat()).await
+}
+
+/// The names of the operations that a document holds.
+fn names(document: &str) -> Vec<&str> {
+    document.lines().filter_map(|line| line.strip_prefix("    - name: ")).collect()
+}

@@ -1,0 +1,154 @@
+//! Where descriptions come from: files, addresses, and the documents they refer to.
+
+use super::{API, BOOKSHOP, names, shop};
+use crate::fixture::Place;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::Redirect;
+use axum::routing::get;
+
+const LARGEST: u64 = 64 << 20;
+
+#[tokio::test]
+async fn what_is_no_description_is_refused_with_a_reason() {
+    let place = Place::new();
+    let rows: [(&str, &[u8], i32, &str); 8] = [
+        ("empty.yaml", b"", 1, "empty"),
+        ("words.yaml", b"hello", 1, "neither JSON nor YAML"),
+        ("list.json", b"[]", 1, "not an object"),
+        ("cut.json", b"{\"openapi\": \"3.1.0\", ", 1, "not valid JSON"),
+        ("cut.yaml", b"openapi: [\n", 1, "not valid YAML"),
+        ("other.yaml", b"name: notes\ntype: adapter\n", 1, "not an OpenAPI document"),
+        ("latin.yaml", b"openapi: caf\xe9\n", 2, "UTF-8"),
+        ("utf16.json", b"\xff\xfe{\0", 2, "UTF-8"),
+    ];
+    for (name, bytes, status, said) in rows {
+        std::fs::write(place.path().join(name), bytes).unwrap();
+        let ran = place.run(&["import", "openapi", name]).await;
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(status), ""), "{name}: {ran:?}");
+        assert!(ran.stderr.contains(said) && ran.stderr.contains(name), "{name}: {}", ran.stderr);
+    }
+    for (source, said) in
+        [("absent.yaml", "no file"), (".", "cannot read"), ("ftp://example.com/x", "https://")]
+    {
+        let ran = place.run(&["import", "openapi", source]).await;
+        assert!(ran.status == Some(2) && ran.stderr.contains(said), "{source}: {ran:?}");
+    }
+    let huge = std::fs::File::create(place.path().join("huge.json")).unwrap();
+    huge.set_len(LARGEST + 1).unwrap();
+    let ran = place.run(&["import", "openapi", "huge.json"]).await;
+    assert!(ran.status == Some(2) && ran.stderr.contains("more than"), "{ran:?}");
+}
+
+/// The description with one more operation, whose answer is described elsewhere.
+fn with_reference(reference: &str) -> String {
+    let added = format!(
+        "  /shelves:\n    get:\n      operationId: listShelves\n      responses:\n        \"200\":\n          description: Shelves\n          \
+         content: {{application/json: {{schema: {{$ref: \"{reference}\"}}}}}}\n  /orders:\n"
+    );
+    BOOKSHOP.replacen("  /orders:\n", &added, 1)
+}
+
+#[tokio::test]
+async fn references_lead_to_files_beside_the_description() {
+    let place = Place::new();
+    let folder = place.path().join("schemas");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(
+        folder.join("shelf.yaml"),
+        "Shelf: {type: object, properties: {room: {$ref: 'room.json'}}}\n",
+    )
+    .unwrap();
+    std::fs::write(folder.join("room.json"), r#"{"type": "string", "enum": ["cellar", "attic"]}"#).unwrap();
+    place.file("bookshop.yaml", &with_reference("schemas/shelf.yaml#/Shelf"));
+    let ran = place.run(&["import", "openapi", "bookshop.yaml"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("cellar") && ran.stdout.contains("attic"), "both files were read");
+    let served = place.run(&["call", "bookshop.yaml", "introspect", "name=list_shelves"]).await;
+    assert!(served.stdout.contains("cellar"), "{served:?}");
+}
+
+/// One reference that is not followed costs what it stands for, never the description.
+#[tokio::test]
+async fn references_that_leave_are_diagnosed_and_not_followed() {
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret.json");
+    std::fs::write(&secret, r#"{"type": "string", "enum": ["do-not-read"]}"#).unwrap();
+    let (upstream, address) = described(|_| Router::new()).await;
+    let network = format!("{address}/shelf.json");
+    for reference in
+        [secret.to_str().unwrap(), &network, "file:///etc/shelf.json", "schemas/absent.yaml", "notes.txt"]
+    {
+        let place = Place::new();
+        place.file("notes.txt", "do-not-read");
+        place.file("bookshop.yaml", &with_reference(reference));
+        let ran =
+            place.run(&["import", "openapi", "bookshop.yaml", "--report", "json", "-o", "out.md"]).await;
+        assert_eq!(ran.status, Some(0), "{reference}: {ran:?}");
+        let document = std::fs::read_to_string(place.path().join("out.md")).unwrap();
+        assert!(names(&document).contains(&"list_shelves"), "{reference}");
+        assert!(!document.contains("do-not-read"), "{reference}");
+        let report = ran.json();
+        let lost = report["operations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|own| own["path"] == "/shelves" && own["notes"].to_string().contains("\"lost\":true"));
+        let told = lost || !report["diagnostics"].as_array().unwrap().is_empty();
+        assert!(told, "{reference}: {report:#}");
+    }
+    upstream.abort();
+}
+
+/// Serves what `router` makes, which may need to know its own address.
+async fn described(router: impl FnOnce(&str) -> Router) -> (tokio::task::JoinHandle<()>, String) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let router = router(&address);
+    let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    (serving, address)
+}
+
+#[tokio::test]
+async fn a_description_is_fetched_with_what_it_refers_to() {
+    let text = with_reference("parts/shelf.json").replace(API, "/v1");
+    let (upstream, address) = described(|_| {
+        Router::new()
+            .route("/spec/openapi.yaml", get(move || async move { text }))
+            .route("/spec/parts/shelf.json", get(|| async { r#"{"type": "string", "enum": ["cellar"]}"# }))
+            .route("/moved", get(|| async { Redirect::temporary("/spec/openapi.yaml") }))
+            .route("/gone", get(|| async { (StatusCode::GONE, "openapi: 3.1.0") }))
+            .route("/bytes", get(|| async { vec![0xff_u8, 0xfe] }))
+    })
+    .await;
+    let place = Place::new();
+    for path in ["/spec/openapi.yaml?key=s3cret#top", "/moved"] {
+        let ran = place.run(&["import", "openapi", &format!("{address}{path}")]).await;
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains("cellar"), "the other document was fetched");
+        assert!(ran.stdout.contains(&format!("base_url: {address}/v1\n")), "relative to where it was found");
+        assert!(!ran.stdout.contains("s3cret") && !ran.stderr.contains("s3cret"), "{ran:?}");
+    }
+    for (path, said) in [("/gone?key=s3cret", "410"), ("/nothing", "404"), ("/bytes", "UTF-8")] {
+        let ran = place.run(&["import", "openapi", &format!("{address}{path}")]).await;
+        assert!(ran.status == Some(2) && ran.stderr.contains(said), "{path}: {ran:?}");
+        assert!(!ran.stderr.contains("s3cret"), "{}", ran.stderr);
+    }
+    upstream.abort();
+    let _ = upstream.await;
+    let nobody = place.run(&["import", "openapi", &format!("{address}/spec/openapi.yaml")]).await;
+    assert!(nobody.status == Some(2) && nobody.stderr.contains("cannot fetch"), "{nobody:?}");
+}
+
+#[tokio::test]
+async fn a_document_says_where_it_comes_from_and_not_where_that_lay() {
+    let place = shop();
+    let absolute = place.path().join("bookshop.yaml");
+    let ran = place.run(&["import", "openapi", absolute.to_str().unwrap()]).await;
+    assert!(
+        ran.stdout.contains("Imported from `bookshop.yaml`, version `2.4.0` (`sha256:"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!ran.stdout.contains(place.path().to_str().unwrap()), "{}", ran.stdout);
+}
