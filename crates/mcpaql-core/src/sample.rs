@@ -16,17 +16,25 @@ const MAX_DEPTH: usize = 10;
 /// A longer list would be no example but a nuisance.
 const MAX_ITEMS: u64 = 10;
 /// The same for text.
-const MAX_TEXT: u64 = 200;
+const MAX_TEXT: u64 = 1000;
 
 /// A value of that schema: the author's own example first, then the plainest value within the bounds. References are
 /// looked up in `types`.
 #[must_use]
 pub fn sample(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
-    Sampler { types }.value(name, schema, 0)
+    Sampler { types, told: true }.value(name, schema, 0)
+}
+
+/// The same without the author's own examples and defaults, some of which do not fit the schema they stand in.
+#[must_use]
+pub fn untold(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
+    Sampler { types, told: false }.value(name, schema, 0)
 }
 
 struct Sampler<'t> {
     types: &'t IndexMap<String, Value>,
+    /// What the author gives is taken.
+    told: bool,
 }
 
 impl Sampler<'_> {
@@ -34,8 +42,9 @@ impl Sampler<'_> {
         if depth > MAX_DEPTH || schema == &Value::Bool(false) {
             return None;
         }
-        if let Some(value) = given(schema) {
-            return Some(value);
+        let value = if self.told { given(schema) } else { listed(schema) };
+        if value.is_some() {
+            return value;
         }
         if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
             let target = target.strip_prefix("#/types/")?;
@@ -211,6 +220,20 @@ fn given(schema: &Value) -> Option<Value> {
         .cloned()
 }
 
+/// The value that must be, or the first of those that may; only where it is of the schema's own type.
+fn listed(schema: &Value) -> Option<Value> {
+    let allowed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let fits = |value: &&Value| match kind(schema) {
+        Some("boolean") => value.is_boolean(),
+        Some("integer" | "number") => value.is_number(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        Some("string") => value.is_string(),
+        _ => !value.is_null(),
+    };
+    schema.get("const").into_iter().chain(allowed).find(fits).cloned()
+}
+
 fn without(schema: &Value, key: &str) -> Map<String, Value> {
     let mut map = schema.as_object().cloned().unwrap_or_default();
     map.shift_remove(key);
@@ -250,7 +273,11 @@ fn text(name: &str, schema: &Value) -> Option<Value> {
     let (id, _) = schemas.add(&json!({"minLength": least, "maxLength": most, "pattern": pattern}), "");
     let fits = |text: &String| schemas.check(id, &json!(text)).is_empty();
     let joined = words(name, least, most).replace(' ', "-");
-    [plain, joined].into_iter().chain(pattern::texts(pattern)).find(fits).map(Value::String)
+    // Where the pattern says only how a text begins, the rest is anybody's.
+    let longer = pattern::texts(pattern).take(3).map(|text| padded(text, least));
+    let upper = plain.to_uppercase();
+    let mut proposals = [plain, joined, upper].into_iter().chain(pattern::texts(pattern)).chain(longer);
+    proposals.find(fits).map(Value::String)
 }
 
 /// A text of that format.
@@ -280,6 +307,12 @@ fn words(name: &str, least: u64, most: u64) -> String {
         text.push_str(&plain);
     }
     text.chars().take(usize::try_from(most).unwrap_or(usize::MAX)).collect()
+}
+
+fn padded(mut text: String, least: u64) -> String {
+    let missing = least.saturating_sub(text.chars().count() as u64).min(MAX_TEXT);
+    text.extend((0..missing).map(|_| 'a'));
+    text
 }
 
 fn bound(schema: &Value, key: &str) -> Option<u64> {

@@ -6,7 +6,7 @@
 //! all. Exit status 1 where one of these fails.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
-use mcpaql_core::catalog::{Catalog, Entry, Settings, compile_deferred};
+use mcpaql_core::catalog::{Catalog, Entry, Settings, Whole, compile_deferred};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::operation::INTROSPECT;
 use mcpaql_core::request::prepare_operation;
@@ -227,18 +227,27 @@ fn operation(path: &str, catalog: &Catalog, entry: &Entry, tally: &mut Tally) {
         tally.fault("bad signature", format!("{place}: {problem}: {}", whole.signature));
     }
     match whole.operation.examples.first() {
-        None => {
-            let mut given = whole.operation.params.iter().filter(|param| param.required);
-            let why = given.find(|param| sample(&param.name, &param.schema, whole.types).is_none());
-            let why =
-                why.map_or("all together".to_owned(), |param| format!("{}: {}", param.name, param.schema));
-            tally.fault(NO_EXAMPLE, format!("{why}: {place}"));
-        }
+        None => tally.fault(NO_EXAMPLE, format!("{}: {place}", lack(catalog, whole, name))),
         Some(example) => {
             if let Err(error) = prepare_operation(catalog, name, example.params.clone()) {
                 tally.fault("example refused", format!("{place}: {}", error.message));
             }
         }
+    }
+}
+
+/// Why an operation has no example.
+fn lack(catalog: &Catalog, whole: Whole<'_>, name: &str) -> String {
+    let mut call = serde_json::Map::new();
+    for param in whole.operation.params.iter().filter(|param| param.required) {
+        let Some(value) = sample(&param.name, &param.schema, whole.types) else {
+            return format!("nothing fits '{}' {}", param.name, param.schema);
+        };
+        call.insert(param.name.clone(), value);
+    }
+    match prepare_operation(catalog, name, call) {
+        Ok(_) => "what is required would do".to_owned(),
+        Err(error) => error.message,
     }
 }
 
@@ -273,14 +282,17 @@ fn signature_problem(signature: &str, name: &str) -> Option<&'static str> {
                 letters = behind.chars();
             }
             '/' => {
-                let rest = letters.as_str();
-                let Some((end, _)) = rest.match_indices('/').find(|(at, _)| {
-                    let behind = rest.get(at + 1..).unwrap_or_default();
-                    behind.starts_with(')') || behind.starts_with(", ")
-                }) else {
-                    return Some("a pattern without an end");
-                };
-                letters = rest.get(end + 1..).unwrap_or_default().chars();
+                let mut in_class = false;
+                loop {
+                    match letters.next() {
+                        None => return Some("a pattern without an end"),
+                        Some('\\') => drop(letters.next()),
+                        Some('[') => in_class = true,
+                        Some(']') => in_class = false,
+                        Some('/') if !in_class => break,
+                        Some(_) => {}
+                    }
+                }
             }
             '(' => open.push(')'),
             '[' => open.push(']'),

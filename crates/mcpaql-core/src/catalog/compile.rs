@@ -348,24 +348,39 @@ pub(super) fn settle_examples(
         }
     }
     operation.examples.retain(|example| fits(&example.params));
-    if operation.examples.is_empty()
-        && let Some(example) = sample_call(operation, types)
-        && fits(&example)
-    {
-        operation.examples.push(Example { description: String::new(), params: example });
+    if operation.examples.is_empty() {
+        let ways: [(Sample, bool); 4] = [
+            (sample::sample, true),
+            (sample::untold, true),
+            (sample::sample, false),
+            (sample::untold, false),
+        ];
+        let mut calls =
+            ways.into_iter().filter_map(|(sample, change)| sample_call(operation, types, sample, change));
+        if let Some(params) = calls.find(fits) {
+            operation.examples.push(Example { description: String::new(), params });
+        }
     }
 }
 
-/// The required parameters filled in, and for an update something to change.
-fn sample_call(operation: &Operation, types: &IndexMap<String, Value>) -> Option<Map<String, Value>> {
+type Sample = fn(&str, &Value, &IndexMap<String, Value>) -> Option<Value>;
+
+/// The required parameters filled in, and for an update that shall `change` something, something to change.
+fn sample_call(
+    operation: &Operation,
+    types: &IndexMap<String, Value>,
+    sample: Sample,
+    change: bool,
+) -> Option<Map<String, Value>> {
     let mut call = Map::new();
-    let value = |param: &Param| sample::sample(&param.name, &param.schema, types);
+    let value = |param: &Param| sample(&param.name, &param.schema, types);
     let required = |param: &&Param| param.required && !fills_default(operation, param);
     for param in operation.params.iter().filter(required) {
         call.insert(param.name.clone(), value(param)?);
     }
     let changes = |param: &Param| param.place != Place::Path;
-    if operation.category == Category::Update
+    if change
+        && operation.category == Category::Update
         && !operation.params.iter().filter(required).any(changes)
         && let Some((name, value)) = operation
             .params

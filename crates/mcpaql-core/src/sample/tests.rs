@@ -16,7 +16,8 @@ fn values_fit_their_schema() {
         (json!({"type": "string"}), Some(json!("some due day"))),
         (json!({"type": "string", "maxLength": 3}), Some(json!("som"))),
         (json!({"type": "string", "minLength": 20}), Some(json!("some due day some due day"))),
-        (json!({"type": "string", "minLength": 500}), None),
+        (json!({"type": "string", "minLength": 5000}), None),
+        (json!({"type": "string", "minLength": 12, "pattern": "^arn:"}), Some(json!("arn:aaaaaaaa"))),
         (json!({"type": "string", "format": "date"}), Some(json!("2026-01-31"))),
         (json!({"type": "string", "format": "date", "maxLength": 3}), None),
         (json!({"type": "string", "format": "ipv6"}), Some(json!("2001:db8::1"))),
@@ -101,5 +102,22 @@ proptest! {
     #[test]
     fn no_pattern_makes_it_panic(pattern in "\\PC{0,12}|[(){}|*+?^$.a-c\\[\\]\\\\]{0,12}") {
         let _ = sample("thing", &json!({"type": "string", "pattern": pattern}), &IndexMap::new());
+    }
+}
+
+#[test]
+fn what_the_author_gives_can_be_left_aside() {
+    let types = IndexMap::new();
+    for (schema, expected) in [
+        (json!({"type": "boolean", "example": "false"}), json!(true)),
+        (json!({"type": "string", "format": "date", "default": "never"}), json!("2026-01-31")),
+        (json!({"type": "string", "enum": [1, "b"], "example": "z"}), json!("b")),
+        (json!({"const": 7, "example": 8}), json!(7)),
+        (
+            json!({"type": "string", "format": "uuid", "pattern": "^[0-9A-F-]{36}$", "example": "x"}),
+            json!("7C9E6679-7425-40DE-944B-E07FC1F90AE7"),
+        ),
+    ] {
+        assert_eq!(untold("thing", &schema, &types), Some(expected), "{schema}");
     }
 }

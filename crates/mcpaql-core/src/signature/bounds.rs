@@ -40,7 +40,22 @@ pub(super) fn default_comment(schema: &Value) -> Option<String> {
 fn pattern(map: &Map<String, Value>) -> Option<String> {
     let pattern = map.get("pattern")?.as_str()?;
     let shown = !pattern.is_empty() && pattern.len() <= LONG_PATTERN && !pattern.contains(char::is_control);
-    shown.then(|| format!("/{pattern}/"))
+    shown.then(|| format!("/{}/", slashed(pattern)))
+}
+
+/// The pattern as it stands between slashes: one of its own outside a class would end it.
+fn slashed(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 4);
+    let (mut escaped, mut in_class) = (false, false);
+    for ch in pattern.chars() {
+        if ch == '/' && !escaped && !in_class {
+            out.push('\\');
+        }
+        in_class = if escaped { in_class } else { (in_class || ch == '[') && ch != ']' };
+        escaped = ch == '\\' && !escaped;
+        out.push(ch);
+    }
+    out
 }
 
 fn length(map: &Map<String, Value>) -> Option<String> {
@@ -115,6 +130,7 @@ mod tests {
                 json!({"type": "string", "pattern": "^[0-9a-f]{40}$", "maxLength": 40}),
                 "string(/^[0-9a-f]{40}$/)",
             ),
+            (json!({"type": "string", "pattern": "^/a\\/[/b]"}), "string(/^\\/a\\/[/b]/)"),
             (json!({"type": "string", "pattern": "x".repeat(99), "maxLength": 9}), "string(..9 chars)"),
             (json!({"type": "string", "format": "email", "maxLength": 80}), "string(email)"),
             (

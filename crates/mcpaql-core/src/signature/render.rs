@@ -250,6 +250,7 @@ fn is_flat(schema: &Value) -> bool {
     of(schema) || schema.get("type").is_some_and(|t| t == "array") && schema.get("items").is_some_and(of)
 }
 
+/// Callers must be able to write it, so it is whole unless nobody would write it by hand.
 fn literal(value: &Value) -> String {
-    shorten(&value.to_string(), 64).into_owned()
+    shorten(&value.to_string(), 256).into_owned()
 }

@@ -239,3 +239,9 @@ proptest! {
         prop_assert!(!Form::FULL.text(&schema).contains('\n'));
     }
 }
+
+#[test]
+fn a_value_that_must_be_written_is_shown_whole() {
+    let target = "SWBExternalService.AttachCustomerManagedPolicyReferenceToPermissionSet";
+    assert_eq!(type_of(&json!({"const": target})), format!("\"{target}\""));
+}

@@ -118,6 +118,9 @@ impl Writer<'_> {
             return;
         };
         let kind = out.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if kind == "array" && of_items(map).is_some() {
+            return;
+        }
         let mut kept: Vec<Value> = Vec::with_capacity(values.len());
         for value in values {
             let value = as_kind(value, &kind);
@@ -212,7 +215,13 @@ impl Writer<'_> {
             out.insert("prefixItems".into(), Value::Array(items));
         }
         if let Some(items @ (Value::Object(_) | Value::Bool(true))) = map.get("items") {
-            let items = self.written(items, base, nesting + 1);
+            let mut items = self.written(items, base, nesting + 1);
+            if let (Some(values), Some(plain)) = (of_items(map), items.as_object_mut())
+                && !plain.contains_key("enum")
+                && !plain.contains_key("$ref")
+            {
+                plain.insert("enum".into(), values.into());
+            }
             if out.get("type").is_none()
                 && non_empty(map, "oneOf").is_none()
                 && non_empty(map, "anyOf").is_none()
@@ -229,6 +238,16 @@ impl Writer<'_> {
             out.insert("uniqueItems".into(), true.into());
         }
     }
+}
+
+/// An `enum` beside `items` that lists no list: its values are meant for the items.
+fn of_items(map: &Map<String, Value>) -> Option<&[Value]> {
+    let values = map.get("enum")?.as_array()?;
+    let meant = map.get("items").is_some_and(Value::is_object)
+        && map.get("type").is_none_or(|kind| kind == "array")
+        && !values.is_empty()
+        && values.iter().all(|value| value.is_string() || value.is_number());
+    meant.then_some(values)
 }
 
 /// Two counts, where they are counts; `None` where nothing lies between them.
