@@ -197,7 +197,7 @@ impl Plan {
         let mut plan = Plan::of(Vec::new());
         for entry in &config.adapters {
             let document = match &entry.origin {
-                Origin::Document(document) => read_source(&folder.join(document)).map(Given::Document),
+                Origin::Document(document) => given_file(&folder.join(document), &Importing::default()),
                 Origin::Builtin(name) => builtin_document(name).map(Given::Document),
             };
             match document {
@@ -346,11 +346,7 @@ pub(crate) fn default_data() -> Option<PathBuf> {
 fn given(name: &str, importing: &Importing) -> Result<Given> {
     let path = Path::new(name);
     if path.exists() {
-        let source = read_source(path)?;
-        if openapi::is_description(&source.text) {
-            return imported(descriptions::of_file(name, source.text), importing);
-        }
-        return Ok(Given::Document(source));
+        return given_file(path, importing);
     }
     if descriptions::is_address(name) {
         return imported(descriptions::read(name)?, importing);
@@ -367,6 +363,14 @@ fn given(name: &str, importing: &Importing) -> Result<Given> {
         ),
     }
     .into())
+}
+
+fn given_file(path: &Path, importing: &Importing) -> Result<Given> {
+    let source = read_source(path)?;
+    if openapi::is_description(&source.text) {
+        return imported(descriptions::of_file(&source.name, source.text), importing);
+    }
+    Ok(Given::Document(source))
 }
 
 fn imported(description: Description, importing: &Importing) -> Result<Given> {
