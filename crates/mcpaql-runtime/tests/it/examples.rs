@@ -55,6 +55,9 @@ fn every_example_is_clean_and_explains_itself() {
     for entry in std::fs::read_dir(folder()).expect("the examples") {
         let path = entry.expect("an entry").path();
         let file = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if file.ends_with("-openapi.yaml") {
+            continue; // a description, which the program's own tests import
+        }
         let name =
             file.strip_suffix("-adapter.md").unwrap_or_else(|| panic!("{file} is not NAME-adapter.md"));
         let catalog = catalog(&example(name));
