@@ -1,7 +1,7 @@
 //! Descriptions of APIs: reading them from files and addresses, with the other documents they refer to.
 //!
-//! A description may lead to other documents, but not anywhere: a file to files below or beside it, an address to
-//! the same origin. Everything is read before the import begins, which itself reads nothing.
+//! A description may lead to other documents, but not anywhere: a file to files below its folder or the present one, an
+//! address to the same origin. Everything is read before the import begins, which itself reads nothing.
 
 use crate::output::Hinted;
 use anyhow::{Context, Result, bail};
@@ -202,7 +202,7 @@ impl Others {
                 read.insert(place, Err(format!("more than {MAX_FILES} other documents")));
                 continue;
             }
-            let text = place.read();
+            let text = if near(&main, &place) { place.read() } else { Err(FAR.to_owned()) };
             if let Ok(text) = &text {
                 wanted.extend(led_to(&place, text));
             }
@@ -222,6 +222,18 @@ impl Others {
         let known = self.read.keys().find(|place| place.id() == id);
         known.unwrap_or(&self.main).clone()
     }
+}
+
+/// Why a file is not read.
+const FAR: &str = "it is neither below the folder of the description nor below the present one";
+
+/// Whether a file may be read for a description: a download must not make anything out of what else is on the machine.
+fn near(main: &Place, place: &Place) -> bool {
+    let (Place::File(main), Place::File(path)) = (main, place) else { return true };
+    let Ok(path) = path.canonicalize() else { return true };
+    let beside = main.canonicalize().ok().and_then(|main| main.parent().map(Path::to_path_buf));
+    let here = std::env::current_dir().ok().and_then(|here| here.canonicalize().ok());
+    beside.into_iter().chain(here).any(|root| path.starts_with(root))
 }
 
 fn led_to(place: &Place, text: &str) -> VecDeque<Place> {

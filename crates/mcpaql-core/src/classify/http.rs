@@ -301,7 +301,8 @@ impl<'a> Facets<'a> {
             (Some((effect, text)), Some(lead), _) if !matches!(effect.category(), Category::Read) => {
                 let effect = match effect {
                     Effect::Create | Effect::Append if self.shape.links() => Effect::Append,
-                    Effect::Update => Effect::Set,
+                    // Whatever it is called, a PUT replaces what is there.
+                    Effect::Create | Effect::Append | Effect::Update => Effect::Set,
                     other => other,
                 };
                 let sure = lead.weight == Weight::Strong;

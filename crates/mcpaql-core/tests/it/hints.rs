@@ -112,6 +112,8 @@ fn an_update_family_is_idempotent_only_if_every_operation_in_it_is() {
     let guarded =
         "maps_to: PUT /messages, params: { if_match: { type: string, required: true, in: header } }";
     assert_eq!(hints(guarded), [F, T, F, T], "the same etag a second time has another outcome");
+    let which = "maps_to: \"PUT /messages/{version}\", params: { version: { type: string, required: true } }";
+    assert_eq!(hints(which), [F, T, T, T], "a version in the path says which thing is meant");
     let two = "maps_to: PUT /messages }, { name: move_message, maps_to: PATCH /messages";
     assert_eq!(hints(two), [F, T, F, T]);
 }

@@ -198,3 +198,34 @@ async fn every_command_takes_a_description_for_a_document() {
     let called = place.run(&["call", "bookshop.yaml", "introspect", "name=get_book"]).await;
     assert_eq!(called.json()["operation"]["name"], "get_book");
 }
+
+/// So many operations need the shop that naming where it comes from says nothing, in a description as in its document.
+#[tokio::test]
+async fn what_every_operation_needs_is_not_explained_in_every_hit() {
+    let place = Place::new();
+    let mut paths = json!({"/shops": {"get": {"operationId": "listShops", "responses": {"200": {"description": "d",
+        "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object",
+            "title": "Shop", "properties": {"id": {"type": "integer"}}}}}}}}}}});
+    for thing in ["Book", "Shelf", "Lamp", "Door", "Clerk", "Window", "Box", "Poster", "Chair", "Desk"] {
+        let plural = format!("{thing}s");
+        let shop = json!({"name": "shopId", "in": "path", "required": true, "schema": {"type": "integer"}});
+        let one = json!({"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}});
+        let done = json!({"200": {"description": "d"}});
+        paths[format!("/shops/{{shopId}}/{plural}")] = json!({"parameters": [shop],
+            "get": {"operationId": format!("list{plural}"), "responses": done},
+            "post": {"operationId": format!("create{thing}"), "responses": done}});
+        paths[format!("/shops/{{shopId}}/{plural}/{{id}}")] = json!({"parameters": [shop, one],
+            "get": {"operationId": format!("get{thing}"), "responses": done},
+            "delete": {"operationId": format!("delete{thing}"), "responses": done}});
+    }
+    let description = json!({"openapi": "3.1.0", "info": {"title": "Bookshop", "version": "1"},
+        "servers": [{"url": "https://api.example.com"}], "paths": paths});
+    place.file("bookshop.yaml", &description.to_string());
+    let document = imported(&place, &[]).await;
+    assert!(document.contains("from: [list_shops]"), "the document itself says it");
+    for source in ["bookshop.yaml", "bookshop-adapter.md"] {
+        let found = place.run(&["search", source, "delete", "a", "lamp"]).await;
+        assert!(found.stdout.starts_with("delete_lamp("), "{found:?}");
+        assert!(!found.stdout.contains("list_shops"), "{source}: {}", found.stdout);
+    }
+}
