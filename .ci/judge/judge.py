@@ -165,7 +165,7 @@ class Judge:
 
     def parameter(self, value):
         value = self.resolve(value)
-        return {**value, "resolved": self.resolve(value.get("schema", {}))}
+        return {**value, "meant": self.resolve(value.get("schema", {}))}
 
     def judge(self, arrived, breakage=None):
         """Nothing, or why the request is not what the document describes."""
@@ -225,8 +225,8 @@ def spelled_query(pairs, declared):
         found.append((name, value if name in spaced else urllib.parse.unquote_plus(value)))
     # The fields of an exploded object stand in the query under their own names.
     for name, one in queries.items():
-        if one.get("style", "form") == "form" and one.get("explode", True) and "properties" in one["resolved"]:
-            fields = set(one["resolved"]["properties"])
+        if one.get("style", "form") == "form" and one.get("explode", True) and "properties" in one["meant"]:
+            fields = set(one["meant"]["properties"])
             own = [f"{key}={value}" for key, value in pairs if key in fields]
             if own:
                 found.append((name, "&".join(own)))
@@ -351,7 +351,7 @@ def break_it(judge, arrived, verdict):
     for one in declared:
         place, name = one["in"], one["name"]
         there = name.lower() if place == "header" else name
-        if there in given[place] and breakable(one["resolved"]):
+        if there in given[place] and breakable(one["meant"]):
             verdict["broken"] += 1
             if judge.judge(arrived, (place, name)) is None:
                 verdict["faults"].append(f"the judge does not look at {name} in {place}")
