@@ -1,6 +1,6 @@
 """Lets an independent validator of OpenAPI requests judge what arrives when tools are called with what their schemas allow.
 
-    judge.py MCPAQL DOCUMENT [--sample N] [--rounds N]
+    judge.py MCPAQL DOCUMENT [--sample N] [--rounds N] [--foreign]
 
 Every operation is called through `mcpaql serve --openapi` with arguments made from its tool's schema; every request that arrives is
 held against the original document by openapi-core. So that its verdicts mean something, each kind of request is also broken on
@@ -27,6 +27,14 @@ from generate import Generator, Hopeless
 from openapi_core import Config, OpenAPI
 from openapi_core.datatypes import RequestParameters
 from werkzeug.datastructures import Headers, ImmutableMultiDict
+
+# What a document of others may say without meaning it; in documents of our own each of these is a fault.
+QUIRKS = {
+    "Tried to write read-only property": "a parameter that is read-only",
+    "None is not one of": "an enum that forgets the null which `nullable` allows",
+    "None is not valid under any of the given schemas": "a oneOf that forgets the null which `nullable` allows",
+    "is valid under each of": "a value that more than one variant of a oneOf takes",
+}
 
 Arrived = collections.namedtuple("Arrived", "method target headers body")
 
@@ -157,7 +165,7 @@ class Judge:
 
     def parameter(self, value):
         value = self.resolve(value)
-        return {**value, "resolved": self.resolve(value.get("schema", {}))}
+        return {**value, "meant": self.resolve(value.get("schema", {}))}
 
     def judge(self, arrived, breakage=None):
         """Nothing, or why the request is not what the document describes."""
@@ -169,7 +177,7 @@ class Judge:
             self.api.validate_request(request)
         except Exception as error:  # whatever the validator raises is a verdict
             reasons = getattr(error.__cause__, "schema_errors", None) or [error.__cause__ or ""]
-            return f"{type(error).__name__}: {error}: " + "; ".join(str(getattr(one, "message", one))[:300] for one in reasons)
+            return f"{type(error).__name__}: {error}: " + "; ".join(str(getattr(one, "message", one))[-300:] for one in reasons)
         return None
 
 
@@ -217,8 +225,8 @@ def spelled_query(pairs, declared):
         found.append((name, value if name in spaced else urllib.parse.unquote_plus(value)))
     # The fields of an exploded object stand in the query under their own names.
     for name, one in queries.items():
-        if one.get("style", "form") == "form" and one.get("explode", True) and "properties" in one["resolved"]:
-            fields = set(one["resolved"]["properties"])
+        if one.get("style", "form") == "form" and one.get("explode", True) and "properties" in one["meant"]:
+            fields = set(one["meant"]["properties"])
             own = [f"{key}={value}" for key, value in pairs if key in fields]
             if own:
                 found.append((name, "&".join(own)))
@@ -278,6 +286,7 @@ def main():
     parser.add_argument("document")
     parser.add_argument("--sample", type=int, default=0, help="so many operations instead of all")
     parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--foreign", action="store_true", help="the document is not ours, and may have quirks")
     wanted = parser.parse_args()
     chance = random.Random(20260728)
     api = Api()
@@ -294,15 +303,15 @@ def main():
         tools = [tool for tool in client.tools() if not tool["name"].endswith("_introspect")]
         if wanted.sample:
             tools = chance.sample(tools, min(wanted.sample, len(tools)))
-        verdicts = [run(client, api, judge, tool, chance, wanted.rounds) for tool in tools]
+        verdicts = [run(client, api, judge, tool, chance, wanted.rounds, wanted.foreign) for tool in tools]
         client.close()
     report(wanted.document, verdicts)
 
 
-def run(client, api, judge, tool, chance, rounds):
+def run(client, api, judge, tool, chance, rounds, foreign):
     schema = tool["inputSchema"]
     generator = Generator(chance, schema.get("$defs", {}))
-    verdict = {"tool": tool["name"], "judged": 0, "broken": 0, "faults": [], "hopeless": 0, "left": 0}
+    verdict = {"tool": tool["name"], "judged": 0, "broken": 0, "faults": [], "hopeless": 0, "left": 0, "quirks": []}
     for turn in range(rounds):
         share = 0 if turn == 0 else 1 if turn == 1 else 0.5
         try:
@@ -321,7 +330,10 @@ def run(client, api, judge, tool, chance, rounds):
             break
         reason = judge.judge(arrived)
         verdict["judged"] += 1
-        if reason and "is not valid under any of the given schemas" in reason and judge.combines_fields(arrived):
+        quirk = next((words for words in QUIRKS if foreign and words in (reason or "")), None)
+        if quirk:
+            verdict["quirks"].append(quirk)
+        elif reason and "is not valid under any of the given schemas" in reason and judge.combines_fields(arrived):
             verdict["left"] += 1
         elif reason:
             shown = f"{arrived.method} {arrived.target} {arrived.body[:300]!r}"
@@ -339,7 +351,7 @@ def break_it(judge, arrived, verdict):
     for one in declared:
         place, name = one["in"], one["name"]
         there = name.lower() if place == "header" else name
-        if there in given[place] and breakable(one["resolved"]):
+        if there in given[place] and breakable(one["meant"]):
             verdict["broken"] += 1
             if judge.judge(arrived, (place, name)) is None:
                 verdict["faults"].append(f"the judge does not look at {name} in {place}")
@@ -358,6 +370,8 @@ def report(document, verdicts):
           f"{broken} broken on purpose and refused, {len(faults)} faults, {len(silent)} operations without a request")
     if left := sum(verdict["left"] for verdict in verdicts):
         print(f"  {left} requests break rules about fields that go together, which are left to the API")
+    for words, count in collections.Counter(words for verdict in verdicts for words in verdict["quirks"]).items():
+        print(f"  {count} requests meet a quirk of the document: {QUIRKS[words]}")
     for verdict in excused:
         print(f"  not judged: {verdict['tool']}: {verdict['excuse']}")
     for tool, fault in faults[:40]:

@@ -126,7 +126,7 @@ fn param_text(op: &Operation, param: &Param, form: Form<'_>) -> String {
     let patched = op.category == Category::Update && param.place == Place::Body;
     if let Some(default) = param.default.as_ref().filter(|_| filled) {
         out.push_str(" = ");
-        out.push_str(&shorten(&default.to_string(), 32));
+        out.push_str(&shorten(&default.to_string(), 128));
     } else if form.hints && !param.required && !patched {
         out.push_str(&default_comment(&param.schema).unwrap_or_default());
     }
