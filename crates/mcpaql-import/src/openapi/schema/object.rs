@@ -226,6 +226,14 @@ impl Writer<'_> {
             && non_empty(map, "oneOf").is_none()
             && non_empty(map, "anyOf").is_none()
         {
+            // Listed values that are no objects contradict the fields, which say more.
+            if out
+                .get("enum")
+                .and_then(Value::as_array)
+                .is_some_and(|values| !values.iter().all(Value::is_object))
+            {
+                out.shift_remove("enum");
+            }
             out.insert("type".into(), "object".into());
         }
         if fields.is_none() {

@@ -108,6 +108,10 @@ fn what_makes_no_sense_is_mended_or_left_out() {
         ),
         (json!({"type": "string", "enum": []}), json!({"type": "string"})),
         (
+            json!({"properties": {"a": {"type": "string"}}, "enum": [null]}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}}}),
+        ),
+        (
             json!({"type": "integer", "minimum": "3", "maximum": [4]}),
             json!({"type": "integer", "minimum": 3}),
         ),
