@@ -11,24 +11,13 @@
 mod id;
 mod path;
 
-use mcpaql_core::naming::MAX_NAME;
+use mcpaql_core::naming::{MAX_NAME, RESERVED};
 use mcpaql_core::operation::Category;
 use path::{Known, PathWords};
 use std::collections::HashSet;
 
-/// Names that belong to the protocol.
-pub const RESERVED: [&str; 10] = [
-    "introspect",
-    "execute_agent",
-    "record_execution_step",
-    "complete_execution",
-    "abort_execution",
-    "confirm_operation",
-    "verify_challenge",
-    "get_execution",
-    "list_executions",
-    "cancel_execution",
-];
+/// Names that operations of the runtime itself will have.
+const EXECUTIONS: [&str; 3] = ["get_execution", "list_executions", "cancel_execution"];
 /// Left out of names that are too long.
 const FILLERS: [&str; 14] =
     ["a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"];
@@ -55,7 +44,8 @@ pub fn name_operations(inputs: &[NameInput<'_>]) -> Vec<String> {
     let entries = inputs.iter().enumerate().map(|(index, input)| Entry::new(index, input, &mut known));
     let mut entries: Vec<Entry<'_>> = entries.collect();
     entries.sort_by_cached_key(Entry::key);
-    let mut taken: HashSet<String> = RESERVED.iter().map(|name| (*name).to_owned()).collect();
+    let mut taken: HashSet<String> =
+        RESERVED.iter().chain(&EXECUTIONS).map(|name| (*name).to_owned()).collect();
     let mut names = vec![String::new(); inputs.len()];
     // The first choices are given out before any second one: nobody loses a name to a stranger's fallback.
     let mut left = Vec::new();
