@@ -2,10 +2,13 @@
 
 use crate::openapi::details::Note;
 use indexmap::IndexMap;
+use mcpaql_core::adapter::Adapter;
 use mcpaql_core::classify::{Confidence, Decision};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
+use mcpaql_core::error::Code;
 use mcpaql_core::operation::Category;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// What happened during an import.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +61,22 @@ impl Report {
     /// The operations that a person should look at, each with why.
     pub fn reviews(&self) -> impl Iterator<Item = (&Judged, String)> {
         self.operations.iter().filter_map(|judged| Some((judged, judged.review()?)))
+    }
+
+    /// The same after every operation was read whole: those that could not be are told, and not counted as imported.
+    #[must_use]
+    pub fn without_lost(mut self, adapter: &Adapter) -> Report {
+        let kept: HashSet<&str> =
+            adapter.operations.iter().map(|operation| operation.name.as_str()).collect();
+        let (read, lost): (Vec<Judged>, Vec<Judged>) =
+            self.operations.into_iter().partition(|judged| kept.contains(judged.name.as_str()));
+        self.skipped += lost.len();
+        self.diagnostics.extend(lost.iter().map(|judged| {
+            let message = format!("{} {} was left out: it cannot be read whole", judged.method, judged.path);
+            Diagnostic::error(Code::SchemaUnsupported, "/paths", message)
+        }));
+        self.operations = read;
+        self
     }
 
     /// Everything, for programs. `notes` tell what was changed or left out of each operation.

@@ -7,6 +7,9 @@ use super::{Confidence, Draft, Evidence, Kind, Words, text};
 use crate::facts::Effect;
 use crate::operation::Category;
 
+/// Words that end the path of a GET only where it does something.
+const ACTS_IN_PATH: [&str; 7] = ["activate", "confirm", "connect", "refresh", "reload", "reset", "sync"];
+
 /// What the rules look at, taken apart once.
 struct Facets<'a> {
     evidence: &'a Evidence<'a>,
@@ -113,6 +116,15 @@ impl<'a> Facets<'a> {
                 ))
                 .confidence(Confidence::Low);
         }
+        // Where every call is named, its first word is a verb, known or not.
+        let opens = self.parts.last().and_then(|part| part.first()).filter(|_| self.shape.rpc);
+        if let Some(word) = opens.filter(|word| verbs::verb(word).is_none_or(|verb| !verb.reads())) {
+            return self
+                .draft(Effect::Execute, Confidence::Low)
+                .because(Kind::Name, format!("the call is named '{word} …'"))
+                .review(format!("it is a {} but '{word}' is not known to read; is it a read?", self.method))
+                .confidence(Confidence::Low);
+        }
         match self.lead() {
             Some(verb) if verb.reads() => self
                 .draft(Effect::Read, Confidence::High)
@@ -140,6 +152,27 @@ impl<'a> Facets<'a> {
         }
         if let Some(verb) = self.lead().filter(acts) {
             return (!tells_read).then_some((verb, Kind::Name));
+        }
+        // A weaker verb acts where it leads the name before what it is done to, or is a call of its own (`views.open`); the
+        // summary may know better, but not where the whole API is calls by name.
+        let weaker = self.name.lead.filter(|found| {
+            let rest = self.parts.get(found.part).map_or(0, Vec::len);
+            let told = leads(self.parts, found) && (rest > 1 || self.parts.len() > 1);
+            told && found.verb.effect.category() != Category::Read && found.verb.word != "generate"
+        });
+        if let Some(found) = weaker.filter(|_| !tells_read || self.shape.rpc) {
+            return Some((found.verb, Kind::Name));
+        }
+        // `/views.open`: the call stands behind the dot.
+        let called = self.evidence.path.and_then(|path| path.rsplit('/').next()?.rsplit_once('.'));
+        let called = called.and_then(|(_, call)| verbs::verb(words::words(call).first()?));
+        if let Some(verb) = called.filter(|verb| verb.effect.category() != Category::Read && !tells_read) {
+            return Some((verb, Kind::Path));
+        }
+        if let Some(word) = self.shape.last.last().filter(|word| ACTS_IN_PATH.contains(&word.as_str()))
+            && let Some(verb) = verbs::verb(word).filter(|_| !tells_read && self.shape.last.len() == 1)
+        {
+            return Some((verb, Kind::Path));
         }
         // "Invoke function …" and "Performs a search" say nothing.
         let empty = |verb: &Verb| matches!(verb.word, "invoke" | "perform" | "execute" | "apply");
@@ -191,6 +224,14 @@ impl<'a> Facets<'a> {
 
     /// Why a POST that seems to read may not be one.
     fn objection(&self) -> Option<(Kind, String)> {
+        let handed = |part: &[String]| {
+            part.windows(2).any(
+                |pair| matches!(pair, [verb, way] if verb == "check" && matches!(way.as_str(), "in" | "out")),
+            )
+        };
+        if self.parts.iter().any(|part| handed(part)) || handed(&self.shape.last) {
+            return Some((Kind::Name, "checking in or out changes something".to_owned()));
+        }
         let quoted = |word: &str| format!("'{word}' speaks against a read");
         let other = |verb: &&'static Verb| !(verb.queries() || (verb.reads() && verb.weight == Weight::Weak));
         if let Some(verb) = self.lead().filter(other) {
@@ -300,7 +341,9 @@ impl<'a> Facets<'a> {
         match (self.name.effect(), lead, path) {
             (Some((effect, text)), Some(lead), _) if !matches!(effect.category(), Category::Read) => {
                 let effect = match effect {
-                    Effect::Create | Effect::Append if self.shape.links() => Effect::Append,
+                    Effect::Create | Effect::Append if self.shape.links() || lead.canonical == "add" => {
+                        Effect::Append
+                    }
                     // Whatever it is called, a PUT replaces what is there.
                     Effect::Create | Effect::Append | Effect::Update => Effect::Set,
                     other => other,

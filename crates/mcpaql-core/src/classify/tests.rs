@@ -142,6 +142,12 @@ fn a_get_that_acts_is_not_published_as_a_read() {
         ("/chat.delete", "chat_delete", "", Effect::Delete),
         ("/users", "get_or_create_user", "", Effect::Create),
         ("/token", "", "Revokes the token", Effect::Unlink),
+        ("/#Action=RunInstances", "GET_RunInstances", "Launches instances", Effect::Execute),
+        ("/#Action=AdvertiseCidr", "GET_AdvertiseCidr", "Advertises a range", Effect::Execute),
+        ("/#Action=Subscribe", "GET_Subscribe", "", Effect::Execute),
+        ("/setText", "setTextUsingGET", "sets the text of a pad", Effect::Set),
+        ("/views.open", "views_open", "Open a view for a user.", Effect::Set),
+        ("/config/reload", "", "", Effect::Execute),
     ] {
         let decision = classify(&http("GET", path, name, summary));
         assert_eq!(decision.effect, effect, "{path} {name}: {decision:?}");
@@ -273,5 +279,18 @@ proptest::proptest! {
         let decision = classify(&Evidence { description: &summary, ..http(&method, &path, &name, &summary) });
         proptest::prop_assert_eq!(decision.category, decision.effect.category());
         let _ = tool(&name, &summary, None);
+    }
+}
+
+#[test]
+fn what_also_writes_is_no_read() {
+    for (name, summary, description) in [
+        ("CheckInLicense", "Checks in the license", "Check in a license."),
+        ("ListSecrets", "Lists secrets", "Lists secrets. Also can be used to update the key."),
+    ] {
+        let path = format!("/licenses/{}", name.to_lowercase());
+        let evidence =
+            Evidence { description, answers_collection: Some(true), ..http("POST", &path, name, summary) };
+        assert_ne!(classify(&evidence).category, Category::Read, "{name}");
     }
 }

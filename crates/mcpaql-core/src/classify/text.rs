@@ -42,9 +42,21 @@ pub(super) fn first_sentence(text: &str) -> &str {
 #[must_use]
 pub(super) fn objection(summary: &str, description: &str) -> Option<String> {
     let in_first = |text: &str| words(first_sentence(text)).into_iter().find(|word| objects(word, true));
-    in_first(summary)
-        .or_else(|| in_first(description))
-        .or_else(|| words(description).into_iter().find(|word| objects(word, false)))
+    in_first(summary).or_else(|| in_first(description)).or_else(|| {
+        let words = words(description);
+        let besides = also(&words).map(str::to_owned);
+        words.into_iter().find(|word| objects(word, false)).or(besides)
+    })
+}
+
+/// "Also can be used to update …": what an operation does besides.
+fn also(words: &[String]) -> Option<&str> {
+    let mut behind = words.split(|word| word == "also").skip(1);
+    behind.find_map(|words| {
+        let acts = |word: &&str| verbs::verb(word).is_some_and(Verb::acts);
+        // "See also: create a user" speaks of another one.
+        words.iter().take(8).map(String::as_str).skip_while(|word| *word != "to").find(acts)
+    })
 }
 
 /// A word of a name or a path that speaks against a read.

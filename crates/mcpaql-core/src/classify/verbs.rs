@@ -62,7 +62,7 @@ const TABLE: &[Row] = &[
         Effect::Read,
         Weak,
         "blame details diff docs documentation exists filter head history index=list info instructions \
-         load=get log logs match reflog monitor schema stats status tail top trace tree usage",
+         load=get log logs match reflog schema stats status tail top trace tree usage",
     ),
     (Effect::Compute, Strong, "calculate echo estimate geocode lint validate"),
     (Effect::Read, Doubtful, "download export poll scan screenshot verify wait watch"),
@@ -134,7 +134,7 @@ const TABLE: &[Row] = &[
         Effect::Execute,
         Strong,
         "abort approve cancel decline deny disapprove exec=execute execute invoke merge perform promote \
-         publish reboot recalculate redeploy redeliver reindex reject rerequest rerun restart resubmit retry \
+         publish reboot recalculate redeploy redeliver reindex reload reject rerequest rerun restart resubmit retry \
          shutdown stop submit trigger unpublish initiate failover reprocess consume acquire claim begin \
          rebase demote resend undo redo enroll unenroll",
     ),

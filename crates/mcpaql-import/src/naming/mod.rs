@@ -4,9 +4,8 @@
 //! the protocol reserves; and the names of a set of operations do not depend on the order in which they are given.
 //!
 //! Every operation has a list of names it could bear, the shortest first, made from nothing but itself: its id, method
-//! and path. Where two want the same name, the one with the shorter path keeps it and the other takes its next one. What a
-//! later version of a document adds is usually deeper than what is there, so an addition seldom renames anything, and
-//! never anything that does not collide with it.
+//! and path. Where two paths want the same name, neither gets it and both take their next one: an addition in a later
+//! version of a document renames only what collides with it, and never gives a name that was in use to something else.
 
 mod id;
 mod path;
@@ -14,7 +13,7 @@ mod path;
 use mcpaql_core::naming::{MAX_NAME, RESERVED};
 use mcpaql_core::operation::Category;
 use path::{Known, PathWords};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Names that operations of the runtime itself will have.
 const EXECUTIONS: [&str; 3] = ["get_execution", "list_executions", "cancel_execution"];
@@ -48,13 +47,22 @@ pub fn name_operations(inputs: &[NameInput<'_>]) -> Vec<String> {
         RESERVED.iter().chain(&EXECUTIONS).map(|name| (*name).to_owned()).collect();
     let mut names = vec![String::new(); inputs.len()];
     // The first choices are given out before any second one: nobody loses a name to a stranger's fallback.
+    // Where several paths want the same one, none gets it: what it meant yesterday must not mean something else tomorrow.
+    let mut wanted: HashMap<String, Option<&str>> = HashMap::new();
+    for (name, path) in entries.iter().filter_map(|entry| Some((entry.first()?, entry.input.path))) {
+        let only = wanted.entry(name).or_insert(Some(path));
+        *only = only.filter(|known| *known == path);
+    }
     let mut left = Vec::new();
     for entry in entries {
         match entry.first() {
-            Some(name) if taken.insert(name.clone()) => put(&mut names, entry.index, name),
+            Some(name) if wanted.get(&name).is_some_and(Option::is_some) && taken.insert(name.clone()) => {
+                put(&mut names, entry.index, name);
+            }
             _ => left.push(entry),
         }
     }
+    taken.extend(wanted.into_keys());
     for entry in left {
         let name = entry.next(&taken);
         taken.insert(name.clone());

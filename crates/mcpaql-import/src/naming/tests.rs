@@ -76,11 +76,11 @@ fn paths_speak_where_ids_do_not() {
 }
 
 #[test]
-fn a_shorter_path_keeps_the_shorter_name_and_additions_rename_nobody() {
+fn an_addition_takes_no_name_that_was_in_use() {
     let before = [input("GET", "/alerts/{id}", "getAlert"), input("GET", "/orgs/{org}/teams", "list_teams")];
     let after = [before[1], input("GET", "/repos/{repo}/alerts/{id}", "getAlert"), before[0]];
     assert_eq!(name_operations(&before), ["get_alert", "list_teams"]);
-    assert_eq!(name_operations(&after), ["list_teams", "get_alert_in_repo", "get_alert"]);
+    assert_eq!(name_operations(&after), ["list_teams", "get_alert_in_repo", "get_alert_by_id"]);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn where_a_thing_can_be_changed_and_replaced_update_is_the_change() {
 #[test]
 fn what_only_placeholders_tell_apart_is_told_apart_by_them() {
     let names = name_operations(&[input("GET", "/a/{id}", ""), input("GET", "/a/{name}", "")]);
-    assert_eq!(names, ["get_a", "get_a_by_name"]);
+    assert_eq!(names, ["get_a_by_id", "get_a_by_name"]);
 }
 
 #[test]

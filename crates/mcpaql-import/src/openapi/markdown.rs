@@ -5,6 +5,9 @@
 /// Plain text: paragraphs are separated by an empty line, items of lists by a line break.
 #[must_use]
 pub fn flatten(text: &str) -> String {
+    if text.contains(is_steering) {
+        return flatten(&text.replace(is_steering, ""));
+    }
     let text = text.trim();
     if !text.bytes().any(is_special) {
         return text.to_owned();
@@ -396,6 +399,11 @@ fn underscores<'t>(behind: &'t str, before: char, out: &mut Plain) -> &'t str {
     }
     out.push("_");
     behind
+}
+
+/// Characters that a terminal obeys instead of showing them.
+fn is_steering(letter: char) -> bool {
+    letter.is_control() && !matches!(letter, '\n' | '\r' | '\t')
 }
 
 #[cfg(test)]

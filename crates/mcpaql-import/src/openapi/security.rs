@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::refs::{Documents, Refs};
 use super::scan;
-use super::servers::{join, screaming};
+use super::servers::{is_plain, join, screaming};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, KeyPlace, OAuth2};
 use mcpaql_core::diagnostic::Diagnostic;
@@ -342,7 +342,7 @@ fn api_key(id: &str, value: &Value, prefix: &str, many: bool) -> Option<Auth> {
 
 fn oauth(value: &Value, url: Option<&str>) -> Scheme {
     let token_url = |flow: &Value| {
-        let written = Some(text(flow, "tokenUrl")).filter(|written| !written.is_empty())?;
+        let written = Some(text(flow, "tokenUrl")).filter(|url| !url.is_empty() && is_plain(url))?;
         join(url, written).filter(|url| url.starts_with("https://") || url.starts_with("http://"))
     };
     let (mut own, mut person) = (None, None);

@@ -70,7 +70,7 @@ pub(crate) fn choose(servers: &str, site: &Site<'_>) -> Option<String> {
 }
 
 fn address(server: &Value, site: &Site<'_>) -> Option<String> {
-    let template = server.get("url")?.as_str()?.trim();
+    let template = server.get("url")?.as_str().filter(|url| is_plain(url))?.trim();
     let variables = server.get("variables");
     let scheme_end = template.find("://").unwrap_or(0);
     let mut url = String::with_capacity(template.len());
@@ -105,15 +105,19 @@ fn variable(name: &str, said: Option<&Value>, in_scheme: bool, site: &Site<'_>) 
     let default = said.and_then(|said| said.get("default")).and_then(text);
     let default = default.filter(|text| !text.is_empty()).or_else(|| choices.first().cloned());
     let variable = format!("{}_{}", site.prefix, screaming(name));
-    match default {
-        Some(default) if default.contains(['{', '}', '$']) => default,
+    match default.filter(|default| is_plain(default) && !default.contains(['{', '}', '$'])) {
         Some(default) => format!("${{env:{variable}:-{default}}}"),
         None => format!("${{env:{variable}}}"),
     }
 }
 
+/// Whether a text stays what it is in an adapter: what a description says must not read the operator's variables.
+pub(crate) fn is_plain(text: &str) -> bool {
+    !text.contains("${")
+}
+
 fn swagger(document: &Document, site: &Site<'_>) -> Option<String> {
-    let text = |name| document.top(name).and_then(scan::string);
+    let text = |name| document.top(name).and_then(scan::string).filter(|text| is_plain(text));
     let host = text("host").filter(|host| !host.trim().is_empty());
     let written = host.as_deref().map(|host| {
         let (scheme, host) =

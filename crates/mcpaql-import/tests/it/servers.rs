@@ -37,7 +37,8 @@ fn addresses_become_absolute_and_clean() {
 fn variables_of_a_server_are_variables_of_the_environment() {
     let variables = json!({
         "scheme": {"default": "http", "enum": ["http", "https"]},
-        "region": {"default": "eu"}, "tenantId": {"enum": ["t1"]}, "odd": {"default": "a}b"}, "port": {"default": 8443}
+        "region": {"default": "eu"}, "tenantId": {"enum": ["t1"]}, "odd": {"default": "a}b"},
+        "stolen": {"default": "${env:SECRET}"}, "port": {"default": 8443}
     });
     for (url, expected) in [
         ("{scheme}://{region}.a.example", "https://${env:PETS_REGION:-eu}.a.example"),
@@ -45,7 +46,9 @@ fn variables_of_a_server_are_variables_of_the_environment() {
             "https://a.example:{port}/{tenantId}/{none}",
             "https://a.example:${env:PETS_PORT:-8443}/${env:PETS_TENANT_ID:-t1}/${env:PETS_NONE}",
         ),
-        ("https://a.example/{odd}", "https://a.example/a}b"),
+        ("https://a.example/{odd}", "https://a.example/${env:PETS_ODD}"),
+        ("https://a.example/{stolen}", "https://a.example/${env:PETS_STOLEN}"),
+        ("https://a.example/${env:SECRET}", "${env:PETS_BASE_URL}"),
     ] {
         assert_eq!(base_url(json!([{"url": url, "variables": variables}]), None).0, expected, "{url}");
     }

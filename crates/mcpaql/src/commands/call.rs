@@ -68,7 +68,7 @@ fn params(args: &args::Call, catalog: &Catalog) -> Result<Map<String, Value>> {
         };
         let schema = catalog
             .get(&args.operation)
-            .and_then(|entry| entry.operation.param(key))
+            .and_then(|entry| catalog.whole(entry)?.operation.param(key))
             .map(|param| &param.schema);
         params.insert(key.to_owned(), typed(value, schema));
     }

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &args::ImportOpenapi) -> Result<Outcome> {
     };
     let Whole { adapter, notes } = openapi::whole(&import);
     let provenance = Provenance { source: name, version: import.version, fingerprint: Some(fingerprint) };
-    let report = import.report;
+    let report = import.report.without_lost(&adapter);
     match (&args.output, args.report) {
         (Some(path), _) => write(path, &emit::markdown(&adapter, &provenance))?,
         (None, None) => output::data(&emit::markdown(&adapter, &provenance)),
