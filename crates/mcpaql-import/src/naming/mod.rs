@@ -48,21 +48,25 @@ pub fn name_operations(inputs: &[NameInput<'_>]) -> Vec<String> {
     let mut names = vec![String::new(); inputs.len()];
     // The first choices are given out before any second one: nobody loses a name to a stranger's fallback.
     // Where several paths want the same one, none gets it: what it meant yesterday must not mean something else tomorrow.
-    let mut wanted: HashMap<String, Option<&str>> = HashMap::new();
-    for (name, path) in entries.iter().filter_map(|entry| Some((entry.first()?, entry.input.path))) {
-        let only = wanted.entry(name).or_insert(Some(path));
-        *only = only.filter(|known| *known == path);
+    let firsts: Vec<Option<String>> = entries.iter().map(Entry::first).collect();
+    let mut wanted: HashMap<&str, Option<&str>> = HashMap::with_capacity(entries.len());
+    for (entry, name) in entries.iter().zip(&firsts) {
+        let Some(name) = name else { continue };
+        let only = wanted.entry(name).or_insert(Some(entry.input.path));
+        *only = only.filter(|known| *known == entry.input.path);
     }
     let mut left = Vec::new();
-    for entry in entries {
-        match entry.first() {
-            Some(name) if wanted.get(&name).is_some_and(Option::is_some) && taken.insert(name.clone()) => {
-                put(&mut names, entry.index, name);
+    for (entry, name) in entries.into_iter().zip(&firsts) {
+        match name {
+            Some(name)
+                if wanted.get(name.as_str()).is_some_and(Option::is_some) && taken.insert(name.clone()) =>
+            {
+                put(&mut names, entry.index, name.clone());
             }
             _ => left.push(entry),
         }
     }
-    taken.extend(wanted.into_keys());
+    taken.extend(firsts.into_iter().flatten());
     for entry in left {
         let name = entry.next(&taken);
         taken.insert(name.clone());
