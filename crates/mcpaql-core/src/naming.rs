@@ -141,10 +141,14 @@ pub const RESERVED: &[&str] = &[
 /// Whether an operation may be called so: snake_case, and not a name of the protocol's own.
 #[must_use]
 pub fn is_operation_name(name: &str) -> bool {
+    is_snake_case(name) && !RESERVED.contains(&name)
+}
+
+/// `^[a-z][a-z0-9_]*$`.
+pub(crate) fn is_snake_case(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_lowercase())
         && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-        && !RESERVED.contains(&name)
 }
 
 /// Checks a prefix: lower case letters, digits and underscores, ending in an underscore.

@@ -3,6 +3,7 @@
 //! A surface is kept under a fingerprint of all that it was made from: the program's version, every text and every setting. It is
 //! only ever a preview; what is served is compiled anew, and clients are told if it turns out otherwise.
 
+use crate::documents::user_folder;
 use mcpaql_core::surface::Tool;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::Preview;
@@ -69,16 +70,5 @@ fn prune(folder: &Path) {
 
 /// The user's cache directory: `$XDG_CACHE_HOME/mcpaql`, else what the platform uses.
 fn folder() -> Option<PathBuf> {
-    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = from("XDG_CACHE_HOME").or_else(|| {
-        let home = from("HOME");
-        if cfg!(target_os = "macos") {
-            home.map(|home| home.join("Library/Caches"))
-        } else if cfg!(windows) {
-            from("LOCALAPPDATA")
-        } else {
-            home.map(|home| home.join(".cache"))
-        }
-    });
-    base.map(|base| base.join("mcpaql").join("surfaces"))
+    Some(user_folder("XDG_CACHE_HOME", ".cache", "Library/Caches")?.join("surfaces"))
 }

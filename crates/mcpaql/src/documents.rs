@@ -328,15 +328,20 @@ pub(crate) async fn open_gateway(plan: Plan, data: Option<PathBuf>) -> Result<Ga
 
 /// The user's data directory: `$XDG_DATA_HOME/mcpaql`, else what the platform uses.
 pub(crate) fn default_data() -> Option<PathBuf> {
+    user_folder("XDG_DATA_HOME", ".local/share", "Library/Application Support")
+}
+
+/// Our folder below the one that the variable names, else below what the platform uses for that purpose.
+pub(crate) fn user_folder(variable: &str, unix: &str, mac: &str) -> Option<PathBuf> {
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = from("XDG_DATA_HOME").or_else(|| {
+    let base = from(variable).or_else(|| {
         let home = from("HOME");
         if cfg!(target_os = "macos") {
-            home.map(|home| home.join("Library/Application Support"))
+            home.map(|home| home.join(mac))
         } else if cfg!(windows) {
             from("LOCALAPPDATA")
         } else {
-            home.map(|home| home.join(".local/share"))
+            home.map(|home| home.join(unix))
         }
     });
     base.map(|base| base.join("mcpaql"))

@@ -9,6 +9,7 @@ mod tests;
 
 use super::answer::{self, Response};
 use super::body::{self, Body};
+use super::document::escaped;
 use super::params::{self, Draft, File};
 use super::refs::Refs;
 use super::schema::Writer;
@@ -178,7 +179,7 @@ pub fn outline(cx: &Context<'_>, head: &Operation, path_params: &[Value], operat
 #[must_use]
 pub fn type_named(cx: &Context<'_>, name: &str) -> Option<Value> {
     let (component, input) = cx.types.component(name)?;
-    let escaped = component.replace('~', "~0").replace('/', "~1");
+    let escaped = escaped(component);
     let home = if cx.version == Version::V2 { "#/definitions/" } else { "#/components/schemas/" };
     let target = cx.refs.resolve("", &format!("{home}{escaped}"))?;
     let mut writer = Writer::new(cx);

@@ -3,6 +3,7 @@
 //! What always holds: every component has one name and one more for the form it has in requests, all of them distinct
 //! PascalCase words; the names depend on the set of components alone, neither on their order nor on what is read first.
 
+use super::document::unescaped;
 use mcpaql_core::introspect::PROTOCOL_TYPES;
 use mcpaql_core::signature::pascal_case;
 use std::collections::{HashMap, HashSet};
@@ -74,7 +75,8 @@ impl TypeNames {
 
     /// The name of what stands at a pointer of a document ("" is the main one); `input` asks for its form in requests.
     pub(super) fn name(&self, base: &str, pointer: &str, input: bool) -> String {
-        let component = HOMES.iter().find_map(|home| pointer.strip_prefix(home)).map(unescape);
+        let component =
+            HOMES.iter().find_map(|home| pointer.strip_prefix(home)).map(|name| unescaped(name).into_owned());
         let own = component.as_ref().filter(|_| base.is_empty()).and_then(|name| self.names.get(name));
         let name = match own {
             Some(name) if !input => return name.clone(),
@@ -100,7 +102,7 @@ impl TypeNames {
     fn foreign(&self, base: &str, pointer: &str, component: Option<&str>) -> String {
         let place = match component {
             Some(component) => component.to_owned(),
-            None => unescape(pointer.trim_start_matches('/'))
+            None => unescaped(pointer.trim_start_matches('/'))
                 .replace("components/schemas/", "")
                 .replace("definitions/", "")
                 .replace("properties/", ""),
@@ -152,10 +154,6 @@ fn free(name: String, taken: &HashSet<String>) -> String {
         return name;
     }
     (2_usize..).map(|n| format!("{name}{n}")).find(|name| !taken.contains(name)).unwrap_or(name)
-}
-
-fn unescape(text: &str) -> String {
-    text.replace("~1", "/").replace("~0", "~")
 }
 
 #[cfg(test)]

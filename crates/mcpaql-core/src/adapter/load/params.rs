@@ -4,6 +4,7 @@ use super::dialect::{self, SCHEMA_KEYS};
 use super::secrets;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
+pub(super) use crate::naming::is_snake_case;
 use crate::operation::{Param, Place, Style, StyleForm};
 use crate::reader::{Object, Reader, child};
 use crate::schema::Schemas;
@@ -230,12 +231,6 @@ pub(super) fn plain(name: &str, schema: Value) -> Param {
 /// The legal name that `name` nearly is, unless there is none or another thing has it.
 pub(super) fn better_name(name: &str, taken: impl Fn(&str) -> bool) -> Option<String> {
     Some(suggest::snake_case(name)).filter(|better| is_snake_case(better) && !taken(better))
-}
-
-pub(super) fn is_snake_case(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|first| first.is_ascii_lowercase())
-        && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 fn parse_place(word: &str) -> Option<Place> {
