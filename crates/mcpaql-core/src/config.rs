@@ -6,10 +6,14 @@
 //! adapters:
 //!   - document: github-api-adapter.md
 //!     prefix: gh_
+//!   - openapi: https://api.example.com/openapi.json
+//!     include: [tag:orders]
+//!   - name: files
+//!     mcp: {command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/files]}
 //!   - builtin: notebook
 //! ```
 
-use crate::adapter::{ErrorPolicy, Mode};
+use crate::adapter::{Auth, ErrorPolicy, McpTarget, Mode, mcp_target, read_auth};
 use crate::catalog::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
@@ -19,10 +23,11 @@ use serde_json::Value;
 const SETTING_KEYS: &[&str] =
     &["mode", "profile", "pattern", "prefix", "policy", "operation_enum", "errors", "budget"];
 const TOP_KEYS: &[&str] = &["data", "adapters"];
-const ENTRY_KEYS: &[&str] = &["document", "builtin"];
+const ORIGIN_KEYS: &[&str] = &["document", "builtin", "openapi", "mcp"];
+const ENTRY_KEYS: &[&str] = &["name", "include", "exclude", "overrides", "auth"];
 
 /// What the file says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     /// For every adapter.
     pub settings: Settings,
@@ -33,23 +38,52 @@ pub struct Config {
 }
 
 /// One adapter of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AdapterEntry {
-    /// Where the document comes from.
+    /// Where the adapter comes from.
     pub origin: Origin,
+    /// Its name, in place of the one that it brings.
+    pub name: Option<String>,
+    /// Rules of the operations that are taken; all of them where there is none.
+    pub include: Vec<String>,
+    /// Rules of the operations that are left out.
+    pub exclude: Vec<String>,
+    /// File of corrections, relative to the configuration file.
+    pub overrides: Option<String>,
+    /// How its calls are authenticated, in place of what it says itself.
+    pub auth: Option<Auth>,
     /// For this adapter; over the file's own.
     pub settings: Settings,
     /// Where the document is named, for reports.
     pub pointer: String,
 }
 
-/// Where an adapter's document comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+impl AdapterEntry {
+    fn new(origin: Origin, pointer: String) -> AdapterEntry {
+        AdapterEntry {
+            origin,
+            name: None,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            overrides: None,
+            auth: None,
+            settings: Settings::default(),
+            pointer,
+        }
+    }
+}
+
+/// Where an adapter comes from.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Origin {
-    /// A file, relative to the configuration file.
+    /// A document: a file, relative to the configuration file.
     Document(String),
     /// One that ships with the program.
     Builtin(String),
+    /// A description of an API: a file, relative to the configuration file, or an address.
+    Openapi(String),
+    /// A running MCP server.
+    Mcp(Box<McpTarget>),
 }
 
 /// Reads the configuration from its untyped value.
@@ -66,7 +100,11 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
     let settings = settings(reader, object);
     let data = reader.string(object, "data");
     if object.get("adapters").is_none() {
-        reader.missing(object, "adapters", "a list of adapters, each with `document` or `builtin`");
+        reader.missing(
+            object,
+            "adapters",
+            "a list of adapters, each with `document`, `builtin`, `openapi` or `mcp`",
+        );
     }
     let mut adapters = Vec::new();
     for (index, item) in reader.array(object, "adapters").unwrap_or_default().iter().enumerate() {
@@ -78,30 +116,46 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
 fn entry(reader: &mut Reader, item: &Value, pointer: String) -> Option<AdapterEntry> {
     if let Value::String(path) = item {
         // The shortest way to name a document.
-        let origin = Origin::Document(path.clone());
-        return Some(AdapterEntry { origin, settings: Settings::default(), pointer });
+        return Some(AdapterEntry::new(Origin::Document(path.clone()), pointer));
     }
     let object = reader.object(item, &pointer)?;
-    let keys: Vec<&str> = SETTING_KEYS.iter().chain(ENTRY_KEYS).copied().collect();
+    let keys: Vec<&str> = [SETTING_KEYS, ORIGIN_KEYS, ENTRY_KEYS].concat();
     reader.known(&object, &keys);
-    let settings = settings(reader, &object);
-    let (origin, pointer) = match (reader.string(&object, "document"), reader.string(&object, "builtin")) {
-        (Some(document), None) => (Origin::Document(document), object.at("document")),
-        (None, Some(builtin)) => (Origin::Builtin(builtin), object.at("builtin")),
-        (Some(_), Some(_)) => {
-            reader.push(Diagnostic::error(
-                Code::SchemaInvalidValue,
-                &pointer,
-                "An adapter is either a document or a builtin, not both",
-            ));
+    let given: Vec<&str> = ORIGIN_KEYS.iter().copied().filter(|key| object.get(key).is_some()).collect();
+    let key = match given.as_slice() {
+        [key] => *key,
+        [] => {
+            reader.missing(
+                &object,
+                "document",
+                "the path of an adapter document, or `builtin`, `openapi` or `mcp`",
+            );
             return None;
         }
-        (None, None) => {
-            reader.missing(&object, "document", "the path of an adapter document");
+        several => {
+            let message = format!("An adapter comes from one place, not from {}", several.join(" and "));
+            reader.push(Diagnostic::error(Code::SchemaInvalidValue, &pointer, message));
             return None;
         }
     };
-    Some(AdapterEntry { origin, settings, pointer })
+    let origin = match key {
+        "mcp" => {
+            let server = reader.member(&object, key)?;
+            Origin::Mcp(Box::new(mcp_target(reader, &server)?))
+        }
+        "builtin" => Origin::Builtin(reader.string(&object, key)?),
+        "openapi" => Origin::Openapi(reader.string(&object, key)?),
+        _ => Origin::Document(reader.string(&object, key)?),
+    };
+    Some(AdapterEntry {
+        name: reader.string(&object, "name"),
+        include: reader.strings(&object, "include"),
+        exclude: reader.strings(&object, "exclude"),
+        overrides: reader.string(&object, "overrides"),
+        auth: object.get("auth").map(|_| read_auth(reader, &object, false)),
+        settings: settings(reader, &object),
+        ..AdapterEntry::new(origin, object.at(key))
+    })
 }
 
 fn settings(reader: &mut Reader, object: &Object<'_>) -> Settings {

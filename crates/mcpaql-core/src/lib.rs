@@ -4,6 +4,7 @@
 //! everything a client sees is a view of that catalog: `surface`, `introspect`, `request`, `response`.
 
 pub mod adapter;
+pub mod capture;
 pub mod catalog;
 pub mod check;
 pub mod classify;

@@ -382,6 +382,17 @@ pub enum Binding {
     Store(StoreBinding),
     /// One process.
     Command(CommandBinding),
+    /// One tool of another MCP server.
+    Mcp(McpBinding),
+}
+
+/// One tool of another MCP server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct McpBinding {
+    /// The tool's own name.
+    pub tool: String,
+    /// Arguments that are always sent and never asked for: the switch of a tool that is several operations.
+    pub fixed: serde_json::Map<String, Value>,
 }
 
 /// One HTTP request.

@@ -16,12 +16,14 @@ pub struct Answer {
     pub data: Payload,
     /// What the agent should know besides.
     pub warnings: Vec<Warning>,
+    /// MCP content blocks beside the data: images, sounds, resources.
+    pub blocks: Vec<Value>,
 }
 
 impl Answer {
     /// An answer without warnings.
     pub fn new(data: impl Into<Payload>) -> Self {
-        Answer { data: data.into(), warnings: Vec::new() }
+        Answer { data: data.into(), warnings: Vec::new(), blocks: Vec::new() }
     }
 }
 
@@ -78,8 +80,10 @@ pub struct Warning {
 /// What goes back to the client: the envelope's text and MCP's `isError`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// Minified JSON, the one text block of the result.
+    /// Minified JSON, the first text block of the result.
     pub text: String,
+    /// MCP content blocks behind it, as they came.
+    pub blocks: Vec<Value>,
     /// MCP's flag.
     pub is_error: bool,
 }
@@ -120,9 +124,10 @@ impl Serialize for Failure<'_> {
 #[must_use]
 pub fn envelope(outcome: &Result<Answer, OpError>, policy: ErrorPolicy) -> Reply {
     match outcome {
-        Ok(answer) => Reply { text: json(&Success(answer)), is_error: false },
+        Ok(answer) => Reply { text: json(&Success(answer)), blocks: answer.blocks.clone(), is_error: false },
         Err(error) => Reply {
             text: json(&Failure(error)),
+            blocks: Vec::new(),
             is_error: policy == ErrorPolicy::All
                 || error.undispatched
                 || error.code.remedy() != Remedy::Agent,

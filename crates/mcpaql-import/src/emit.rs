@@ -74,6 +74,7 @@ pub(crate) fn place(operation: &Operation) -> (Category, String, String, String)
     let (path, method, name) = match &operation.binding {
         Binding::Http(http) => (shape(&http.path), http.method.clone(), operation.name.clone()),
         Binding::Command(_) => (String::new(), String::new(), operation.name.clone()),
+        Binding::Mcp(mcp) => (mcp.tool.clone(), String::new(), operation.name.clone()),
         // Derived, in an order of their own.
         Binding::Store(_) | Binding::Introspect => Default::default(),
     };

@@ -10,6 +10,7 @@ use mcpaql_core::catalog::Settings;
 use mcpaql_core::check::check;
 use mcpaql_core::source::Source;
 use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::mcp::Caller;
 use mcpaql_runtime::{builtin, environment, open};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -64,7 +65,11 @@ fn bench_call(
 ) {
     let arguments = object(arguments);
     criterion.bench_function(name, |b| {
-        b.iter(|| runtime.block_on(gateway.call(tool, arguments.clone())).expect("there is such a tool"));
+        b.iter(|| {
+            runtime
+                .block_on(gateway.call(tool, arguments.clone(), &Caller::nobody()))
+                .expect("there is such a tool")
+        });
     });
 }
 
@@ -75,7 +80,8 @@ fn calls(criterion: &mut Criterion) {
     let (read, create) = ((&notebook, "notebook_mcpaql_read"), (&notebook, "notebook_mcpaql_create"));
     let note =
         json!({"operation": "create_note", "params": {"title": "Groceries", "body": "Bread and butter"}});
-    let made = runtime.block_on(notebook.call(create.1, object(note.clone()))).unwrap().text;
+    let made =
+        runtime.block_on(notebook.call(create.1, object(note.clone()), &Caller::nobody())).unwrap().text;
     let made: Value = serde_json::from_str(&made).unwrap();
     let id = made.pointer("/data/id").unwrap();
 

@@ -3,7 +3,7 @@
 
 use mcpaql_core::policy::Hints;
 use mcpaql_core::response::Reply;
-use mcpaql_runtime::mcp::{Service, Tool};
+use mcpaql_runtime::mcp::{Caller, Service, Tool};
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http};
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -83,12 +83,12 @@ impl Service for Fixture {
         String::new()
     }
 
-    async fn call(&self, tool: &str, _: Map<String, Value>) -> Option<Reply> {
+    async fn call(&self, tool: &str, _: Map<String, Value>, _: &Caller) -> Option<Reply> {
         let text = match tool {
             "test_simple_text" => "This is a simple text response for testing.",
             "test_error_handling" => {
                 let text = "This tool intentionally returns an error for testing".to_owned();
-                return Some(Reply { text, is_error: true });
+                return Some(Reply { text, blocks: Vec::new(), is_error: true });
             }
             "test_tool_with_progress" => {
                 // Progress comes by the second; the suite wants three announcements.
@@ -102,7 +102,7 @@ impl Service for Fixture {
             known if self.tools.iter().any(|tool| tool.name == known) => "ok",
             _ => return None,
         };
-        Some(Reply { text: text.to_owned(), is_error: false })
+        Some(Reply { text: text.to_owned(), blocks: Vec::new(), is_error: false })
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {

@@ -1,6 +1,6 @@
 //! Many adapters, one server: every tool of every adapter, each name leading to exactly one of them.
 
-use crate::mcp::Service;
+use crate::mcp::{Caller, Service};
 use crate::pipeline::Served;
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Catalog;
@@ -81,9 +81,9 @@ impl Gateway {
     }
 
     /// Runs one call; `None` when there is no such tool. Dropping the future stops the work.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Option<Reply> {
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
         let adapter = self.routes.get(tool).and_then(|index| self.adapters.get(*index))?;
-        Some(adapter.call(tool, arguments).await)
+        Some(adapter.call(tool, arguments, caller).await)
     }
 }
 
@@ -122,7 +122,12 @@ impl Service for Gateway {
         Gateway::instructions(self)
     }
 
-    fn call(&self, tool: &str, arguments: Map<String, Value>) -> impl Future<Output = Option<Reply>> + Send {
-        Gateway::call(self, tool, arguments)
+    fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        caller: &Caller,
+    ) -> impl Future<Output = Option<Reply>> + Send {
+        Gateway::call(self, tool, arguments, caller)
     }
 }

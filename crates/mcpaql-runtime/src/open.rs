@@ -2,7 +2,7 @@
 
 use crate::environment::Environment;
 use crate::pipeline::Served;
-use crate::target::{Target, command, http, store};
+use crate::target::{Target, command, http, mcp, store};
 use mcpaql_core::adapter;
 use mcpaql_core::catalog::Catalog;
 use std::path::Path;
@@ -35,6 +35,14 @@ pub enum OpenError {
         /// Why.
         source: command::SetupError,
     },
+    /// The MCP server cannot be reached as the document wants.
+    #[error("adapter '{adapter}': {source}")]
+    Mcp {
+        /// Whose.
+        adapter: String,
+        /// Why.
+        source: mcp::SetupError,
+    },
     /// There is no folder for the store.
     #[error("adapter '{adapter}' keeps data, and neither --data nor HOME says where")]
     NoDataFolder {
@@ -65,6 +73,9 @@ pub async fn open(
         adapter::Target::Command(target) => command::Runner::new(target, lookup)
             .map(Target::Command)
             .map_err(|source| OpenError::Command { adapter, source })?,
+        adapter::Target::Mcp(target) => mcp::Proxy::new(target, &catalog.adapter.auth, lookup)
+            .map(Target::Mcp)
+            .map_err(|source| OpenError::Mcp { adapter, source })?,
         adapter::Target::Store(target) => {
             let Some(data) = data else { return Err(OpenError::NoDataFolder { adapter }) };
             store::Store::open(&data.join(STORE_FILE), &catalog.adapter.name, target, &catalog.adapter.types)

@@ -1,5 +1,6 @@
 //! The one way a call goes: prepare, run, envelope.
 
+use crate::mcp::Caller;
 use crate::target::Target;
 use mcpaql_core::catalog::{Catalog, Whole};
 use mcpaql_core::error::{Code, OpError, Remedy};
@@ -37,9 +38,9 @@ impl Served {
     }
 
     /// A call through one of the adapter's tools.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Reply {
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Reply {
         let outcome = match request::prepare(&self.catalog, tool, arguments) {
-            Ok(call) => self.run(call).await,
+            Ok(call) => self.run(call, caller).await,
             Err(error) => Err(error),
         };
         self.reply(&outcome)
@@ -53,16 +54,17 @@ impl Served {
         &self,
         operation: &str,
         params: Map<String, Value>,
+        caller: &Caller,
     ) -> Result<Answer, OpError> {
         let call = request::prepare_operation(&self.catalog, operation, params)?;
-        self.run(call).await
+        self.run(call, caller).await
     }
 
-    async fn run(&self, call: Call<'_>) -> Result<Answer, OpError> {
+    async fn run(&self, call: Call<'_>, caller: &Caller) -> Result<Answer, OpError> {
         let operation = call.whole.operation;
         let outcome = match operation.binding {
             Binding::Introspect => introspect::answer(&self.catalog, &call.args),
-            _ => self.target.call(operation, &call.args).await,
+            _ => self.target.call(operation, &call.args, caller).await,
         };
         if let Err(error) = &outcome
             && error.code.remedy() == Remedy::Operator

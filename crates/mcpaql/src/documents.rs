@@ -197,8 +197,15 @@ impl Plan {
         let mut plan = Plan::of(Vec::new());
         for entry in &config.adapters {
             let document = match &entry.origin {
-                Origin::Document(document) => given_file(&folder.join(document), &Importing::default()),
+                Origin::Document(document) => given_file(&folder.join(document), &importing(entry, folder)),
                 Origin::Builtin(name) => builtin_document(name).map(Given::Document),
+                Origin::Openapi(source) => described(source, folder)
+                    .and_then(|description| imported(description, &importing(entry, folder))),
+                Origin::Mcp(_) => Err(Hinted {
+                    message: "MCP servers cannot be served from a configuration yet".into(),
+                    hint: "import the server into a document and name that".into(),
+                }
+                .into()),
             };
             match document {
                 Ok(document) => {
@@ -272,16 +279,36 @@ impl Plan {
     }
 }
 
+/// What an entry of the configuration decides about its import.
+fn importing(entry: &AdapterEntry, folder: &Path) -> Importing {
+    Importing {
+        name: entry.name.clone(),
+        overrides: entry.overrides.as_ref().map(|file| folder.join(file)),
+        include: entry.include.clone(),
+        exclude: entry.exclude.clone(),
+    }
+}
+
+fn described(source: &str, folder: &Path) -> Result<Description> {
+    if descriptions::is_address(source) {
+        return descriptions::read(source);
+    }
+    descriptions::read(&folder.join(source).display().to_string())
+}
+
 /// An adapter of the configuration whose document cannot be read.
 fn unresolved(entry: &AdapterEntry, error: &anyhow::Error) -> Diagnostic {
-    let (Origin::Document(found) | Origin::Builtin(found)) = &entry.origin;
+    let found = match &entry.origin {
+        Origin::Document(found) | Origin::Builtin(found) | Origin::Openapi(found) => found.as_str(),
+        Origin::Mcp(_) => "mcp",
+    };
     let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
     let suggestion = error.downcast_ref::<Hinted>().map_or_else(
         || "name a file that exists; the path is relative to this file".to_owned(),
         |hinted| hinted.hint.clone(),
     );
     Diagnostic::error(Code::SchemaUnresolvedRef, &entry.pointer, capital(&causes.join(": ")))
-        .found(found.as_str())
+        .found(found)
         .suggest(suggestion)
 }
 

@@ -133,13 +133,16 @@ pub enum Target {
     Store(StoreTarget),
     /// Local programs.
     Command(CommandTarget),
+    /// Another MCP server.
+    Mcp(McpTarget),
 }
 
 impl Target {
-    /// Whether calls leave this machine, which is what `openWorldHint` tells.
+    /// Whether calls may leave this machine, which is what `openWorldHint` tells. What an MCP server does behind its tools
+    /// cannot be seen, so it counts unless the server itself says otherwise.
     #[must_use]
     pub const fn is_remote(&self) -> bool {
-        matches!(self, Target::Http(_))
+        matches!(self, Target::Http(_) | Target::Mcp(_))
     }
 }
 
@@ -199,6 +202,64 @@ pub struct CommandTarget {
     pub timeout_ms: u64,
     /// Default 1 MiB for standard output.
     pub max_output_bytes: u64,
+}
+
+/// Another MCP server, whose tools are the operations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct McpTarget {
+    /// How it is reached.
+    pub link: McpLink,
+    /// Whether it is started with the adapter and not with the first call.
+    pub eager: bool,
+    /// Default 30 s, until it has answered the handshake.
+    pub start_timeout_ms: u64,
+    /// Default 60 s, for one call; news of its progress begins it anew.
+    pub timeout_ms: u64,
+    /// Default 10 MiB.
+    pub max_response_bytes: u64,
+}
+
+impl McpTarget {
+    /// A server with the usual limits.
+    #[must_use]
+    pub const fn new(link: McpLink) -> McpTarget {
+        McpTarget {
+            link,
+            eager: false,
+            start_timeout_ms: 30_000,
+            timeout_ms: 60_000,
+            max_response_bytes: 10 << 20,
+        }
+    }
+}
+
+/// How an MCP server is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum McpLink {
+    /// A program that speaks over its standard streams.
+    Command(McpCommand),
+    /// Streamable HTTP; the adapter's `auth` applies.
+    Url {
+        /// Of the endpoint; may hold `${env:NAME}`.
+        url: String,
+        /// Sent with every request; values may hold `${env:NAME}`.
+        headers: IndexMap<String, String>,
+        /// Plain `http://` to other machines is allowed only where the document says so.
+        allow_http: bool,
+    },
+}
+
+/// A program that is an MCP server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpCommand {
+    /// The program and its arguments, never a shell line; may hold `${env:NAME}`.
+    pub command: Vec<String>,
+    /// Working directory; may hold `${env:NAME}`.
+    pub cwd: Option<String>,
+    /// Names of environment variables that are passed on besides the usual ones.
+    pub env: Vec<String>,
+    /// Variables set to fixed values, which may hold `${env:NAME}`.
+    pub set_env: IndexMap<String, String>,
 }
 
 /// How calls are authenticated. Only names of environment variables are here, never values.

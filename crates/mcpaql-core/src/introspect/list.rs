@@ -53,7 +53,7 @@ pub(super) fn operations(catalog: &Catalog, ask: &Ask<'_>) -> Result<Answer, OpE
         data.insert("hint".into(), HINT.into());
     }
     let warnings = if found.is_empty() { vec![nothing(catalog, ask)] } else { Vec::new() };
-    Ok(Answer { data: Value::Object(data).into(), warnings })
+    Ok(Answer { warnings, ..Answer::new(Value::Object(data)) })
 }
 
 /// How to go on where a list is long.

@@ -107,7 +107,7 @@ fn named(
     } else {
         data.insert(key.to_owned(), found.pop().unwrap_or(Value::Null));
     }
-    Answer { data: Value::Object(data).into(), warnings }
+    Answer { warnings, ..Answer::new(Value::Object(data)) }
 }
 
 fn unknown(kind: &str, name: &str, near: &[&str]) -> Warning {

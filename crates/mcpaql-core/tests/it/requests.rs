@@ -202,7 +202,7 @@ fn the_document_and_the_settings_decide_which_failures_are_errors() {
 
 #[test]
 fn envelopes_are_minified_and_a_failure_is_bare() {
-    let answer = Answer { data: json!({"id": 1}).into(), warnings: Vec::new() };
+    let answer = Answer::new(json!({"id": 1}));
     assert_eq!(
         response::envelope(&Ok(answer.clone()), ErrorPolicy::All).text,
         r#"{"success":true,"data":{"id":1}}"#

@@ -7,8 +7,8 @@ use super::yaml::{Members, Node};
 use mcpaql_core::adapter::{Adapter, Target, guard_of, title_of};
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Reach, Repeat};
 use mcpaql_core::operation::{
-    Arg, Binding, BodyForm, CommandBinding, ExitMeaning, HttpBinding, Operation, Output, Pagination, Param,
-    Place, Returns, Segment, Stdin, Style, StyleForm,
+    Arg, Binding, BodyForm, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation, Output,
+    Pagination, Param, Place, Returns, Segment, Stdin, Style, StyleForm,
 };
 use mcpaql_core::policy;
 use serde_json::{Map, Value};
@@ -25,6 +25,7 @@ pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> Node<'
     match &operation.binding {
         Binding::Http(http) => http_binding(&mut out, http, &adapter.target),
         Binding::Command(command) => command_binding(&mut out, command),
+        Binding::Mcp(mcp) => mcp_binding(&mut out, mcp, &operation.name),
         Binding::Store(_) | Binding::Introspect => {}
     }
     let description = super::prose(&operation.description);
@@ -89,11 +90,18 @@ fn http_binding<'a>(out: &mut Lines<'a>, http: &'a HttpBinding, target: &Target)
     }
     let usual = match target {
         Target::Http(target) => target.serialization,
-        Target::Store(_) | Target::Command(_) => BodyForm::Json,
+        Target::Store(_) | Target::Command(_) | Target::Mcp(_) => BodyForm::Json,
     };
     out.put_if(http.body != usual, "body", || body_word(http.body).into());
     out.put_some("content_type", http.content_type.as_deref());
     out.put_some("body_param", http.body_param.as_deref());
+}
+
+fn mcp_binding<'a>(out: &mut Lines<'a>, mcp: &'a McpBinding, name: &str) {
+    out.put_if(mcp.tool != name, "tool", || mcp.tool.as_str().into());
+    out.put_if(!mcp.fixed.is_empty(), "fixed", || {
+        Node::Map(mcp.fixed.iter().map(|(name, value)| (Cow::from(name), Node::from(value))).collect())
+    });
 }
 
 /// Text with `{name}` where a parameter stands.

@@ -5,7 +5,8 @@ use super::schema;
 use super::yaml::{Members, Node};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
-    Adapter, Auth, CommandTarget, ErrorPolicy, HttpTarget, KeyPlace, Mode, StoreTarget, Target,
+    Adapter, Auth, CommandTarget, ErrorPolicy, HttpTarget, KeyPlace, McpLink, McpTarget, Mode, StoreTarget,
+    Target,
 };
 use mcpaql_core::operation::{BodyForm, Category};
 use mcpaql_core::policy::HintOverrides;
@@ -18,6 +19,7 @@ pub(super) fn target(target: &Target) -> Node<'_> {
         Target::Http(http) => http_target(http),
         Target::Store(store) => store_target(store),
         Target::Command(command) => command_target(command),
+        Target::Mcp(mcp) => mcp_target(mcp),
     })
 }
 
@@ -66,6 +68,31 @@ fn command_target(command: &CommandTarget) -> Members<'_> {
     out.put_if(command.timeout_ms != 30_000, "timeout", || seconds(command.timeout_ms));
     out.put_if(command.max_output_bytes != 1 << 20, "max_output_bytes", || {
         Node::Number(command.max_output_bytes.into())
+    });
+    out.0
+}
+
+fn mcp_target(mcp: &McpTarget) -> Members<'_> {
+    let mut out = Lines::default();
+    out.put("transport", "mcp");
+    match &mcp.link {
+        McpLink::Command(program) => {
+            out.put_texts("command", &program.command);
+            out.put_some("cwd", program.cwd.as_deref());
+            out.put_texts("env", &program.env);
+            out.put_if(!program.set_env.is_empty(), "set_env", || texts(&program.set_env));
+        }
+        McpLink::Url { url, headers, allow_http } => {
+            out.put("url", url.as_str());
+            out.put_if(!headers.is_empty(), "headers", || texts(headers));
+            out.put_if(*allow_http, "allow_http", || true.into());
+        }
+    }
+    out.put_if(mcp.eager, "start", || "eager".into());
+    out.put_if(mcp.start_timeout_ms != 30_000, "start_timeout", || seconds(mcp.start_timeout_ms));
+    out.put_if(mcp.timeout_ms != 60_000, "timeout", || seconds(mcp.timeout_ms));
+    out.put_if(mcp.max_response_bytes != 10 << 20, "max_response_bytes", || {
+        Node::Number(mcp.max_response_bytes.into())
     });
     out.0
 }

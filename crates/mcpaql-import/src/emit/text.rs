@@ -1,7 +1,7 @@
 //! The Markdown behind the front matter: what the API is, where the document comes from, what it needs and how to serve it.
 
 use super::Provenance;
-use mcpaql_core::adapter::{Adapter, Auth, Target};
+use mcpaql_core::adapter::{Adapter, Auth, McpLink, Target};
 use mcpaql_core::operation::{Binding, Category};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -101,6 +101,9 @@ fn variables(adapter: &Adapter) -> BTreeMap<String, String> {
             found.entry(name.clone()).or_insert_with(|| format!("{OPTIONAL}; passed on to the programs"));
         }
     }
+    if let Target::Mcp(mcp) = &adapter.target {
+        upstream(&mut found, &mcp.link);
+    }
     for operation in &adapter.operations {
         if let Binding::Http(http) = &operation.binding {
             placeholders(&mut found, http.base_url.as_deref().unwrap_or_default(), "part of an address");
@@ -110,6 +113,28 @@ fn variables(adapter: &Adapter) -> BTreeMap<String, String> {
         }
     }
     found
+}
+
+fn upstream(found: &mut BTreeMap<String, String>, link: &McpLink) {
+    match link {
+        McpLink::Command(program) => {
+            for text in program.command.iter().chain(&program.cwd) {
+                placeholders(found, text, "part of the command");
+            }
+            for (name, text) in &program.set_env {
+                placeholders(found, text, &format!("the server's variable `{name}`"));
+            }
+            for name in &program.env {
+                found.entry(name.clone()).or_insert_with(|| format!("{OPTIONAL}; passed on to the server"));
+            }
+        }
+        McpLink::Url { url, headers, .. } => {
+            placeholders(found, url, "part of the address");
+            for (header, text) in headers {
+                placeholders(found, text, &format!("header `{header}`"));
+            }
+        }
+    }
 }
 
 fn credentials(found: &mut BTreeMap<String, String>, auth: &Auth, whose: &str) {

@@ -1,5 +1,6 @@
 //! Running one call: progress while it lasts, an answer even when it panics.
 
+use super::caller::News;
 use futures_util::FutureExt;
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::error::{Code, OpError};
@@ -7,6 +8,7 @@ use mcpaql_core::response::{Reply, envelope};
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -29,13 +31,39 @@ impl Progress {
     }
 }
 
+/// One scale for what the work says of itself and for the clock: it rises strictly and stays below 90.
+#[derive(Debug, Default)]
+struct Scale {
+    last: f64,
+    heard: News,
+}
+
+impl Scale {
+    /// What is to be announced after that many seconds; `None` where it could not rise any more.
+    fn next(&mut self, seconds: u32) -> Option<Progress> {
+        let clock = Progress::after(seconds);
+        let News { done, total, message } = &self.heard;
+        let told =
+            total.filter(|total| *total > 0.0).map(|total| 10.0 + 80.0 * (done / total).clamp(0.0, 0.99));
+        let told = told.unwrap_or(clock.done);
+        // Work that stands still is announced as well, or a client would think that it has died.
+        let done = if told > self.last { told } else { self.last + (90.0 - self.last) / 100.0 };
+        (done > self.last && done < 90.0).then(|| {
+            self.last = done;
+            Progress { done, message: message.clone().unwrap_or(clock.message) }
+        })
+    }
+}
+
 /// Runs `call` to its end and announces progress every second. An announcement under way when the call ends is
-/// finished first, so that none follows the answer.
+/// finished first, so that none follows the answer. What the work says of itself is announced when it is said.
 pub(super) async fn with_progress<T, F: Future<Output = ()>>(
     call: impl Future<Output = T>,
+    mut news: watch::Receiver<News>,
     announce: impl Fn(Progress) -> F,
 ) -> T {
     let mut call = pin!(call);
+    let mut scale = Scale::default();
     let mut ticks = interval_at(Instant::now() + SECOND, SECOND);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut seconds = 0;
@@ -44,8 +72,10 @@ pub(super) async fn with_progress<T, F: Future<Output = ()>>(
             biased;
             outcome = &mut call => return outcome,
             _ = ticks.tick() => seconds += 1,
+            Ok(()) = news.changed() => scale.heard = news.borrow_and_update().clone(),
         }
-        let mut sending = pin!(announce(Progress::after(seconds)));
+        let Some(progress) = scale.next(seconds) else { continue };
+        let mut sending = pin!(announce(progress));
         tokio::select! {
             outcome = &mut call => {
                 sending.await;
@@ -80,6 +110,24 @@ mod tests {
             assert!(last < now && now < 90.0, "{seconds}: {last} then {now}");
             last = now;
         }
+    }
+
+    #[test]
+    fn what_the_work_says_and_the_clock_rise_together() {
+        let mut scale = Scale::default();
+        let mut announced = Vec::new();
+        for (done, total) in
+            [(1.0, Some(10.0)), (5.0, Some(10.0)), (2.0, Some(10.0)), (7.0, None), (1e9, Some(0.0))]
+        {
+            scale.heard = News { done, total, message: Some(format!("step {done}")) };
+            announced.extend(scale.next(3));
+        }
+        assert_eq!(announced[0], Progress { done: 18.0, message: "step 1".into() });
+        assert_eq!(announced[1].done, 50.0);
+        assert!(announced.is_sorted_by(|a, b| a.done < b.done), "{announced:?}");
+        assert!(announced.iter().all(|progress| progress.done < 90.0));
+        scale.heard = News { done: f64::NAN, total: Some(f64::NAN), message: None };
+        assert!(scale.next(4).is_none_or(|progress| progress.done < 90.0));
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! One handler for every revision: tools as the service has them, and nothing else.
 
 use super::call::{Progress, with_progress, without_panic};
+use super::caller::Caller;
 use super::conversation::Conversations;
 use super::{Limits, Service, Tool};
 use mcpaql_core::response::Reply;
@@ -15,7 +16,9 @@ use rmcp::model::{
     PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, ServerCapabilities,
     ServerConfig, SubscriptionFilter, ToolAnnotations,
 };
-use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use serde::Deserialize;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -125,21 +128,23 @@ impl<S: Service> Server<S> {
     async fn run(
         &self,
         request: CallToolRequestParams,
-        peer: &Peer<RoleServer>,
+        context: &RequestContext<RoleServer>,
         progress: Option<ProgressToken>,
     ) -> Option<Reply> {
         // The semaphore is never closed; were it, a call without a permit would still be answered.
         let _permit = self.shared.running.acquire().await;
         let arguments = request.arguments.unwrap_or_default();
         self.shared.service.ready().await;
-        let call = without_panic(async { self.shared.service.call(&request.name, arguments).await });
+        // Without a handshake there is no connection that a question could go out on.
+        let (caller, news) = Caller::of(context, !is_stateless(context));
+        let call = without_panic(async { self.shared.service.call(&request.name, arguments, &caller).await });
         let Some(token) = progress else { return call.await };
-        with_progress(call, |Progress { done, message }| {
+        with_progress(call, news, |Progress { done, message }| {
             let news =
                 ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
             async move {
                 // A client that cannot be told will not be answered either; the call itself goes on.
-                let _ = peer.notify_progress(news).await;
+                let _ = context.peer.notify_progress(news).await;
             }
         })
         .await
@@ -149,6 +154,11 @@ impl<S: Service> Server<S> {
 /// Whether the request is of a revision without a handshake.
 fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE)
+}
+
+/// A content block as the library knows it; one that it does not know is shown as the JSON that it is.
+fn block(value: Value) -> ContentBlock {
+    ContentBlock::deserialize(&value).unwrap_or_else(|_| ContentBlock::text(value.to_string()))
 }
 
 fn undeclared<M: ConstString, T>() -> Result<T, ErrorData> {
@@ -230,15 +240,17 @@ impl<S: Service> ServerHandler for Server<S> {
         // Leaving the first branch drops the service's future, which is how upstream work stops.
         let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));
         let reply = tokio::select! {
-            reply = self.run(request, &context.peer, progress) => reply,
+            reply = self.run(request, &context, progress) => reply,
             () = context.ct.cancelled() => return cancelled(),
             () = running.cancelled() => return cancelled(),
         };
-        let Some(Reply { text, is_error }) = reply else {
+        let Some(Reply { text, blocks, is_error }) = reply else {
             let message = format!("Unknown tool '{name}'. List the tools with tools/list.");
             return Err(ErrorData::invalid_params(message, None));
         };
-        let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+        let content =
+            std::iter::once(ContentBlock::text(text)).chain(blocks.into_iter().map(block)).collect();
+        let mut result = CallToolResult::success(content);
         result.is_error = Some(is_error);
         Ok(result.into())
     }

@@ -2,7 +2,7 @@
 //!
 //! What always holds:
 //! - `tools/list` has the service's own order, all four hints written out, and each schema exactly as given;
-//! - every `tools/call` is answered with one text block or a JSON-RPC error, a panic of the service included;
+//! - every `tools/call` is answered with the envelope's text and what stands beside it, or a JSON-RPC error, a panic of the service included;
 //! - a message that cannot be read is answered with a JSON-RPC error as well, and ends nothing;
 //! - a handshake is answered at once, also while the service still loads what it serves;
 //! - a cancelled call drops the service's future, and no more than [`Limits::running_calls`] run together;
@@ -11,6 +11,7 @@
 //! The protocol library's types do not leave this module.
 
 mod call;
+mod caller;
 mod conversation;
 mod drain;
 mod handler;
@@ -19,6 +20,7 @@ mod lines;
 mod malformed;
 mod pending;
 
+pub use caller::{Ability, Caller, News, Refused};
 use mcpaql_core::response::Reply;
 pub use mcpaql_core::surface::Tool;
 pub use pending::{Loading, Pending, Preview};
@@ -42,7 +44,12 @@ pub trait Service: Send + Sync + 'static {
     fn instructions(&self) -> String;
 
     /// One call; `None` when there is no such tool. Dropping the future stops the work.
-    fn call(&self, tool: &str, arguments: Map<String, Value>) -> impl Future<Output = Option<Reply>> + Send;
+    fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        caller: &Caller,
+    ) -> impl Future<Output = Option<Reply>> + Send;
 
     /// Ends when [`Service::tools`] is known; the handshake does not wait for it long.
     fn listed(&self) -> impl Future<Output = ()> + Send {

@@ -1,7 +1,7 @@
 //! A service that is still loading: it can be greeted at once and answers everything else when it is there. Tools that are
 //! known from an earlier time are listed at once as well.
 
-use super::{Service, Tool};
+use super::{Caller, Service, Tool};
 use mcpaql_core::response::Reply;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -107,8 +107,8 @@ impl<S: Service> Service for Pending<S> {
         instructions.unwrap_or_else(|| INSTRUCTIONS.to_owned())
     }
 
-    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Option<Reply> {
-        self.service()?.call(tool, arguments).await
+    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
+        self.service()?.call(tool, arguments, caller).await
     }
 
     async fn listed(&self) {

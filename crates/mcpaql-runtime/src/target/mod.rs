@@ -3,6 +3,7 @@
 //! A target receives an operation whose arguments are already validated and completed with defaults, and answers with data
 //! or an `OpError`. Dropping the future of a call stops its work: that is how cancellation reaches every target.
 
+use crate::mcp::Caller;
 use mcpaql_core::error::OpError;
 use mcpaql_core::operation::Operation;
 use mcpaql_core::response::Answer;
@@ -11,6 +12,7 @@ use serde_json::{Map, Value};
 mod auth;
 pub mod command;
 pub mod http;
+pub mod mcp;
 pub mod store;
 
 /// The arguments of one call, by parameter name.
@@ -25,6 +27,8 @@ pub enum Target {
     Store(store::Store),
     /// Local programs.
     Command(command::Runner),
+    /// Another MCP server.
+    Mcp(mcp::Proxy),
 }
 
 impl Target {
@@ -32,11 +36,12 @@ impl Target {
     ///
     /// # Errors
     /// What the target, or the way to it, had against the call.
-    pub async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
+    pub async fn call(&self, operation: &Operation, args: &Args, caller: &Caller) -> Result<Answer, OpError> {
         match self {
             Target::Http(client) => client.call(operation, args).await,
             Target::Store(store) => store.call(operation, args).await,
             Target::Command(runner) => runner.call(operation, args).await,
+            Target::Mcp(server) => server.call(operation, args, caller).await,
         }
     }
 }

@@ -11,6 +11,7 @@ use mcpaql_core::error::OpError;
 use mcpaql_core::source::Source;
 use mcpaql_core::{surface, tokens};
 use mcpaql_runtime::environment::Environment;
+use mcpaql_runtime::mcp::Caller;
 use mcpaql_runtime::open;
 use mcpaql_runtime::pipeline::Served;
 use serde_json::Value;
@@ -46,7 +47,7 @@ async fn served(source: &Source, variables: &[(&str, &str)]) -> Served {
 
 async fn call(served: &Served, operation: &str, params: Value) -> Result<Value, OpError> {
     let Value::Object(params) = params else { panic!("parameters of {operation} must be an object") };
-    served.call_operation(operation, params).await.map(|answer| answer.data.into_value())
+    served.call_operation(operation, params, &Caller::nobody()).await.map(|answer| answer.data.into_value())
 }
 
 #[test]

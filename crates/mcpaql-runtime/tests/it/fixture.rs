@@ -2,7 +2,7 @@
 
 use mcpaql_core::policy::Hints;
 use mcpaql_core::response::Reply;
-use mcpaql_runtime::mcp::{Limits, Service, Tool};
+use mcpaql_runtime::mcp::{Caller, Limits, Service, Tool};
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http, serve_stream};
 use rmcp::ClientHandler;
 use rmcp::model::{ProgressNotificationParam, ProtocolVersion};
@@ -108,7 +108,7 @@ impl Fixture {
         self.started.add_permits(1);
         self.gate.acquire().await.unwrap().forget();
         running.1 = true;
-        Reply { text: r#"{"success":true,"data":"waited"}"#.to_owned(), is_error: false }
+        Reply { text: r#"{"success":true,"data":"waited"}"#.to_owned(), blocks: Vec::new(), is_error: false }
     }
 }
 
@@ -123,10 +123,16 @@ impl Service for Fixture {
         "Fixture instructions".to_owned()
     }
 
-    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Option<Reply> {
+    async fn call(&self, tool: &str, arguments: Map<String, Value>, _: &Caller) -> Option<Reply> {
         match tool {
-            "echo" => Some(Reply { text: Value::Object(arguments).to_string(), is_error: false }),
-            "fail" => Some(Reply { text: r#"{"success":false}"#.to_owned(), is_error: true }),
+            "echo" => Some(Reply {
+                text: Value::Object(arguments).to_string(),
+                blocks: Vec::new(),
+                is_error: false,
+            }),
+            "fail" => {
+                Some(Reply { text: r#"{"success":false}"#.to_owned(), blocks: Vec::new(), is_error: true })
+            }
             "panic" => panic!("the fixture panics"),
             "wait" => Some(self.wait().await),
             _ => None,

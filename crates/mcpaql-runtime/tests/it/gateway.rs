@@ -7,6 +7,7 @@ use mcpaql_core::catalog::Settings;
 use mcpaql_core::check;
 use mcpaql_core::source::Source;
 use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::mcp::Caller;
 use mcpaql_runtime::open::open;
 use mcpaql_runtime::pipeline::Served;
 use serde_json::{Value, json};
@@ -91,7 +92,7 @@ async fn a_collision_names_what_helps_wherever_the_prefix_comes_from() {
 /// The error of a call that goes wrong only in its target, which must show how it should have been made.
 async fn explained(served: &Served, operation: &str, params: Value) -> Value {
     let params = params.as_object().unwrap().clone();
-    let error = served.call_operation(operation, params).await.unwrap_err();
+    let error = served.call_operation(operation, params, &Caller::nobody()).await.unwrap_err();
     assert!(error.code.as_str().starts_with("VALIDATION_"), "{error:?}");
     let signature = error.details["signature"].as_str().unwrap();
     assert!(signature.starts_with(&format!("{operation}(")), "{signature}");
@@ -136,7 +137,7 @@ operations:
     let notebook = served(&notebook, Mode::Semantic, Some(folder.path())).await;
     assert_eq!(explained(&notebook, "list_notes", json!({"after": "nonsense"})).await, "after");
     let note = json!({"title": "t"}).as_object().unwrap().clone();
-    let note = notebook.call_operation("create_note", note).await.unwrap();
+    let note = notebook.call_operation("create_note", note, &Caller::nobody()).await.unwrap();
     let note = note.data.into_value();
     explained(&notebook, "update_note", json!({"id": note["id"]})).await;
 }
@@ -151,7 +152,7 @@ async fn an_answer_over_the_limit_is_withheld_and_says_so() {
     );
     let large = served(&adapter("large", &rest), Mode::Single, None).await;
     let introspect = json!({"operation": "introspect", "params": {"query": "operations"}});
-    let reply = large.call("large_mcpaql", introspect.as_object().unwrap().clone()).await;
+    let reply = large.call("large_mcpaql", introspect.as_object().unwrap().clone(), &Caller::nobody()).await;
     let answer: Value = serde_json::from_str(&reply.text).unwrap();
     assert_eq!(answer["error"]["code"], "VALIDATION_PAYLOAD_TOO_LARGE", "{answer}");
     assert_eq!(answer["error"]["details"]["limit"], "max_response_size");

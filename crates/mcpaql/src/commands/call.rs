@@ -8,6 +8,7 @@ use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::error::Remedy;
 use mcpaql_core::response;
+use mcpaql_runtime::mcp::Caller;
 use serde_json::{Map, Value};
 use std::io::Read;
 
@@ -16,8 +17,9 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
     let gateway = open_gateway(plan, args.data.clone()).await?;
     let served = gateway.adapters().first().context("the document holds no adapter")?;
     let params = params(&args, served.catalog())?;
+    let caller = Caller::nobody();
     let outcome = tokio::select! {
-        outcome = served.call_operation(&args.operation, params) => outcome,
+        outcome = served.call_operation(&args.operation, params, &caller) => outcome,
         _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted"),
     };
     if args.envelope {

@@ -33,6 +33,19 @@ pub(super) fn base_url(
     Some(trimmed.to_owned())
 }
 
+/// Reads a whole address, which may have a query, from behind `key`.
+pub(super) fn url(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    key: &str,
+    text: &str,
+    allow_http: bool,
+) -> Option<String> {
+    let place = text.split_once('?').map_or(text, |(place, _)| place);
+    check(reader, object, key, place, allow_http)?;
+    Some(text.to_owned())
+}
+
 /// Reports what is wrong with the address behind `key`.
 pub(super) fn check(
     reader: &mut Reader,

@@ -35,7 +35,7 @@ pub(super) const AUTH_KEYS: &[&str] = &[
 pub(super) const AUTH_KINDS: &[&str] = &["none", "bearer", "api_key", "basic", "oauth2", "all", "any"];
 
 /// Reads `auth` of a document or an operation. `allow_http` is the target's.
-pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, allow_http: bool) -> Auth {
+pub(crate) fn read(reader: &mut Reader, parent: &Object<'_>, allow_http: bool) -> Auth {
     match reader.member(parent, "auth") {
         Some(object) => scheme(reader, &object, allow_http),
         None => Auth::None,

@@ -33,6 +33,7 @@ pub(super) fn read(
     match setting.target {
         Target::Http(target) => http::read(reader, operation, drafts, target),
         Target::Command(_) => command(reader, operation, drafts),
+        Target::Mcp(_) => super::mcp::binding(reader, operation, drafts),
         Target::Store(store) => {
             let names: Vec<&str> = store.resources.keys().map(String::as_str).collect();
             reader.push(

@@ -2,7 +2,9 @@
 
 use super::operation::{EXAMPLE_KEYS, HINTS, OPERATION_KEYS};
 use super::params::{PARAM_KEYS, PLACES, STYLES, TYPE_KEYS};
-use super::target::{COMMAND_KEYS, HTTP_KEYS, PROTOCOLS, RESOURCE_KEYS, STORE_KEYS, TRANSPORTS};
+use super::target::{
+    COMMAND_KEYS, HTTP_KEYS, MCP_KEYS, PROTOCOLS, RESOURCE_KEYS, STARTS, STORE_KEYS, TRANSPORTS,
+};
 use super::*;
 use crate::adapter::DOCUMENT_SCHEMA;
 use crate::error::Remedy;
@@ -37,6 +39,7 @@ fn key_tables() -> Vec<(&'static str, Vec<&'static str>)> {
         ("StoreTarget", STORE_KEYS.to_vec()),
         ("Resource", RESOURCE_KEYS.to_vec()),
         ("CommandTarget", COMMAND_KEYS.to_vec()),
+        ("McpTarget", MCP_KEYS.to_vec()),
         ("Auth", AUTH_KEYS.to_vec()),
         ("AuthConfig", AUTH_KEYS.to_vec()),
         ("ToolNames", TOOL_NAME_KEYS.to_vec()),
@@ -99,7 +102,8 @@ fn every_key_is_explained_and_everybody_may_add_their_own() {
 fn every_list_of_words_is_the_loaders_own() {
     let schema = document_schema();
     let policies: Vec<&str> = policy::policies().map(|policy| policy.name).collect();
-    let rows: [(&str, Vec<&str>); 18] = [
+    let rows: [(&str, Vec<&str>); 19] = [
+        ("McpTarget/properties/start", STARTS.to_vec()),
         ("ElementDocument/properties/mode", Mode::ALL.map(Mode::as_str).to_vec()),
         ("GeneratorDocument/properties/mode", Mode::ALL.map(Mode::as_str).to_vec()),
         ("ElementDocument/properties/policy", policies.clone()),
@@ -136,7 +140,7 @@ fn every_list_of_words_is_the_loaders_own() {
 fn targets_and_types_of_parameters_are_the_loaders_own() {
     let definitions = definitions();
     let consts = |key: &str| -> Vec<&str> {
-        let targets = ["HttpTarget", "StoreTarget", "CommandTarget"];
+        let targets = ["HttpTarget", "StoreTarget", "CommandTarget", "McpTarget"];
         targets.iter().filter_map(|name| definitions[*name]["properties"][key]["const"].as_str()).collect()
     };
     assert_eq!(set(consts("transport")), set(TRANSPORTS.iter().copied()));

@@ -11,6 +11,7 @@ mod dialect;
 mod document_schema;
 mod http;
 mod identity;
+mod mcp;
 mod operation;
 pub(crate) mod origins;
 mod pages;
@@ -34,7 +35,9 @@ use operation::Setting;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
+pub(crate) use auth::read as read_auth;
 pub use dialect::SCHEMA_KEYS;
+pub(crate) use mcp::target as mcp_target;
 pub use operation::{guard_of, title_of};
 pub use origins::Origins;
 pub(crate) use secrets::redact;

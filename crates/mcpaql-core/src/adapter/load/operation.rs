@@ -24,6 +24,8 @@ pub(super) const OPERATION_KEYS: &[&str] = &[
     "output",
     "exit",
     "timeout",
+    "tool",
+    "fixed",
     "body",
     "body_param",
     "content_type",

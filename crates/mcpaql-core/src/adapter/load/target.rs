@@ -31,8 +31,24 @@ pub(super) const RESOURCE_KEYS: &[&str] =
 pub(super) const COMMAND_KEYS: &[&str] =
     &["transport", "protocol", "serialization", "cwd", "env", "set_env", "timeout", "max_output_bytes"];
 
-pub(super) const TRANSPORTS: &[&str] = &["http", "native"];
+pub(super) const MCP_KEYS: &[&str] = &[
+    "transport",
+    "command",
+    "cwd",
+    "env",
+    "set_env",
+    "url",
+    "headers",
+    "allow_http",
+    "start",
+    "start_timeout",
+    "timeout",
+    "max_response_bytes",
+];
+
+pub(super) const TRANSPORTS: &[&str] = &["http", "native", "mcp"];
 pub(super) const PROTOCOLS: &[&str] = &["rest", "store", "command"];
+pub(super) const STARTS: &[&str] = &["lazy", "eager"];
 
 /// Reads `target`, or `target_api` of the generator form.
 pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &[String]) -> Option<Target> {
@@ -42,6 +58,9 @@ pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &
     }
     let target = reader.member(parent, key)?;
     let transport = reader.choice(&target, "transport", TRANSPORTS, word(TRANSPORTS));
+    if transport == Some("mcp") {
+        return super::mcp::target(reader, &target).map(Target::Mcp);
+    }
     let protocol = reader.choice(&target, "protocol", PROTOCOLS, word(PROTOCOLS));
     match (transport.unwrap_or("http"), protocol.unwrap_or("rest")) {
         ("native", "store") => store(reader, &target, types),
@@ -54,7 +73,7 @@ pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &
                     target.at("protocol"),
                     format!("Transport '{transport}' does not speak '{protocol}'"),
                 )
-                .expected("http with rest, or native with store or command")
+                .expected("http with rest, native with store or command, or mcp alone")
                 .found(format!("{transport} with {protocol}")),
             );
             None
@@ -105,7 +124,12 @@ fn http_target(
 }
 
 /// Values that only a variable may hold.
-fn report_plain(reader: &mut Reader, pointer: &str, values: &IndexMap<String, String>, suggestion: &str) {
+pub(super) fn report_plain(
+    reader: &mut Reader,
+    pointer: &str,
+    values: &IndexMap<String, String>,
+    suggestion: &str,
+) {
     for (name, value) in values {
         if secrets::is_credential_name(name) && !value.contains("${env:") {
             secrets::report(reader, &child(pointer, name), suggestion);
@@ -127,7 +151,7 @@ pub(super) fn stand_in(document: &Object<'_>) -> Target {
     }
 }
 
-fn text_map(reader: &mut Reader, object: &Object<'_>, key: &str) -> IndexMap<String, String> {
+pub(super) fn text_map(reader: &mut Reader, object: &Object<'_>, key: &str) -> IndexMap<String, String> {
     let mut out = IndexMap::new();
     if let Some(map) = reader.member(object, key) {
         for name in map.map.keys() {

@@ -25,7 +25,7 @@ pub(super) fn answer(output: Output, stdout: Vec<u8>) -> Result<Answer, OpError>
         Output::Lines => {
             let (text, warnings) = lossy(stdout);
             let lines: Vec<Value> = text.lines().map(Value::from).collect();
-            Ok(Answer { data: Value::Array(lines).into(), warnings })
+            Ok(Answer { warnings, ..Answer::new(Value::Array(lines)) })
         }
         Output::Text => {
             let (mut text, warnings) = lossy(stdout);
@@ -35,7 +35,7 @@ pub(super) fn answer(output: Output, stdout: Vec<u8>) -> Result<Answer, OpError>
                     text.pop();
                 }
             }
-            Ok(Answer { data: Value::String(text).into(), warnings })
+            Ok(Answer { warnings, ..Answer::new(Value::String(text)) })
         }
     }
 }

@@ -143,12 +143,12 @@ fn charset(parameters: &str) -> String {
 }
 
 fn warned(data: Value, code: &'static str, message: &str) -> Answer {
-    Answer { data: data.into(), warnings: vec![Warning { code, message: message.to_owned() }] }
+    Answer { warnings: vec![Warning { code, message: message.to_owned() }], ..Answer::new(data) }
 }
 
 fn json_data(body: Vec<u8>, mask: &Mask) -> Answer {
     match raw_json(body, mask) {
-        Ok(payload) => Answer { data: payload, warnings: Vec::new() },
+        Ok(payload) => Answer::new(payload),
         Err(body) => not_json(&body, mask),
     }
 }
@@ -268,7 +268,7 @@ fn text(body: Vec<u8>, charset: &str, mask: &Mask) -> Answer {
 
 fn unlabelled(body: Vec<u8>, mask: &Mask) -> Answer {
     match raw_json(body, mask) {
-        Ok(payload) => Answer { data: payload, warnings: Vec::new() },
+        Ok(payload) => Answer::new(payload),
         Err(body) if std::str::from_utf8(&body).is_ok() => text(body, "utf-8", mask),
         Err(body) => binary("application/octet-stream", &body),
     }

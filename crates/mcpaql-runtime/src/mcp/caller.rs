@@ -1,0 +1,152 @@
+//! Who called: news of the work go back to them, and what an upstream asks is put to them.
+//!
+//! Whoever cannot be reached is not an error: news are dropped, and a question is refused so that the upstream can go on
+//! without an answer.
+
+use rmcp::model::{ClientResult, CustomNotification, CustomRequest, ServerNotification, ServerRequest};
+use rmcp::service::{Peer, RequestContext, RoleServer, ServiceError};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// How far the work has come, as whoever does it says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct News {
+    /// Rises with the work.
+    pub done: f64,
+    /// What it will have risen to in the end, where that is known.
+    pub total: Option<f64>,
+    /// For people.
+    pub message: Option<String>,
+}
+
+/// What a client may be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ability {
+    /// `elicitation/create`: a question to the user.
+    Elicitation,
+    /// `sampling/createMessage`: a question to the user's model.
+    Sampling,
+}
+
+impl Ability {
+    /// The method that asks.
+    #[must_use]
+    pub const fn method(self) -> &'static str {
+        match self {
+            Ability::Elicitation => "elicitation/create",
+            Ability::Sampling => "sampling/createMessage",
+        }
+    }
+}
+
+/// Why a question was not answered.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refused {
+    /// The client cannot be asked for that.
+    #[error("the client does not support {}", .0.method())]
+    Unable(Ability),
+    /// The client answered with an error.
+    #[error("{message}")]
+    Error {
+        /// JSON-RPC's code.
+        code: i32,
+        /// The client's words.
+        message: String,
+        /// And what it added.
+        data: Option<Value>,
+    },
+    /// It went away.
+    #[error("the client did not answer")]
+    Gone,
+}
+
+/// Who called.
+#[derive(Clone, Default)]
+pub struct Caller {
+    client: Option<Arc<Client>>,
+}
+
+struct Client {
+    peer: Peer<RoleServer>,
+    news: watch::Sender<News>,
+    elicitation: bool,
+    sampling: bool,
+}
+
+impl Caller {
+    /// Nobody who could be told or asked anything: the command line, a test.
+    #[must_use]
+    pub fn nobody() -> Caller {
+        Caller::default()
+    }
+
+    /// The client behind a request, and where its progress is heard.
+    pub(super) fn of(context: &RequestContext<RoleServer>, asks: bool) -> (Caller, watch::Receiver<News>) {
+        let (news, heard) = watch::channel(News::default());
+        let capabilities = context.client_capabilities().filter(|_| asks).unwrap_or_default();
+        let client = Client {
+            peer: context.peer.clone(),
+            news,
+            elicitation: capabilities.elicitation.is_some(),
+            sampling: capabilities.sampling.is_some(),
+        };
+        (Caller { client: Some(Arc::new(client)) }, heard)
+    }
+
+    /// Whether it can be asked for that.
+    #[must_use]
+    pub fn is_able(&self, ability: Ability) -> bool {
+        self.client.as_ref().is_some_and(|client| match ability {
+            Ability::Elicitation => client.elicitation,
+            Ability::Sampling => client.sampling,
+        })
+    }
+
+    /// Tells how far the work has come; only the latest news reach a client that listens slowly.
+    pub fn progress(&self, news: News) {
+        if let Some(client) = &self.client {
+            client.news.send_replace(news);
+        }
+    }
+
+    /// Puts a question to the client and waits for the answer, both as the protocol has them.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn ask(&self, ability: Ability, params: Value) -> Result<Value, Refused> {
+        let Some(client) = self.client.as_ref().filter(|_| self.is_able(ability)) else {
+            return Err(Refused::Unable(ability));
+        };
+        let request = CustomRequest::new(ability.method(), Some(params));
+        match client.peer.send_request(ServerRequest::CustomRequest(request)).await {
+            Ok(result) => Ok(plain(result)),
+            Err(ServiceError::McpError(error)) => Err(Refused::Error {
+                code: error.code.0,
+                message: error.message.into_owned(),
+                data: error.data,
+            }),
+            Err(_) => Err(Refused::Gone),
+        }
+    }
+
+    /// Passes a notification on, such as `notifications/message`.
+    pub async fn notify(&self, method: &str, params: Value) {
+        if let Some(client) = &self.client {
+            let notification = CustomNotification::new(method, Some(params));
+            // A client that has gone away needs no news.
+            let _ = client.peer.send_notification(ServerNotification::CustomNotification(notification)).await;
+        }
+    }
+}
+
+fn plain(result: ClientResult) -> Value {
+    serde_json::to_value(result).unwrap_or_default()
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.client.is_some() { "Caller" } else { "Caller(nobody)" })
+    }
+}
