@@ -1,7 +1,7 @@
 //! The configuration file `mcpaql.yaml`: which adapters a server carries, and what is decided for them there.
 //!
 //! ```yaml
-//! mode: semantic            # for every adapter below, unless it says otherwise
+//! mode: semantic            # for every adapter below, unless it says otherwise; `unified` puts all behind the same tools
 //! data: ./data              # where stores live
 //! adapters:
 //!   - document: github-api-adapter.md
@@ -31,10 +31,42 @@ const ENTRY_KEYS: &[&str] = &["name", "include", "exclude", "overrides", "auth"]
 pub struct Config {
     /// For every adapter.
     pub settings: Settings,
+    /// All adapters behind the same tools, in place of a mode.
+    pub unified: Option<Sharing>,
     /// Folder of the stores, relative to the file.
     pub data: Option<String>,
     /// In order.
     pub adapters: Vec<AdapterEntry>,
+}
+
+/// How all adapters share their tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// A tool per effect.
+    Five,
+    /// One tool.
+    One,
+}
+
+impl Sharing {
+    /// The words in configuration and flags.
+    pub const WORDS: [&str; 2] = ["unified", "unified-single"];
+
+    /// The sharing of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Sharing> {
+        match text {
+            "unified" => Some(Sharing::Five),
+            "unified-single" => Some(Sharing::One),
+            _ => None,
+        }
+    }
+
+    /// Whether one tool is for everything.
+    #[must_use]
+    pub const fn is_single(self) -> bool {
+        matches!(self, Sharing::One)
+    }
 }
 
 /// One adapter of the file.
@@ -97,7 +129,13 @@ pub fn load(value: &Value) -> (Config, Vec<Diagnostic>) {
 fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
     let keys: Vec<&str> = SETTING_KEYS.iter().chain(TOP_KEYS).copied().collect();
     reader.known(object, &keys);
-    let settings = settings(reader, object);
+    let unified = object.get("mode").and_then(Value::as_str).and_then(Sharing::parse);
+    let words = [&Mode::ALL.map(Mode::as_str)[..], &Sharing::WORDS].concat();
+    let mode = match unified {
+        Some(_) => None,
+        None => reader.choice(object, "mode", &words, Mode::parse),
+    };
+    let settings = Settings { mode, ..settings(reader, object) };
     let data = reader.string(object, "data");
     if object.get("adapters").is_none() {
         reader.missing(
@@ -110,7 +148,7 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
     for (index, item) in reader.array(object, "adapters").unwrap_or_default().iter().enumerate() {
         adapters.extend(entry(reader, item, child(&object.at("adapters"), index)));
     }
-    Config { settings, data, adapters }
+    Config { settings, unified, data, adapters }
 }
 
 fn entry(reader: &mut Reader, item: &Value, pointer: String) -> Option<AdapterEntry> {
@@ -153,14 +191,18 @@ fn entry(reader: &mut Reader, item: &Value, pointer: String) -> Option<AdapterEn
         exclude: reader.strings(&object, "exclude"),
         overrides: reader.string(&object, "overrides"),
         auth: object.get("auth").map(|_| read_auth(reader, &object, false)),
-        settings: settings(reader, &object),
+        settings: Settings {
+            mode: reader.choice(&object, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
+            ..settings(reader, &object)
+        },
         ..AdapterEntry::new(origin, object.at(key))
     })
 }
 
+/// All but the mode, which has more words for all adapters than for one.
 fn settings(reader: &mut Reader, object: &Object<'_>) -> Settings {
     Settings {
-        mode: reader.choice(object, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
+        mode: None,
         profile: reader.string(object, "profile"),
         pattern: reader.string(object, "pattern"),
         prefix: reader.string(object, "prefix"),

@@ -31,4 +31,5 @@ pub mod source;
 pub mod suggest;
 pub mod surface;
 pub mod tokens;
+pub mod unified;
 pub mod validate;

@@ -85,6 +85,23 @@ pub fn prepare_operation<'c>(
     finish(catalog, entry, params, warnings)
 }
 
+/// What is wrong with a call through the tool of an endpoint that has no operation in this catalog.
+pub(crate) fn misplaced(
+    catalog: &Catalog,
+    endpoint: &str,
+    tool: &str,
+    arguments: Map<String, Value>,
+) -> OpError {
+    let meant = merged(arguments).and_then(|(operation, params)| {
+        let name = operation.ok_or_else(missing_operation)?;
+        find(catalog, &name, &params)
+    });
+    match meant {
+        Ok(entry) => wrong_endpoint(entry, endpoint, tool),
+        Err(error) => error,
+    }
+}
+
 fn finish<'c>(
     catalog: &'c Catalog,
     entry: &'c Entry,
@@ -205,7 +222,7 @@ fn no_tool(tool: &str) -> OpError {
     OpError::new(Code::NotFoundOperation, format!("There is no tool{} here.", quoted(tool)))
 }
 
-fn missing_operation() -> OpError {
+pub(crate) fn missing_operation() -> OpError {
     OpError::new(
         Code::MissingParam,
         r#"Missing required field 'operation'. Send {"operation": "introspect"} to list what there is."#,

@@ -6,6 +6,7 @@
 
 mod describe;
 mod discrete;
+mod unified;
 
 use crate::adapter::Mode;
 use crate::catalog::{Catalog, Endpoint, Entry, Scope, Settings};
@@ -15,6 +16,7 @@ use crate::tokens;
 use describe::{Detail, Speaker, title};
 use discrete::operation_tool;
 use serde_json::{Value, json};
+pub(crate) use unified::unified;
 
 /// Estimated tokens a semantic surface may cost.
 pub const SEMANTIC_BUDGET: usize = 1200;

@@ -99,6 +99,16 @@ impl Catalog {
         self.by_name.get(&entry.operation.name).copied()
     }
 
+    /// Adds an operation to an index; `of` is a word for the whole adapter, where the index is over several.
+    pub(crate) fn describe(&self, builder: &mut Builder, entry: &Entry, of: Option<&str>) {
+        add(builder, &entry.operation, &self.outline(entry), of);
+    }
+
+    /// Every name that leads to an operation, aliases included.
+    pub(crate) fn known_names(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(String::as_str)
+    }
+
     /// All but `introspect`, which is the last.
     fn own(&self) -> impl Iterator<Item = &Entry> {
         self.operations.iter().filter(|entry| entry.operation.name != INTROSPECT)
@@ -108,7 +118,7 @@ impl Catalog {
         self.discovery.index.get_or_init(|| {
             let mut builder = Builder::default();
             for entry in self.own() {
-                add(&mut builder, &entry.operation, &self.outline(entry));
+                self.describe(&mut builder, entry, None);
             }
             builder.finish()
         })
@@ -145,12 +155,12 @@ impl Catalog {
     }
 }
 
-fn add(builder: &mut Builder, operation: &Operation, outline: &Outline) {
+fn add(builder: &mut Builder, operation: &Operation, outline: &Outline, of: Option<&str>) {
     let path = match &operation.binding {
         Binding::Http(http) => path_text(&http.path),
         _ => String::new(),
     };
-    let tags: Vec<&str> = operation.tags.iter().map(String::as_str).collect();
+    let tags: Vec<&str> = operation.tags.iter().map(String::as_str).chain(of).collect();
     let params: Vec<&str> = outline.params.iter().map(|need| need.name.as_str()).collect();
     let given = outline.answer.iter().flat_map(|given| &given.fields);
     let fields: Vec<&str> = given.map(String::as_str).collect();

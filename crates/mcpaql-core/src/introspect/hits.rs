@@ -41,11 +41,26 @@ const SIZES: [Size; 6] = [
 
 /// The hits, the best first, as generous as there is room.
 pub(super) fn rows(catalog: &Catalog, shown: &[(&Entry, Producers<'_>)]) -> Value {
+    let shown: Vec<_> = shown.iter().map(|(entry, from)| (catalog, *entry, from.clone())).collect();
+    rows_of(&shown, false)
+}
+
+/// The hits of several adapters, each with its adapter where that is to be said.
+pub(super) fn rows_of(shown: &[(&Catalog, &Entry, Producers<'_>)], named: bool) -> Value {
     let room = ROOM * shown.len().max(1).div_ceil(SHOWN);
     let mut rows = Value::Null;
     for size in SIZES {
         let mut said = HashSet::new();
-        rows = shown.iter().filter_map(|(entry, from)| row(catalog, entry, from, size, &mut said)).collect();
+        rows = shown
+            .iter()
+            .filter_map(|(catalog, entry, from)| {
+                let mut row = row(catalog, entry, from, size, &mut said)?;
+                if named {
+                    row.shift_insert(0, "adapter".into(), catalog.adapter.name.as_str().into());
+                }
+                Some(Value::Object(row))
+            })
+            .collect();
         if tokens::estimate(&rows.to_string()) <= room {
             break;
         }
@@ -59,7 +74,7 @@ fn row(
     producers: &Producers<'_>,
     size: Size,
     said: &mut HashSet<String>,
-) -> Option<Value> {
+) -> Option<Map<String, Value>> {
     let operation = catalog.whole(entry)?.operation;
     let mut out = Map::new();
     out.insert("name".into(), operation.name.as_str().into());
@@ -77,7 +92,7 @@ fn row(
     if !from.is_empty() {
         out.insert("from".into(), Value::Object(from));
     }
-    Some(Value::Object(out))
+    Some(out)
 }
 
 /// Where the required values come from, as far as no hit before said so.

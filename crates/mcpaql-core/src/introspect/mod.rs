@@ -11,10 +11,12 @@ mod page;
 mod params;
 mod protocol;
 mod types;
+mod unified;
 
 pub(crate) use params::params;
 pub use protocol::PROTOCOL_VERSION;
 pub use types::PROTOCOL_TYPES;
+pub(crate) use unified::everything;
 
 use crate::catalog::Catalog;
 use crate::error::{Code, OpError};

@@ -133,7 +133,7 @@ fn is_harmless(text: &str) -> bool {
 }
 
 /// A title or a tag on one line: short, and without what a gateway takes for shell syntax.
-fn label(text: &str) -> String {
+pub(super) fn label(text: &str) -> String {
     let harmful = |c: char| c.is_control() || matches!(c, ';' | '&' | '|' | '$' | '<' | '>');
     // A single `&` is a word of many titles.
     let text = text.replace(" & ", " and ").replace(harmful, " ");
@@ -161,7 +161,7 @@ pub(super) fn title(catalog: &Catalog) -> String {
 }
 
 /// What a family is for, in the CRUDE profile.
-fn purpose(category: Category) -> &'static str {
+pub(super) fn purpose(category: Category) -> &'static str {
     match category {
         Category::Create => "Operations that add something new.",
         Category::Read => "Safe, read-only operations.",
@@ -172,7 +172,7 @@ fn purpose(category: Category) -> &'static str {
 }
 
 /// What its calls do to the world; never milder than its hints.
-fn effect(category: Category, hints: Hints) -> &'static str {
+pub(super) fn effect(category: Category, hints: Hints) -> &'static str {
     match category {
         Category::Create if hints.destructive => "Some of them may overwrite or remove what is there.",
         Category::Create => "They add data and leave what is there untouched.",

@@ -19,3 +19,4 @@ mod requests;
 mod support;
 mod surface;
 mod tolerance;
+mod unified;

@@ -1,0 +1,263 @@
+//! All adapters behind the same tools: the five, or one, with `adapter` as a field beside `operation`.
+//!
+//! What always holds: the surface keeps one budget however many adapters there are; every operation is reached through
+//! the tool of its category; an operation that only one adapter has needs no adapter named; discovery covers everything
+//! until an adapter is named.
+//!
+//! The catalogs are those of the adapters, compiled with [`settings`], so that their own tools have the names that all share.
+
+use crate::adapter::Mode;
+use crate::catalog::{CRUDE, Catalog, Settings};
+use crate::error::{Code, OpError};
+use crate::introspect;
+use crate::operation::{Category, INTROSPECT};
+use crate::request;
+use crate::response::Answer;
+use crate::search::{Builder, Index};
+use crate::suggest::{self, snake_case};
+use crate::surface::{self, Tool};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// The field that names an adapter.
+const ADAPTER: &str = "adapter";
+/// So many adapters are named in an error.
+const NAMED: usize = 20;
+
+/// How an adapter is compiled to stand behind the shared tools; this goes over everything that it says itself.
+#[must_use]
+pub fn settings(single: bool) -> Settings {
+    Settings {
+        mode: Some(if single { Mode::Single } else { Mode::Semantic }),
+        profile: Some(CRUDE.to_owned()),
+        pattern: Some("mcpaql_{endpoint}".to_owned()),
+        ..Settings::default()
+    }
+}
+
+/// The shared tools and what leads from them to the adapters.
+#[derive(Debug)]
+pub struct Unified {
+    tools: Vec<Tool>,
+    /// Endpoint → the name of its tool; empty where one tool is for all.
+    endpoints: HashMap<&'static str, String>,
+    whole: Option<String>,
+    adapters: HashMap<String, usize>,
+    operations: HashMap<String, Vec<usize>>,
+    index: OnceLock<Everything>,
+}
+
+/// The operations of all adapters, to be searched together.
+#[derive(Debug)]
+struct Everything {
+    index: Index,
+    /// The adapter and the operation of each document.
+    places: Vec<(usize, usize)>,
+}
+
+/// Where a call goes.
+#[derive(Debug)]
+pub enum Routed {
+    /// To the adapter at that position, with the arguments for its own tool of the same name.
+    To(usize, Map<String, Value>),
+    /// Answered already.
+    Here(Result<Answer, OpError>),
+}
+
+impl Unified {
+    /// The tools over these catalogs, each compiled with [`settings`]. `budget` is what the surface may cost.
+    #[must_use]
+    pub fn new(catalogs: &[&Catalog], single: bool, budget: Option<usize>) -> Unified {
+        let mut adapters = HashMap::new();
+        let mut operations: HashMap<String, Vec<usize>> = HashMap::new();
+        for (position, catalog) in catalogs.iter().enumerate() {
+            let name = &catalog.adapter.name;
+            for spelling in [name.clone(), snake_case(name)] {
+                adapters.entry(spelling).or_insert(position);
+            }
+            for name in catalog.known_names().filter(|name| *name != INTROSPECT) {
+                operations.entry(name.to_owned()).or_default().push(position);
+            }
+        }
+        let tools = surface::unified(catalogs, single, budget);
+        let named = |endpoint: &str| {
+            catalogs.iter().find_map(|catalog| {
+                let first = *catalog.endpoints.get(endpoint)?.operations.first()?;
+                catalog.operations.get(first).map(|entry| entry.tool.clone())
+            })
+        };
+        let endpoints = if single {
+            HashMap::new()
+        } else {
+            let all = Category::ALL.map(Category::endpoint).into_iter();
+            all.filter_map(|endpoint| Some((endpoint, named(endpoint)?))).collect()
+        };
+        let whole = tools.first().filter(|_| single).map(|tool| tool.name.clone());
+        Unified { tools, endpoints, whole, adapters, operations, index: OnceLock::new() }
+    }
+
+    /// What `tools/list` shows.
+    #[must_use]
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// Where a call through one of the tools goes; `None` where there is no such tool. `catalogs` are those of
+    /// [`Unified::new`].
+    #[must_use]
+    pub fn route(
+        &self,
+        catalogs: &[&Catalog],
+        tool: &str,
+        mut arguments: Map<String, Value>,
+    ) -> Option<Routed> {
+        let endpoint = match &self.whole {
+            Some(whole) if whole == tool => None,
+            _ => Some(self.endpoints.iter().find(|(_, name)| *name == tool).map(|(endpoint, _)| *endpoint)?),
+        };
+        let named = match arguments.shift_remove(ADAPTER) {
+            None | Some(Value::Null) => None,
+            Some(Value::String(name)) if name.trim().is_empty() => None,
+            Some(Value::String(name)) => match self.adapters.get(name.trim()) {
+                Some(position) => Some(*position),
+                None => return Some(Routed::Here(Err(self.unknown_adapter(catalogs, &name)))),
+            },
+            Some(other) => return Some(Routed::Here(Err(not_a_name(&other)))),
+        };
+        let operation = arguments.get("operation").and_then(Value::as_str).unwrap_or_default();
+        let position = match named {
+            Some(position) => position,
+            None if operation == INTROSPECT => {
+                return Some(self.introspect(catalogs, tool, endpoint, arguments));
+            }
+            None => match self.holders(operation) {
+                [only] => *only,
+                [] => return Some(Routed::Here(Err(self.unknown_operation(catalogs, operation)))),
+                several => {
+                    return Some(Routed::Here(Err(which_adapter(catalogs, operation, several))));
+                }
+            },
+        };
+        let catalog = catalogs.get(position)?;
+        // An adapter without a delete has no tool for it, but may well have the operation that was meant.
+        match endpoint {
+            Some(endpoint) if catalog.route(tool).is_none() => {
+                let error = request::misplaced(catalog, endpoint, tool, arguments);
+                Some(Routed::Here(Err(error)))
+            }
+            _ => Some(Routed::To(position, arguments)),
+        }
+    }
+
+    /// The adapters that have an operation of that name.
+    fn holders(&self, operation: &str) -> &[usize] {
+        self.operations.get(operation).map_or(&[], Vec::as_slice)
+    }
+
+    /// Discovery over all adapters.
+    fn introspect(
+        &self,
+        catalogs: &[&Catalog],
+        tool: &str,
+        endpoint: Option<&str>,
+        arguments: Map<String, Value>,
+    ) -> Routed {
+        let Some(first) = catalogs.first() else {
+            return Routed::Here(Err(OpError::new(Code::NotFoundOperation, "No adapter is served.")));
+        };
+        // What introspection takes is the same everywhere, so any adapter can say whether this is it.
+        if let Some(endpoint) = endpoint.filter(|_| first.route(tool).is_none()) {
+            return Routed::Here(Err(request::misplaced(first, endpoint, tool, arguments)));
+        }
+        let args = match request::prepare(first, tool, arguments) {
+            Ok(call) => call.args,
+            Err(error) => return Routed::Here(Err(error)),
+        };
+        Routed::Here(introspect::everything(catalogs, self, &args))
+    }
+
+    /// The operations of all adapters that fit a question, the best first, each with its adapter's position.
+    #[must_use]
+    pub fn search(&self, catalogs: &[&Catalog], question: &str, limit: usize) -> Vec<(usize, usize)> {
+        let all = self.index.get_or_init(|| {
+            let mut builder = Builder::default();
+            let mut places = Vec::new();
+            for (position, catalog) in catalogs.iter().enumerate() {
+                for (index, entry) in catalog.operations.iter().enumerate() {
+                    if entry.operation.name != INTROSPECT {
+                        catalog.describe(&mut builder, entry, Some(&catalog.adapter.display_name));
+                        places.push((position, index));
+                    }
+                }
+            }
+            Everything { index: builder.finish(), places }
+        });
+        let hits = all.index.search(question, limit);
+        hits.into_iter().filter_map(|hit| all.places.get(hit.position).copied()).collect()
+    }
+
+    fn unknown_adapter(&self, catalogs: &[&Catalog], name: &str) -> OpError {
+        let names: Vec<&str> = catalogs.iter().map(|catalog| catalog.adapter.name.as_str()).collect();
+        let hint = match suggest::nearest(name, names.iter().copied()) {
+            Some(near) => format!("Did you mean '{near}'?"),
+            None => r#"Send {"operation":"introspect"} to list the adapters."#.to_owned(),
+        };
+        let shown: Vec<&str> = names.into_iter().take(NAMED).collect();
+        OpError::new(Code::InvalidValue, format!("Unknown adapter{}. {hint}", request::quoted(name)))
+            .with("param_name", ADAPTER)
+            .with("adapters", shown)
+    }
+
+    fn unknown_operation(&self, catalogs: &[&Catalog], name: &str) -> OpError {
+        if name.is_empty() {
+            return request::missing_operation();
+        }
+        let words = name.replace(['_', '-', '.'], " ");
+        let mut near: Vec<String> =
+            suggest::nearest_many(name, self.operations.keys().map(String::as_str), 3)
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
+        near.sort();
+        for (position, index) in self.search(catalogs, &words, 3) {
+            let found = catalogs.get(position).and_then(|catalog| catalog.operations.get(index));
+            near.extend(found.map(|entry| entry.operation.name.clone()));
+        }
+        let mut seen = std::collections::HashSet::new();
+        near.retain(|name| seen.insert(name.clone()));
+        near.truncate(3);
+        let hint = match near.first() {
+            Some(first) => format!("Did you mean '{first}'?"),
+            None => format!("Use '{INTROSPECT}' with search to find operations."),
+        };
+        OpError::new(Code::NotFoundOperation, format!("Unknown operation{}. {hint}", request::quoted(name)))
+            .with("suggestions", near)
+    }
+}
+
+fn not_a_name(found: &Value) -> OpError {
+    OpError::new(Code::InvalidType, "Field 'adapter' must be a string, the name of an adapter.")
+        .with("param_name", ADAPTER)
+        .with("actual_type", crate::schema::type_name(found))
+        .before_dispatch()
+}
+
+fn which_adapter(catalogs: &[&Catalog], operation: &str, several: &[usize]) -> OpError {
+    let names: Vec<&str> = several
+        .iter()
+        .filter_map(|position| catalogs.get(*position))
+        .map(|catalog| catalog.adapter.name.as_str())
+        .collect();
+    let shown = names.iter().take(NAMED).copied().collect::<Vec<_>>();
+    OpError::new(
+        Code::MissingParam,
+        format!(
+            "Several adapters have the operation{}: name one of {} in 'adapter'.",
+            request::quoted(operation),
+            shown.join(", ")
+        ),
+    )
+    .with("param_name", ADAPTER)
+    .with("adapters", shown)
+}
