@@ -24,7 +24,7 @@ use crate::validate::{CompiledParams, Limits};
 use deferred::Deferred;
 use discovery::Discovery;
 use indexmap::IndexMap;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -50,6 +50,8 @@ pub struct Settings {
     pub errors: Option<ErrorPolicy>,
     /// Estimated tokens the surface may cost.
     pub budget: Option<usize>,
+    /// `targets` and `default_target`, as a document writes them.
+    pub targets: Option<Map<String, Value>>,
 }
 
 impl Settings {
@@ -65,6 +67,7 @@ impl Settings {
             operation_enum: self.operation_enum.or(wider.operation_enum),
             errors: self.errors.or(wider.errors),
             budget: self.budget.or(wider.budget),
+            targets: self.targets.or(wider.targets),
         }
     }
 

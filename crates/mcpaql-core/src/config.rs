@@ -18,13 +18,13 @@ use crate::catalog::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::reader::{Object, Reader, child};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 const SETTING_KEYS: &[&str] =
     &["mode", "profile", "pattern", "prefix", "policy", "operation_enum", "errors", "budget"];
 const TOP_KEYS: &[&str] = &["data", "adapters"];
 const ORIGIN_KEYS: &[&str] = &["document", "builtin", "openapi", "mcp"];
-const ENTRY_KEYS: &[&str] = &["name", "include", "exclude", "overrides", "auth"];
+const ENTRY_KEYS: &[&str] = &["name", "include", "exclude", "overrides", "auth", "targets", "default_target"];
 
 /// What the file says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -209,6 +209,14 @@ fn settings(reader: &mut Reader, object: &Object<'_>) -> Settings {
         policy: reader.string(object, "policy"),
         operation_enum: reader.boolean(object, "operation_enum"),
         errors: reader.choice(object, "errors", ErrorPolicy::WORDS, ErrorPolicy::parse),
+        targets: targets(object),
         budget: reader.unsigned(object, "budget").and_then(|budget| usize::try_from(budget).ok()),
     }
+}
+
+/// The upstreams of an adapter; what is wrong with them shows when it is known what kind they are.
+fn targets(object: &Object<'_>) -> Option<Map<String, Value>> {
+    object.get("targets")?;
+    let given = ["targets", "default_target"].iter();
+    Some(given.filter_map(|key| Some(((*key).to_owned(), object.get(key)?.clone()))).collect())
 }

@@ -30,6 +30,7 @@ pub mod signature;
 pub mod source;
 pub mod suggest;
 pub mod surface;
+pub mod targets;
 pub mod tokens;
 pub mod unified;
 pub mod validate;

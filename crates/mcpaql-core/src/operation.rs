@@ -289,6 +289,8 @@ pub enum Place {
     Cookie,
     /// A field of the body.
     Body,
+    /// Nowhere: it chooses the upstream.
+    Target,
 }
 
 /// Headers that no document and no parameter sets: they frame the message or name its receiver.
@@ -346,7 +348,7 @@ impl Style {
     #[must_use]
     pub const fn default_for(place: Place) -> Style {
         let (form, explode) = match place {
-            Place::Query | Place::Body | Place::Cookie => (StyleForm::Form, true),
+            Place::Query | Place::Body | Place::Cookie | Place::Target => (StyleForm::Form, true),
             Place::Path | Place::Header => (StyleForm::Simple, false),
         };
         Style { form, explode, reserved: false }

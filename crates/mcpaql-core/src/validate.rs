@@ -263,14 +263,14 @@ impl CompiledParam {
         let text = match (&op.binding, param.place) {
             (Binding::Command(_), _) | (_, Place::Path | Place::Query) => TextRule::NoNul,
             (_, Place::Header | Place::Cookie) => TextRule::NoControl,
-            (_, Place::Body) => TextRule::Any,
+            (_, Place::Body | Place::Target) => TextRule::Any,
         };
         CompiledParam {
             name: param.name.clone(),
             schema,
             required: param.required && default.is_none(),
             sensitive: param.sensitive,
-            identifier: param.place == Place::Path,
+            identifier: matches!(param.place, Place::Path | Place::Target),
             text,
             expected: errors::expected(param),
             default,

@@ -39,6 +39,9 @@ pub fn markdown(adapter: &Adapter, provenance: &Provenance) -> String {
     let mut where_to = Lines::default();
     where_to.put("target", target::target(&adapter.target));
     section(&mut out, where_to.0);
+    if !adapter.targets.is_empty() {
+        section(&mut out, target::targets(adapter));
+    }
     if adapter.auth != Auth::None {
         section(&mut out, vec![(Cow::Borrowed("auth"), tall(target::auth(&adapter.auth)))]);
     }

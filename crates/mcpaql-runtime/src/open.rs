@@ -3,7 +3,8 @@
 use crate::environment::Environment;
 use crate::pipeline::Served;
 use crate::target::{Target, command, http, mcp, store};
-use mcpaql_core::adapter;
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{self, Auth};
 use mcpaql_core::catalog::Catalog;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,19 +62,40 @@ pub async fn open(
     data: Option<&Path>,
     environment: &Environment,
 ) -> Result<Served, OpenError> {
+    let target = if catalog.adapter.targets.is_empty() {
+        reach(&catalog, &catalog.adapter.target, &catalog.adapter.auth, data, environment).await?
+    } else {
+        let mut several = IndexMap::new();
+        for (name, one) in &catalog.adapter.targets {
+            let target = reach(&catalog, &one.target, &one.auth, data, environment).await?;
+            several.insert(name.clone(), target);
+        }
+        Target::Several(several)
+    };
+    Ok(Served::new(catalog, target, source))
+}
+
+/// Opens one target of an adapter.
+async fn reach(
+    catalog: &Catalog,
+    target: &adapter::Target,
+    auth: &Auth,
+    data: Option<&Path>,
+    environment: &Environment,
+) -> Result<Target, OpenError> {
     let adapter = catalog.adapter.name.clone();
     let lookup = {
         let environment = Arc::clone(environment);
         move |name: &str| environment(name)
     };
-    let target = match &catalog.adapter.target {
-        adapter::Target::Http(target) => http::HttpClient::new(target, &catalog.adapter.auth, lookup)
+    Ok(match target {
+        adapter::Target::Http(target) => http::HttpClient::new(target, auth, lookup)
             .map(|client| Target::Http(Box::new(client)))
             .map_err(|source| OpenError::Http { adapter, source })?,
         adapter::Target::Command(target) => command::Runner::new(target, lookup)
             .map(Target::Command)
             .map_err(|source| OpenError::Command { adapter, source })?,
-        adapter::Target::Mcp(target) => mcp::Proxy::new(target, &catalog.adapter.auth, lookup)
+        adapter::Target::Mcp(target) => mcp::Proxy::new(target, auth, lookup)
             .map(Target::Mcp)
             .map_err(|source| OpenError::Mcp { adapter, source })?,
         adapter::Target::Store(target) => {
@@ -83,8 +105,7 @@ pub async fn open(
                 .map(Target::Store)
                 .map_err(|source| OpenError::Store { adapter, source })?
         }
-    };
-    Ok(Served::new(catalog, target, source))
+    })
 }
 
 /// One file for all stores of a data folder.

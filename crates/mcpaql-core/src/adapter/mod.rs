@@ -7,6 +7,7 @@ mod load;
 mod model;
 mod store_operations;
 
+pub(crate) use load::targets::{default as default_target, read as load_targets};
 pub use load::{Loaded, Origins, SCHEMA_KEYS, guard_of, load, title_of, without_credentials};
 pub(crate) use load::{mcp_target, origins, read, read_auth, redact};
 pub use model::*;

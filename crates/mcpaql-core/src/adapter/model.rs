@@ -32,8 +32,12 @@ pub struct Adapter {
     pub types: IndexMap<String, Value>,
     /// In the order of the document; `introspect` is not among them.
     pub operations: Vec<Operation>,
-    /// Where calls go.
+    /// Where calls go; what `targets` have in common where there are any.
     pub target: Target,
+    /// Several upstreams of one kind, of which each call chooses one; empty where there is only `target`.
+    pub targets: IndexMap<String, Alternative>,
+    /// The one that is taken where a call chooses none.
+    pub default_target: Option<String>,
     /// How calls are authenticated.
     pub auth: Auth,
     /// Which failures carry `isError`.
@@ -144,6 +148,17 @@ impl Target {
     pub const fn is_remote(&self) -> bool {
         matches!(self, Target::Http(_) | Target::Mcp(_))
     }
+}
+
+/// One of several upstreams of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alternative {
+    /// What it is, for the model; may be empty.
+    pub description: String,
+    /// Where its calls go.
+    pub target: Target,
+    /// How its calls are authenticated.
+    pub auth: Auth,
 }
 
 /// An HTTP API.

@@ -3,7 +3,7 @@
 use super::deferred::Deferred;
 use super::tools;
 use super::{Body, CRUDE, Catalog, Compiled, Endpoint, Entry, Settings};
-use crate::adapter::{Adapter, Mode, Origins, Profile, origins, title_of};
+use crate::adapter::{Adapter, Mode, Origins, Profile, default_target, load_targets, origins, title_of};
 use crate::diagnostic::{Diagnostic, Severity, Span, capital};
 use crate::error::Code;
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
@@ -14,11 +14,12 @@ use crate::operation::{
     Binding, Category, Danger, Example, INTROSPECT, Operation, Param, Place, StoreAction,
 };
 use crate::policy::{self, Hints, Policy};
-use crate::reader::short;
+use crate::reader::{Reader, short};
 use crate::sample;
 use crate::schema::Schemas;
 use crate::signature::{self, Room};
 use crate::surface;
+use crate::targets;
 use crate::validate::{CompiledParams, Limits, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -80,6 +81,7 @@ impl Compiler {
         settings: &Settings,
     ) -> Option<Catalog> {
         let mode = settings.mode.unwrap_or(Mode::Semantic);
+        self.targets(&mut adapter, settings);
         // A setting that makes no sense leaves no catalog, but the operations are checked all the same.
         let profile = self.profile(&adapter, settings);
         let policy = self.policy(settings);
@@ -90,6 +92,9 @@ impl Compiler {
         operations.push(introspect_operation(&adapter, declared.as_ref()));
         for operation in &mut operations {
             operation.endpoint = endpoint_of(operation, declared.as_ref());
+            if operation.binding != Binding::Introspect {
+                targets::choose(operation, &adapter);
+            }
         }
         if let Some(profile) = &declared {
             place_introspect(&mut operations, profile);
@@ -157,6 +162,20 @@ impl Compiler {
         }
         catalog.tools = surface::tools(&catalog, &kept, settings);
         Some(catalog)
+    }
+
+    /// The upstreams that a configuration names take the place of the document's own.
+    fn targets(&mut self, adapter: &mut Adapter, settings: &Settings) {
+        let Some(given) = &settings.targets else { return };
+        let mut reader = Reader::default();
+        let value = Value::Object(given.clone());
+        if let Some(object) = reader.object(&value, "") {
+            adapter.targets = load_targets(&mut reader, &object, &adapter.target, &adapter.auth);
+            adapter.default_target = default_target(&mut reader, &object, &adapter.targets);
+        }
+        let outside =
+            |diagnostic| Diagnostic { pointer: String::new(), span: Some(Span::NOWHERE), ..diagnostic };
+        self.diagnostics.extend(reader.diagnostics.into_iter().map(outside));
     }
 
     pub(super) fn problem(&mut self, code: Code, pointer: &str, message: impl Into<String>) {

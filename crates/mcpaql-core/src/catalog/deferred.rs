@@ -6,6 +6,7 @@ use crate::library::{Full, Library};
 use crate::operation::Operation;
 use crate::schema::Schemas;
 use crate::signature;
+use crate::targets;
 use crate::validate::{CompiledParams, Limits};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -64,6 +65,7 @@ fn read(full: Full, head: &Operation, limits: &Limits) -> Read {
     // The head has the last word about what the catalog has decided already.
     operation.name.clone_from(&head.name);
     operation.endpoint.clone_from(&head.endpoint);
+    targets::follow(&mut operation, head);
     signature::hoist_types(&mut types);
     operation.params = signature::hoist(&operation.name, &operation.params, &mut types);
     let (mut schemas, _) = Schemas::compile(&types);

@@ -18,5 +18,6 @@ mod problems;
 mod requests;
 mod support;
 mod surface;
+mod targets;
 mod tolerance;
 mod unified;

@@ -187,6 +187,7 @@ fn every_setting_is_layered() {
         operation_enum: Some(word == "a"),
         errors: None,
         budget: Some(word.len()),
+        targets: None,
     };
     let (narrow, wide) = (full("a", Mode::Single), full("wide", Mode::All));
     assert_eq!(narrow.clone().over(wide.clone()), narrow);

@@ -284,7 +284,7 @@ fn place_word(place: Place) -> &'static str {
         Place::Query => "query",
         Place::Header => "header",
         Place::Cookie => "cookie",
-        Place::Body => "body",
+        Place::Body | Place::Target => "body",
     }
 }
 

@@ -23,6 +23,32 @@ pub(super) fn target(target: &Target) -> Node<'_> {
     })
 }
 
+/// `targets`: of each only what is different from `target`.
+pub(super) fn targets(adapter: &Adapter) -> Members<'_> {
+    let mut out = Lines::default();
+    let alternatives = adapter.targets.iter().map(|(name, alternative)| {
+        let mut out = Lines::default();
+        out.put_if(!alternative.description.is_empty(), "description", || {
+            alternative.description.as_str().into()
+        });
+        let written = match &alternative.target {
+            Target::Http(http) => http_target(http),
+            Target::Command(command) => command_target(command),
+            Target::Mcp(mcp) => mcp_target(mcp),
+            Target::Store(_) => Vec::new(),
+        };
+        let own = ["base_url", "url", "headers", "allow_http", "command", "cwd", "env", "set_env"];
+        out.0.extend(written.into_iter().filter(|(key, _)| own.contains(&key.as_ref())));
+        if alternative.auth != adapter.auth {
+            out.put("auth", auth(&alternative.auth));
+        }
+        (Cow::from(name), Node::Tall(out.0))
+    });
+    out.put("targets", Node::Tall(alternatives.collect()));
+    out.put_some("default_target", adapter.default_target.as_deref());
+    out.0
+}
+
 fn http_target(http: &HttpTarget) -> Members<'_> {
     let mut out = Lines::default();
     out.put("base_url", http.base_url.as_str());

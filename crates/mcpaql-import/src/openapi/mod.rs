@@ -289,6 +289,8 @@ fn adapter(
         policy: None,
         hints: HintOverrides::default(),
         endpoint_hints: IndexMap::new(),
+        targets: IndexMap::new(),
+        default_target: None,
         types: IndexMap::new(),
         operations,
         target: Target::Http(HttpTarget {

@@ -4,9 +4,11 @@
 //! or an `OpError`. Dropping the future of a call stops its work: that is how cancellation reaches every target.
 
 use crate::mcp::Caller;
-use mcpaql_core::error::OpError;
+use indexmap::IndexMap;
+use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Operation;
 use mcpaql_core::response::Answer;
+use mcpaql_core::targets;
 use serde_json::{Map, Value};
 
 mod auth;
@@ -29,6 +31,8 @@ pub enum Target {
     Command(command::Runner),
     /// Another MCP server.
     Mcp(mcp::Proxy),
+    /// Several of one kind, by name; each call chooses one.
+    Several(IndexMap<String, Target>),
 }
 
 impl Target {
@@ -42,6 +46,14 @@ impl Target {
             Target::Store(store) => store.call(operation, args).await,
             Target::Command(runner) => runner.call(operation, args).await,
             Target::Mcp(server) => server.call(operation, args, caller).await,
+            Target::Several(targets) => {
+                let mut args = args.clone();
+                let chosen = targets::chosen(operation, &mut args);
+                let target = chosen.and_then(|name| targets.get(&name)).ok_or_else(|| {
+                    OpError::new(Code::Internal, "The call chose no upstream; tell the user.")
+                })?;
+                Box::pin(target.call(operation, &args, caller)).await
+            }
         }
     }
 }

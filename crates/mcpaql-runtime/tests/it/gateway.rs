@@ -158,3 +158,31 @@ async fn an_answer_over_the_limit_is_withheld_and_says_so() {
     assert_eq!(answer["error"]["details"]["limit"], "max_response_size");
     assert!(reply.text.len() < 2000);
 }
+
+#[tokio::test]
+async fn a_call_goes_to_the_target_that_it_chooses_and_does_not_send_the_choice() {
+    let json_answer = &[("content-type", "application/json")];
+    let one = Upstream::fixed(200, json_answer, r#"{"from":"one"}"#).await;
+    let two = Upstream::fixed(200, json_answer, r#"{"from":"two"}"#).await;
+    let (first, second) = (&one.url, &two.url);
+    let source = adapter(
+        "clusters",
+        &format!(
+            "target: {{ base_url: \"{first}\" }}
+targets: {{ production: {{}}, staging: {{ base_url: \"{second}\", headers: {{ X-Env: stage }} }} }}
+operations:
+  create:
+    - {{ name: create_pod, maps_to: POST /pods, params: {{ title: {{ type: string, required: true }} }} }}
+"
+        ),
+    );
+    let served = served(&source, Mode::Semantic, None).await;
+    for (target, upstream) in [("production", &one), ("staging", &two)] {
+        let params = json!({"target": target, "title": "a"}).as_object().unwrap().clone();
+        let answer = served.call_operation("create_pod", params, &Caller::nobody()).await.unwrap();
+        assert_eq!(answer.data.into_value()["from"], if target == "staging" { "two" } else { "one" });
+        assert_eq!(upstream.only().body, r#"{"title":"a"}"#);
+    }
+    assert_eq!(two.only().header("x-env"), Some("stage"));
+    assert_eq!(one.only().header("x-env"), None);
+}

@@ -44,6 +44,15 @@ fn command() -> Value {
     })
 }
 
+fn mcp() -> Value {
+    json!({
+        "name": "sample", "type": "adapter", "version": "1.0.0", "description": "d",
+        "target": {"transport": "mcp", "command": ["server"]},
+        "targets": {"other": {}},
+        "operations": {"read": []},
+    })
+}
+
 fn generator() -> Value {
     json!({
         "schema_version": "1.0",
@@ -99,12 +108,14 @@ fn listed(name: &str, heading: &str) -> BTreeSet<String> {
 fn every_key_of_a_document_is_described() {
     const PAGE: &str = "docs/reference/document.md";
     let operation = "/operations/read/0";
-    let rows: [(&str, Value, &str); 19] = [
+    let rows: [(&str, Value, &str); 21] = [
         ("## The document", document(), ""),
         ("### HTTP", document(), "/target"),
         ("### Store", store(), "/target"),
         ("### Resource", store(), "/target/resources/thing"),
         ("### Command", command(), "/target"),
+        ("### MCP server", mcp(), "/target"),
+        ("### Several targets", mcp(), "/targets/other"),
         ("## `auth`", document(), "/auth"),
         ("## Operation", document(), operation),
         ("### `http`", document(), "/operations/read/0/http"),

@@ -40,6 +40,7 @@ fn key_tables() -> Vec<(&'static str, Vec<&'static str>)> {
         ("Resource", RESOURCE_KEYS.to_vec()),
         ("CommandTarget", COMMAND_KEYS.to_vec()),
         ("McpTarget", MCP_KEYS.to_vec()),
+        ("Alternative", targets::TARGET_KEYS.to_vec()),
         ("Auth", AUTH_KEYS.to_vec()),
         ("AuthConfig", AUTH_KEYS.to_vec()),
         ("ToolNames", TOOL_NAME_KEYS.to_vec()),

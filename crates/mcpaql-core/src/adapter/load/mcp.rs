@@ -14,7 +14,20 @@ use serde_json::Map;
 /// Reads the keys of an MCP server: `command` or `url`, and what goes with it.
 pub(crate) fn target(reader: &mut Reader, target: &Object<'_>) -> Option<McpTarget> {
     reader.known(target, MCP_KEYS);
-    let link = match (target.get("command").is_some(), target.get("url").is_some()) {
+    let link = link(reader, target);
+    let usual = McpTarget::new(link?);
+    Some(McpTarget {
+        eager: reader.choice(target, "start", STARTS, word(STARTS)) == Some("eager"),
+        start_timeout_ms: reader.seconds(target, "start_timeout").unwrap_or(usual.start_timeout_ms),
+        timeout_ms: reader.seconds(target, "timeout").unwrap_or(usual.timeout_ms),
+        max_response_bytes: reader.unsigned(target, "max_response_bytes").unwrap_or(usual.max_response_bytes),
+        ..usual
+    })
+}
+
+/// `command` or `url`, and what goes with it.
+pub(super) fn link(reader: &mut Reader, target: &Object<'_>) -> Option<McpLink> {
+    match (target.get("command").is_some(), target.get("url").is_some()) {
         (true, false) => command(reader, target).map(McpLink::Command),
         (false, true) => url(reader, target),
         (both, _) => {
@@ -29,15 +42,7 @@ pub(crate) fn target(reader: &mut Reader, target: &Object<'_>) -> Option<McpTarg
             );
             None
         }
-    };
-    let usual = McpTarget::new(link?);
-    Some(McpTarget {
-        eager: reader.choice(target, "start", STARTS, word(STARTS)) == Some("eager"),
-        start_timeout_ms: reader.seconds(target, "start_timeout").unwrap_or(usual.start_timeout_ms),
-        timeout_ms: reader.seconds(target, "timeout").unwrap_or(usual.timeout_ms),
-        max_response_bytes: reader.unsigned(target, "max_response_bytes").unwrap_or(usual.max_response_bytes),
-        ..usual
-    })
+    }
 }
 
 fn command(reader: &mut Reader, target: &Object<'_>) -> Option<McpCommand> {

@@ -19,6 +19,7 @@ mod params;
 mod profile;
 mod secrets;
 mod target;
+pub(crate) mod targets;
 mod types;
 mod wire;
 
@@ -50,6 +51,8 @@ const ELEMENT_KEYS: &[&str] = &[
     "description",
     "display_name",
     "target",
+    "targets",
+    "default_target",
     "auth",
     "operations",
     "types",
@@ -74,6 +77,8 @@ const ELEMENT_KEYS: &[&str] = &[
 const GENERATOR_KEYS: &[&str] = &[
     "schema_version",
     "adapter",
+    "targets",
+    "default_target",
     "auth",
     "endpoints",
     "types",
@@ -302,6 +307,7 @@ fn assemble(reader: &mut Reader, document: &Object<'_>, form: &Form<'_>, origins
         profile.iter().flat_map(|profile| profile.families.keys()).map(String::as_str).collect();
     let (hints, endpoint_hints) = annotations(reader, document, &families);
     let identity = form.identity.clone().unwrap_or_else(Identity::stand_in);
+    let targets = targets::read(reader, document, &target, &form.auth);
     Adapter {
         name: identity.name,
         display_name: identity.display_name,
@@ -313,6 +319,8 @@ fn assemble(reader: &mut Reader, document: &Object<'_>, form: &Form<'_>, origins
         policy: policy.map(str::to_owned),
         errors: errors(reader, document),
         types: form.types.clone(),
+        default_target: targets::default(reader, document, &targets),
+        targets,
         target,
         auth: form.auth.clone(),
         profile,

@@ -43,7 +43,9 @@ impl Draft {
             Place::Header => &[Simple, Json],
             Place::Cookie => &[Form, Json],
             // A comma-separated query was always written so.
-            Place::Query | Place::Body => &[Form, SpaceDelimited, PipeDelimited, DeepObject, Json, Simple],
+            Place::Query | Place::Body | Place::Target => {
+                &[Form, SpaceDelimited, PipeDelimited, DeepObject, Json, Simple]
+            }
         };
         let Some(form) = self.form.filter(|form| !fitting.contains(form)) else { return };
         let word = |form: StyleForm| STYLES.iter().copied().find(|word| parse_style(word) == Some(form));

@@ -20,7 +20,7 @@ impl WireNames {
         match place {
             Place::Header => header(reader, wire, &key, &pointer),
             Place::Cookie => drop(token(reader, wire, "cookie", "session_id", &pointer)),
-            Place::Path | Place::Query | Place::Body => {}
+            Place::Path | Place::Query | Place::Body | Place::Target => {}
         }
         if let Some(other) = self.0.insert((place, key), name.clone()).filter(|other| other != name) {
             reader.push(

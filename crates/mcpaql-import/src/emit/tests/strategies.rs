@@ -348,6 +348,8 @@ pub(super) fn adapter(operations: Vec<Operation>, types: IndexMap<String, Value>
         policy: None,
         hints: HintOverrides::default(),
         endpoint_hints: IndexMap::new(),
+        targets: IndexMap::new(),
+        default_target: None,
         types,
         operations,
         target: Target::Http(http_target()),
