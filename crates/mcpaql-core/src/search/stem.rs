@@ -131,6 +131,16 @@ pub(super) fn relatives(stem: &str) -> Vec<String> {
     found
 }
 
+/// Stems of words for those who do it.
+pub(super) fn doers(stem: &str) -> Vec<String> {
+    let mut found: Vec<String> =
+        ["er", "or", "r", "e"].iter().map(|ending| format!("{stem}{ending}")).collect();
+    if let Some(last) = stem.chars().next_back() {
+        found.push(format!("{stem}{last}er"));
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
