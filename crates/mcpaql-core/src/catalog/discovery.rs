@@ -21,6 +21,8 @@ const OFFERED: usize = 3;
 pub(super) struct Discovery {
     index: OnceLock<Index>,
     links: OnceLock<Links>,
+    /// Filled as soon as both were made together.
+    both: OnceLock<()>,
 }
 
 impl Catalog {
@@ -34,6 +36,7 @@ impl Catalog {
     /// The same, with where their identifiers come from: producers that fit the question first, each said once.
     #[must_use]
     pub fn search_with_chain(&self, question: &str, limit: usize) -> Vec<(&Entry, Producers<'_>)> {
+        self.prepare();
         let found = self.index().search_with_chain(self.links(), question, limit, |_| true);
         found
             .into_iter()
@@ -102,6 +105,26 @@ impl Catalog {
     /// All but `introspect`, which is the last.
     fn own(&self) -> impl Iterator<Item = &Entry> {
         self.operations.iter().filter(|entry| entry.operation.name != INTROSPECT)
+    }
+
+    /// Makes what a search with its chain needs from one look at every operation, which is what takes the time.
+    fn prepare(&self) {
+        self.discovery.both.get_or_init(|| {
+            let Discovery { index, links, .. } = &self.discovery;
+            if index.get().is_some() || links.get().is_some() {
+                return;
+            }
+            let outlined: Vec<(&Operation, Outline)> =
+                self.own().map(|entry| (&entry.operation, self.outline(entry))).collect();
+            index.get_or_init(|| {
+                let mut builder = Builder::default();
+                for (operation, outline) in &outlined {
+                    add(&mut builder, operation, outline);
+                }
+                builder.finish()
+            });
+            links.get_or_init(|| links::producers(&outlined));
+        });
     }
 
     fn index(&self) -> &Index {

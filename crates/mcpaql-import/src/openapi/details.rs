@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::answer::{self, Response};
+use super::answer::{self, Answers, Response};
 use super::body::{self, Body};
 use super::document::escaped;
 use super::params::{self, Draft, File};
@@ -161,7 +161,13 @@ pub fn details(cx: &Context<'_>, head: &Operation, path_params: &[Value], operat
 
 /// What discovery needs to know of an operation: names only.
 #[must_use]
-pub fn outline(cx: &Context<'_>, head: &Operation, path_params: &[Value], operation: &Value) -> Outline {
+pub(super) fn outline(
+    cx: &Context<'_>,
+    head: &Operation,
+    path_params: &[Value],
+    operation: &Value,
+    answers: &Answers,
+) -> Outline {
     let Drafted { drafts, names, .. } = drafted(cx, head, path_params, operation, true, &mut Vec::new());
     let needs = drafts.iter().zip(names).map(|(draft, name)| Need {
         name,
@@ -170,7 +176,7 @@ pub fn outline(cx: &Context<'_>, head: &Operation, path_params: &[Value], operat
     });
     let answer = answer::response(cx, operation)
         .and_then(|response| response.schema)
-        .map(|(schema, base)| answer::given(cx, &answer::look(cx, &schema, &base)))
+        .map(|(schema, base)| answers.given(cx, &schema, &base))
         .filter(|given| *given != Given::default());
     Outline { params: needs.collect(), answer }
 }

@@ -1,5 +1,6 @@
 //! A described API whose operations are read one at a time.
 
+use super::answer::Answers;
 use super::collection;
 use super::details::{self, Context, Details, Note, Version};
 use super::document::Document;
@@ -28,6 +29,7 @@ pub struct Described {
     setting: Setting,
     /// Named when the first type is asked for.
     types: OnceLock<TypeNames>,
+    answers: Answers,
 }
 
 /// What was decided about an operation.
@@ -121,7 +123,7 @@ impl Described {
         entries: Vec<Entry>,
         setting: Setting,
     ) -> Described {
-        Described { documents, homes, entries, setting, types: OnceLock::new() }
+        Described { documents, homes, entries, setting, types: OnceLock::new(), answers: Answers::default() }
     }
 
     /// Where references lead.
@@ -265,7 +267,8 @@ impl Library for Described {
 
     fn outline(&self, index: usize) -> Outline {
         let Some(source) = self.source(index) else { return Outline::default() };
-        details::outline(&self.context(&source.base), &source.head, &source.path_params, &source.operation)
+        let context = self.context(&source.base);
+        details::outline(&context, &source.head, &source.path_params, &source.operation, &self.answers)
     }
 
     fn type_names(&self) -> Vec<String> {
