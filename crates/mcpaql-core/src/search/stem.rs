@@ -202,4 +202,13 @@ mod tests {
         assert!(relatives("runner").contains(&"run".to_owned()));
         assert!(relatives("deploy").contains(&"deployment".to_owned()));
     }
+
+    #[test]
+    fn who_does_it_has_the_stem_of_the_word_for_them() {
+        for (deed, doer) in
+            [("watches", "watchers"), ("contributed", "contributors"), ("assigned", "assignees")]
+        {
+            assert!(doers(&stemmed(deed)).contains(&stemmed(doer)), "{doer}");
+        }
+    }
 }
