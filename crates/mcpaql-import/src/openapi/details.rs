@@ -13,7 +13,7 @@ use super::document::escaped;
 use super::params::{self, Draft, File};
 use super::refs::Refs;
 use super::schema::Writer;
-use super::text::{PARAM_TEXT, brief, with_default};
+use super::text::{PARAM_TEXT, brief};
 use super::type_names::TypeNames;
 use super::{examples, names, pages};
 use indexmap::IndexMap;
@@ -220,12 +220,13 @@ fn param(writer: &mut Writer<'_>, draft: &Draft, name: &str) -> Param {
     let text = text
         .or(draft.schema.get("description").and_then(Value::as_str))
         .or(own.as_ref().and_then(Value::as_str));
-    let mut description = with_default(brief(text.unwrap_or_default(), PARAM_TEXT), default.as_ref());
+    let mut description = brief(text.unwrap_or_default(), PARAM_TEXT);
     if deprecated && !description.to_ascii_lowercase().contains("deprecated") {
         description = format!("Deprecated. {description}").trim_end().to_owned();
     }
     let mut param = Param::new(name, draft.place, Value::Null);
     param.sensitive = is_secret(name, &schema);
+    param.api_default = default.filter(|default| !default.is_null() && !param.sensitive);
     param.wire.clone_from(&draft.wire);
     param.required = draft.required;
     param.description = description;
