@@ -58,6 +58,12 @@ impl Catalog {
         self.declared_over(entry, self.inferred(position), &Vec::new())
     }
 
+    /// Where they come from as the operations show, whatever the author says.
+    #[must_use]
+    pub fn inferred_producers(&self, entry: &Entry) -> Producers<'_> {
+        self.position(entry).map(|position| self.inferred(position)).unwrap_or_default()
+    }
+
     /// Where they come from as the operations show.
     fn inferred(&self, position: usize) -> Producers<'_> {
         let sources = self.links().of(position).map(|source| {
