@@ -16,7 +16,7 @@ pub use discovery::Producers;
 use crate::adapter::{Adapter, ErrorPolicy, Mode};
 use crate::diagnostic::Diagnostic;
 use crate::library::{Full, Library, Outline};
-use crate::operation::{INTROSPECT, Operation};
+use crate::operation::{Example, INTROSPECT, Operation};
 use crate::policy::Hints;
 use crate::schema::Schemas;
 use crate::surface::Tool;
@@ -208,6 +208,12 @@ impl Catalog {
             Body::Deferred(deferred) => self.library.as_ref()?.operation(deferred.index),
             Body::Compiled { .. } => None,
         }
+    }
+
+    /// The examples that would be shown of an operation if its library handed out this.
+    #[must_use]
+    pub fn examples(&self, entry: &Entry, full: Full) -> Vec<Example> {
+        deferred::examples(full, &entry.operation, &self.limits)
     }
 
     /// Whether an operation comes from the library.

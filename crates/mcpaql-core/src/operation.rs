@@ -200,6 +200,8 @@ pub struct Param {
     pub schema: Value,
     /// Filled in when the caller gives nothing.
     pub default: Option<Value>,
+    /// What the target assumes when it is given nothing: shown, never sent.
+    pub api_default: Option<Value>,
     /// How arrays and objects are spelled outside a JSON body (`style`/`explode` of OpenAPI).
     pub style: Style,
     /// Operations that return a value for it, best first: the chain an agent has to walk.
@@ -220,6 +222,7 @@ impl Param {
             description: String::new(),
             schema,
             default: None,
+            api_default: None,
             style: Style::default_for(place),
             from: Vec::new(),
         }

@@ -2,7 +2,8 @@
 //! `create_issue(owner: string, title: string, labels?: string[], state?: "open"|"closed" = "open") -> Issue`.
 //!
 //! What always holds: required parameters come first, otherwise the document's order is kept; the text depends on the
-//! operation alone; `= value` stands exactly where validation fills a default in, and a secret's default never. What a line
+//! operation alone; `= value` stands exactly where validation fills a default in, `/* default value */`
+//! where only the target does, and a secret's default never. What a line
 //! with types below it cuts is one of these types, and types that have no room are named in the last line.
 
 mod bounds;
@@ -11,10 +12,10 @@ mod render;
 
 pub use hoist::{hoist, hoist_schema, hoist_types, pascal_case};
 
-use crate::operation::{Category, Operation, Param, Place};
+use crate::operation::{Operation, Param};
 use crate::schema::shorten;
 use crate::tokens;
-use crate::validate::fills_default;
+use crate::validate::{assumed_default, fills_default};
 use bounds::default_comment;
 use indexmap::{IndexMap, IndexSet};
 use render::{Form, Lifted};
@@ -122,13 +123,11 @@ fn param_text(op: &Operation, param: &Param, form: Form<'_>) -> String {
     if param.sensitive {
         return out;
     }
-    // Leaving a field out of an update leaves it as it is, whatever its default.
-    let patched = op.category == Category::Update && param.place == Place::Body;
     if let Some(default) = param.default.as_ref().filter(|_| filled) {
         out.push_str(" = ");
         out.push_str(&shorten(&default.to_string(), 128));
-    } else if form.hints && !param.required && !patched {
-        out.push_str(&default_comment(&param.schema).unwrap_or_default());
+    } else if form.hints {
+        out.push_str(&assumed_default(op, param).and_then(default_comment).unwrap_or_default());
     }
     out
 }

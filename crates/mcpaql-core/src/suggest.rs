@@ -50,6 +50,12 @@ pub(crate) fn is_slip(word: &str, candidate: &str) -> bool {
 /// `userID`, `user-id` and `User ID` as `user_id`; `HTTPServer` as `http_server`. Applying it twice changes nothing.
 #[must_use]
 pub fn snake_case(text: &str) -> String {
+    // Most names are spelled so already.
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let gaps = text.starts_with('_') || text.ends_with('_') || text.contains("__");
+    if text.bytes().all(plain) && !gaps {
+        return text.to_owned();
+    }
     let chars: Vec<char> = text.chars().collect();
     let char_at = |index: usize| chars.get(index).copied();
     let mut out = String::with_capacity(text.len() + 4);

@@ -45,6 +45,14 @@ pub fn fills_default(op: &Operation, param: &Param) -> bool {
     param.default.is_some() && !patch
 }
 
+/// What the target assumes when the caller gives nothing. Leaving a field out of an update leaves it as it is.
+#[must_use]
+pub fn assumed_default<'p>(op: &Operation, param: &'p Param) -> Option<&'p Value> {
+    let patched = op.category == Category::Update && param.place == Place::Body;
+    let default = param.api_default.as_ref().or_else(|| param.schema.get("default"));
+    default.filter(|_| !patched && !param.sensitive)
+}
+
 /// The parameters of one operation, ready to validate calls.
 #[derive(Debug, Clone)]
 pub struct CompiledParams {

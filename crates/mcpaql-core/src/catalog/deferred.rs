@@ -3,7 +3,7 @@
 use super::Whole;
 use super::compile::{call_signature, settle_examples};
 use crate::library::{Full, Library};
-use crate::operation::Operation;
+use crate::operation::{Example, Operation};
 use crate::schema::Schemas;
 use crate::signature;
 use crate::targets;
@@ -57,6 +57,11 @@ impl Deferred {
     pub(super) fn type_named(&self, name: &str) -> Option<&Value> {
         self.read.get()?.as_ref()?.types.get(name)
     }
+}
+
+/// The examples of an operation that is not kept.
+pub(super) fn examples(full: Full, head: &Operation, limits: &Limits) -> Vec<Example> {
+    read(full, head, limits).operation.examples
 }
 
 /// What a library hands out was not written by an author: a schema that makes no sense is not enforced, and nothing is reported.

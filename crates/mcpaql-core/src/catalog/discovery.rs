@@ -21,6 +21,8 @@ const OFFERED: usize = 3;
 pub(super) struct Discovery {
     index: OnceLock<Index>,
     links: OnceLock<Links>,
+    /// Filled as soon as both were made together.
+    both: OnceLock<()>,
 }
 
 impl Catalog {
@@ -34,6 +36,7 @@ impl Catalog {
     /// The same, with where their identifiers come from: producers that fit the question first, each said once.
     #[must_use]
     pub fn search_with_chain(&self, question: &str, limit: usize) -> Vec<(&Entry, Producers<'_>)> {
+        self.prepare();
         let found = self.index().search_with_chain(self.links(), question, limit, |_| true);
         found
             .into_iter()
@@ -56,6 +59,12 @@ impl Catalog {
     pub fn producers<'c>(&'c self, entry: &'c Entry) -> Producers<'c> {
         let Some(position) = self.position(entry) else { return Vec::new() };
         self.declared_over(entry, self.inferred(position), &Vec::new())
+    }
+
+    /// Where they come from as the operations show, whatever the author says.
+    #[must_use]
+    pub fn inferred_producers(&self, entry: &Entry) -> Producers<'_> {
+        self.position(entry).map(|position| self.inferred(position)).unwrap_or_default()
     }
 
     /// Where they come from as the operations show.
@@ -112,6 +121,26 @@ impl Catalog {
     /// All but `introspect`, which is the last.
     fn own(&self) -> impl Iterator<Item = &Entry> {
         self.operations.iter().filter(|entry| entry.operation.name != INTROSPECT)
+    }
+
+    /// Makes what a search with its chain needs from one look at every operation, which is what takes the time.
+    fn prepare(&self) {
+        self.discovery.both.get_or_init(|| {
+            let Discovery { index, links, .. } = &self.discovery;
+            if index.get().is_some() || links.get().is_some() {
+                return;
+            }
+            let outlined: Vec<(&Operation, Outline)> =
+                self.own().map(|entry| (&entry.operation, self.outline(entry))).collect();
+            index.get_or_init(|| {
+                let mut builder = Builder::default();
+                for (operation, outline) in &outlined {
+                    add(&mut builder, operation, outline);
+                }
+                builder.finish()
+            });
+            links.get_or_init(|| links::producers(&outlined));
+        });
     }
 
     fn index(&self) -> &Index {

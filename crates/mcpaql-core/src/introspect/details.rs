@@ -114,6 +114,9 @@ fn parameter(param: &Param, producers: &Producers<'_>) -> Value {
     if let Some(default) = param.default.as_ref().filter(|_| !param.sensitive) {
         out.insert("default".into(), default.clone());
     }
+    if let Some(default) = param.api_default.as_ref().filter(|_| !param.sensitive) {
+        out.insert("api_default".into(), default.clone());
+    }
     if param.sensitive {
         out.insert("sensitive".into(), true.into());
     }

@@ -373,7 +373,7 @@ impl<'s> Checker<'s> {
             declared = true;
             self.visit(id, value, &at.to(Part::Field(name)));
         }
-        for (_, id) in rules.patterns.iter().filter(|(regex, _)| regex.is_match(name)) {
+        for (_, id) in rules.patterns.iter().filter(|(pattern, _)| pattern.is_match(name)) {
             declared = true;
             self.visit(*id, value, &at.to(Part::Key(name)));
         }

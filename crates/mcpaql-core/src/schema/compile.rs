@@ -319,8 +319,7 @@ impl Compiler<'_> {
     fn string_rules(&mut self, map: &Map<String, Value>) -> Option<StringRules> {
         let (min, max) = self.range(map, "minLength", "maxLength");
         let pattern_text = self.text(map, "pattern").unwrap_or_default();
-        let pattern =
-            if pattern_text.is_empty() { None } else { self.schemas.patterns.compile(pattern_text) };
+        let pattern = if pattern_text.is_empty() { None } else { self.schemas.patterns.read(pattern_text) };
         if pattern.is_none() && !pattern_text.is_empty() {
             self.unusable_pattern(pattern_text);
         }
@@ -373,8 +372,8 @@ impl Compiler<'_> {
         let mut patterns = Vec::new();
         for (pattern, property) in self.mapping(map, "patternProperties").into_iter().flatten() {
             let id = self.add_below(&["patternProperties", pattern], property);
-            match self.schemas.patterns.compile(pattern) {
-                Some(regex) => patterns.push((regex, id)),
+            match self.schemas.patterns.read(pattern) {
+                Some(read) => patterns.push((read, id)),
                 // Whatever it would match cannot be told from an unknown key.
                 None => additional = Additional::Any,
             }

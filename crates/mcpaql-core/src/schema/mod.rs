@@ -26,10 +26,10 @@ pub(crate) use pattern::translate;
 use crate::diagnostic::Diagnostic;
 use format::Format;
 use indexmap::IndexMap;
-use pattern::Patterns;
-use regex::Regex;
+use pattern::{Pattern, Patterns};
 use serde_json::{Number, Value};
 use std::fmt::{self, Write};
+use std::sync::Arc;
 
 /// A problem of a schema itself, with a pointer such as `/types/Issue/properties/state`.
 pub type SchemaProblem = Diagnostic;
@@ -392,7 +392,7 @@ struct NumberRules {
 struct StringRules {
     min: Option<u64>,
     max: Option<u64>,
-    pattern: Option<Regex>,
+    pattern: Option<Arc<Pattern>>,
     /// As the author wrote it, for messages.
     pattern_text: String,
     format: Option<Format>,
@@ -411,7 +411,7 @@ struct ArrayRules {
 struct ObjectRules {
     properties: IndexMap<String, SchemaId>,
     required: Vec<String>,
-    patterns: Vec<(Regex, SchemaId)>,
+    patterns: Vec<(Arc<Pattern>, SchemaId)>,
     additional: Additional,
     min: Option<u64>,
     max: Option<u64>,

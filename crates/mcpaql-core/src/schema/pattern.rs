@@ -1,36 +1,85 @@
 //! ECMA-262 patterns as JSON Schema means them, run by an engine that is linear in the text.
 //!
 //! What the two dialects spell alike but mean differently is translated; what the engine cannot do (look-around,
-//! back references) does not compile, and the caller of [`Patterns::compile`] reports it.
+//! back references, repetitions of enormous classes) is refused, and the caller of [`Patterns::read`] reports it.
+//! Reading a pattern is cheap; its automaton is made when a value is checked for the first time, because most never are.
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind};
 use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
-/// Patterns repeat a lot within one document, and compiling one is the dearest step of compiling a schema.
+/// Groups inside groups.
+const MAX_NESTING: u32 = 64;
+/// [`weight`] of the largest automaton; more would make checking a long text slow.
+const MAX_WEIGHT: usize = 1 << 15;
+/// Bytes of an automaton of that weight, amply.
+const MAX_BYTES: usize = 1 << 22;
+
+/// A pattern that can be checked.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    translated: String,
+    automaton: OnceLock<Option<Regex>>,
+}
+
+impl Pattern {
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        let automaton = self.automaton.get_or_init(|| {
+            RegexBuilder::new(&self.translated)
+                .size_limit(MAX_BYTES)
+                .dfa_size_limit(1 << 20)
+                .nest_limit(MAX_NESTING)
+                .build()
+                .ok()
+        });
+        automaton.as_ref().is_none_or(|regex| regex.is_match(text))
+    }
+}
+
+/// Patterns repeat a lot within one document.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Patterns(HashMap<String, Option<Regex>>);
+pub(super) struct Patterns(HashMap<String, Option<Arc<Pattern>>>);
 
 impl Patterns {
-    pub(super) fn compile(&mut self, pattern: &str) -> Option<Regex> {
+    /// The pattern, unless it cannot be checked.
+    pub(super) fn read(&mut self, pattern: &str) -> Option<Arc<Pattern>> {
         if let Some(known) = self.0.get(pattern) {
             return known.clone();
         }
-        let compiled = RegexBuilder::new(&translate(pattern))
-            .size_limit(1 << 20)
-            .dfa_size_limit(1 << 20)
-            .nest_limit(64)
-            .build()
-            .ok();
-        self.0.insert(pattern.to_owned(), compiled.clone());
-        compiled
+        let translated = translate(pattern);
+        let parsed = ParserBuilder::new().nest_limit(MAX_NESTING).build().parse(&translated).ok();
+        let usable = parsed.is_some_and(|parsed| weight(&parsed) <= MAX_WEIGHT);
+        let read = usable.then(|| Arc::new(Pattern { translated, automaton: OnceLock::new() }));
+        self.0.insert(pattern.to_owned(), read.clone());
+        read
+    }
+}
+
+/// How large the automaton will be, roughly in states.
+fn weight(pattern: &Hir) -> usize {
+    let sum = |parts: &[Hir]| parts.iter().map(weight).fold(1, usize::saturating_add);
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Class(Class::Unicode(class)) if class.is_ascii() => 1 + class.ranges().len() / 4,
+        // Other characters are sequences of bytes, some of which all ranges share.
+        HirKind::Class(Class::Unicode(class)) => 14 + class.ranges().len() * 3,
+        HirKind::Class(Class::Bytes(class)) => 1 + class.ranges().len() / 4,
+        HirKind::Repetition(repeated) => {
+            let times = repeated.max.unwrap_or(repeated.min).max(1);
+            (weight(&repeated.sub) + 1).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
+        }
+        HirKind::Capture(group) => weight(&group.sub).saturating_add(2),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
     }
 }
 
 /// Why a pattern is no regular expression in any dialect; nothing where another engine may know better.
 #[must_use]
 pub fn pattern_mistake(pattern: &str) -> Option<&'static str> {
-    let parsed = ParserBuilder::new().nest_limit(64).build().parse(&translate(pattern));
+    let parsed = ParserBuilder::new().nest_limit(MAX_NESTING).build().parse(&translate(pattern));
     let text = parsed.err()?.to_string();
     let empty_class = pattern.contains("[]") || pattern.contains("[^]");
     let brace = pattern.contains('{');
@@ -95,16 +144,52 @@ mod tests {
             (r"^https?:\/\/", "https://x", true),
             ("b", "abc", true),
         ] {
-            let regex = patterns.compile(pattern).expect(pattern);
-            assert_eq!(regex.is_match(text), expected, "{pattern} on {text}");
+            let read = patterns.read(pattern).expect(pattern);
+            assert_eq!(read.is_match(text), expected, "{pattern} on {text}");
         }
     }
 
     #[test]
     fn what_the_engine_cannot_do_is_refused() {
         let mut patterns = Patterns::default();
-        for pattern in ["(?=a)b", "(?!x)", r"(a)\1", "(", "[", r"\", "a{1000}{1000}{1000}"] {
-            assert!(patterns.compile(pattern).is_none(), "{pattern}");
+        for pattern in
+            ["(?=a)b", "(?!x)", r"(a)\1", "(", "[", r"\", "a{1000}{1000}{1000}", r"^[\p{L}\p{N}]{0,256}$"]
+        {
+            assert!(patterns.read(pattern).is_none(), "{pattern}");
         }
+    }
+
+    #[test]
+    fn what_is_read_can_be_checked() {
+        let mut patterns = Patterns::default();
+        for pattern in [
+            "^.{0,1023}$",
+            "^.{0,1500}$",
+            r"^(.|\n){0,900}$",
+            r"^[^\s]{1,600}$",
+            r"^[\p{L}\p{N}]{1,12}$",
+            "^[0-9A-Za-z_]{1,8000}$",
+            "^a{16000}$",
+            "^(ab|cd|[^x]){900}$",
+        ] {
+            let read = patterns.read(pattern).expect(pattern);
+            assert!(!read.is_match(&"x".repeat(40_000)), "{pattern}");
+            assert!(read.automaton.get().is_some_and(Option::is_some), "{pattern} is too large");
+        }
+        assert!(
+            patterns
+                .read("^.{0,1023}$")
+                .is_some_and(|read| read.is_match("ä") && !read.is_match(&"ä".repeat(1024)))
+        );
+    }
+
+    #[test]
+    fn reading_makes_no_automaton_and_equal_patterns_share_one() {
+        let mut patterns = Patterns::default();
+        let (one, same) =
+            (patterns.read("^a+$").expect("a pattern"), patterns.read("^a+$").expect("a pattern"));
+        assert!(one.automaton.get().is_none());
+        assert!(same.is_match("aa"));
+        assert!(one.automaton.get().is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! The index: every stem with the operations that hold it, and how much it counts there.
 
 use super::rank::Ranking;
-use super::stem::stem;
+use super::stem::{singular, stem};
 use super::vocabulary::Vocabulary;
 use super::words::each_word;
 use super::{Doc, Hit, query};
@@ -22,6 +22,8 @@ enum Place {
     Summary,
     Tag,
     Param,
+    /// A parameter of an operation that changes something, which often is what it changes.
+    BodyParam,
     Field,
     /// The description's first sentence.
     Sentence,
@@ -33,16 +35,18 @@ impl Place {
     /// How much a word counts there.
     const fn weight(self) -> f32 {
         match self {
-            Place::Subject => 3.6,
-            Place::Name => 2.4,
-            Place::Summary => 2.0,
+            Place::Subject => 2.6,
+            Place::BodyParam => 0.8,
+            Place::Name => 1.2,
+            Place::Summary => 3.0,
             Place::Owner => 1.2,
-            Place::Sentence => 1.0,
+            Place::Sentence => 0.8,
             Place::Tag => 0.8,
-            Place::Field => 0.7,
-            Place::Area => 0.6,
-            Place::Param | Place::Description => 0.35,
-            Place::Placeholder => 0.3,
+            Place::Field => 0.9,
+            Place::Area => 0.5,
+            Place::Param => 0.45,
+            Place::Description => 0.3,
+            Place::Placeholder => 0.25,
         }
     }
 
@@ -54,6 +58,8 @@ impl Place {
 
 /// Where further words hardly add anything.
 const ENOUGH: f32 = 3.0;
+/// How much a word for the caller counts in a head: whose things are meant goes without saying.
+const CALLER: f32 = 0.5;
 /// Words of a description that are read; what matters is said first.
 const DESCRIPTION_WORDS: usize = 60;
 /// Bytes of a description in which they are looked for.
@@ -62,21 +68,47 @@ const DESCRIPTION_BYTES: usize = 900;
 const NAMES: usize = 48;
 
 /// One operation that holds a stem.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Posting {
     /// Which.
     pub(super) doc: u32,
-    /// How much the stem counts there, below 1; negative where it is part of the head.
-    weight: f32,
+    /// How much the stem counts there, in parts of [`WHOLE`].
+    weight: u16,
+    marks: u16,
 }
 
+/// The weight of a word that says everything.
+const WHOLE: f32 = 65_535.0;
+
+/// The stem is part of the head.
+const HEAD: u16 = 1;
+/// A placeholder follows it in the path: the operation is about one such thing, or about what belongs to one.
+const ONE: u16 = 2;
+/// It stands last in the path, which says what the operation is about.
+const TOPIC: u16 = 8;
+/// A plural without one: the operation is about all such things.
+const MANY: u16 = 4;
+
 impl Posting {
-    pub(super) const fn weight(self) -> f32 {
-        self.weight.abs()
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the whole")]
+    fn new(doc: u32, weight: f32, marks: u16) -> Posting {
+        Posting { doc, weight: (weight.clamp(0.0, 1.0) * WHOLE) as u16, marks }
+    }
+
+    pub(super) fn weight(self) -> f32 {
+        f32::from(self.weight) / WHOLE
     }
 
     pub(super) const fn is_head(self) -> bool {
-        self.weight.is_sign_negative()
+        self.marks & HEAD != 0
+    }
+
+    pub(super) const fn is_topic(self) -> bool {
+        self.marks & TOPIC != 0
+    }
+
+    pub(super) const fn is_many(self) -> bool {
+        self.marks & MANY != 0 && self.marks & ONE == 0
     }
 }
 
@@ -91,6 +123,10 @@ pub(super) struct Card {
     pub(super) needs: u8,
     /// How much all words of its head weigh.
     pub(super) head: f32,
+    /// How many these are.
+    pub(super) words: u8,
+    /// Whether it gives several things.
+    pub(super) list: bool,
     /// Its place in the order of names: of two that fit equally well the same one is first, however they were added.
     pub(super) rank: u32,
 }
@@ -204,7 +240,7 @@ struct Held {
     /// A bit for each place.
     places: u16,
     weight: f32,
-    head: bool,
+    marks: u16,
 }
 
 /// An index in the making, for operations that are read one at a time.
@@ -235,7 +271,8 @@ impl Builder {
             self.read(tag, Place::Tag, vocabulary);
         }
         for param in doc.params.iter().take(NAMES) {
-            self.read(param, Place::Param, vocabulary);
+            let place = if doc.category == Category::Update { Place::BodyParam } else { Place::Param };
+            self.read(param, place, vocabulary);
         }
         for field in doc.fields.iter().take(NAMES) {
             self.read(field, Place::Field, vocabulary);
@@ -249,6 +286,8 @@ impl Builder {
             single,
             needs,
             head: 0.0,
+            words: 0,
+            list: doc.name.starts_with("list") || doc.name.starts_with("search"),
             rank: 0,
         });
         self.names.push(doc.name.into());
@@ -288,7 +327,7 @@ impl Builder {
             *run = start;
             start += count;
         }
-        index.postings = vec![Posting { doc: 0, weight: 0.0 }; self.found.len()];
+        index.postings = vec![Posting::default(); self.found.len()];
         for (stem, posting) in &self.found {
             if let Some(at) = runs.get_mut(*stem as usize) {
                 if let Some(slot) = index.postings.get_mut(*at as usize) {
@@ -306,7 +345,7 @@ impl Builder {
         let mut buffer = std::mem::take(&mut self.buffer);
         each_word(text, &mut buffer, |word| {
             let known = self.know(word, vocabulary);
-            self.hold(known, place);
+            self.hold(known, place, 0);
         });
         self.buffer = buffer;
     }
@@ -331,9 +370,11 @@ impl Builder {
         let segments = || path.split('/').filter(|segment| !segment.is_empty());
         let single = segments().next_back().is_some_and(|segment| segment.ends_with('}'));
         let mut place = 0;
+        let mut one = false;
         for segment in segments().rev() {
             if segment.contains('{') {
                 self.read(segment, Place::Placeholder, vocabulary);
+                one = true;
                 continue;
             }
             let stands = match place {
@@ -341,10 +382,42 @@ impl Builder {
                 1 => Place::Owner,
                 _ => Place::Area,
             };
-            self.read(segment, stands, vocabulary);
+            self.read_segment(segment, stands, std::mem::take(&mut one), vocabulary);
             place += 1;
         }
         single
+    }
+
+    /// Reads a literal segment, of which the last word says what all are about: `branch-policies` are policies.
+    fn read_segment(&mut self, segment: &str, place: Place, one: bool, vocabulary: &Vocabulary) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut before: Option<Known> = None;
+        let mut last = String::new();
+        each_word(segment, &mut buffer, |word| {
+            let known = self.know(word, vocabulary);
+            if let Some(before) = before.replace(known) {
+                self.hold(before, place, 0);
+            }
+            last.clear();
+            last.push_str(word);
+        });
+        self.buffer = buffer;
+        if let Some(known) = before {
+            let plural = is_plural(&mut last);
+            let topic = if matches!(place, Place::Subject) { TOPIC } else { 0 };
+            self.hold(
+                known,
+                place,
+                topic
+                    | if one {
+                        ONE
+                    } else if plural {
+                        MANY
+                    } else {
+                        0
+                    },
+            );
+        }
     }
 
     fn read_description(&mut self, text: &str, vocabulary: &Vocabulary) {
@@ -360,7 +433,7 @@ impl Builder {
                 let known = self.know(word, vocabulary);
                 if !known.empty {
                     left -= 1;
-                    self.hold(known, place);
+                    self.hold(known, place, 0);
                 }
             });
         }
@@ -368,7 +441,7 @@ impl Builder {
     }
 
     /// A word counts once in each place.
-    fn hold(&mut self, known: Known, place: Place) {
+    fn hold(&mut self, known: Known, place: Place, marks: u16) {
         let at = known.stem as usize;
         if at >= self.held.len() {
             self.held.resize(at + 1, Held::default());
@@ -382,7 +455,10 @@ impl Builder {
             held.places |= mark;
             held.weight += place.weight();
         }
-        held.head |= place.is_head() && known.names;
+        held.marks |= marks;
+        if place.is_head() && known.names {
+            held.marks |= HEAD;
+        }
     }
 
     /// Turns what is held of the present operation into postings, one for each stem.
@@ -391,23 +467,32 @@ impl Builder {
         for stem in self.touched.drain(..) {
             let Some(held) = self.held.get_mut(stem as usize).map(std::mem::take) else { continue };
             let weight = held.weight / (held.weight + ENOUGH);
-            self.found.push((stem, Posting { doc, weight: if held.head { -weight } else { weight } }));
+            self.found.push((stem, Posting::new(doc, weight, held.marks)));
         }
     }
 }
 
+fn is_plural(word: &mut String) -> bool {
+    let long = word.len();
+    singular(word);
+    word.len() != long
+}
+
 fn weigh_heads(index: &mut Index) {
-    let mut heads = vec![0.0_f32; index.cards.len()];
+    let mut heads = vec![(0.0_f32, 0_u8); index.cards.len()];
+    let vocabulary = Vocabulary::get();
     for id in 0..index.terms() {
-        let rarity = index.rarity(id);
+        let caller = vocabulary.is_caller(index.term(id));
+        let rarity = index.rarity(id) * if caller { CALLER } else { 1.0 };
         for posting in index.postings(id).iter().filter(|posting| posting.is_head()) {
             if let Some(head) = heads.get_mut(posting.doc as usize) {
-                *head += rarity;
+                head.0 += rarity;
+                head.1 = head.1.saturating_add(u8::from(!caller));
             }
         }
     }
     for (card, head) in index.cards.iter_mut().zip(heads) {
-        card.head = head;
+        (card.head, card.words) = head;
     }
 }
 

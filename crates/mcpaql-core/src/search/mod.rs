@@ -10,7 +10,10 @@
 //! only what was asked.
 
 mod chain;
+mod grammar;
 mod index;
+mod intent;
+mod lexicon;
 mod query;
 mod rank;
 mod stem;

@@ -1,36 +1,20 @@
 //! A question as search understands it: what shall be done, and to what.
 
+use super::grammar::{self, Asked, Role};
 use super::index::Index;
-use super::stem::{relatives, singular, stem};
+use super::intent::Intent;
+use super::stem::{doers, relatives};
 use super::vocabulary::Vocabulary;
-use super::words::each_word;
 use crate::operation::Category;
 
-/// Longer questions are read up to here.
-const MOST_BYTES: usize = 4096;
-/// Further words are not read.
-const MOST_WORDS: usize = 48;
-/// How much a verb counts that half of all operations start with.
-const COMMON_VERB: f32 = 0.2;
-/// How much a word counts that looks like part of somebody's name or a title.
-const PROPER_NAME: f32 = 0.25;
 /// How much a word counts for another of its family.
-const RELATIVE: f32 = 0.7;
+const RELATIVE: f32 = 0.6;
+/// How much a deed counts for those who do it, where these are asked for.
+const DOER: f32 = 1.25;
 /// How much a word counts for one that is spelt nearly alike.
 const MISSPELT: f32 = 0.6;
-
-/// How much the verb counts that a command starts with, where it is a rare one.
-const COMMAND: f32 = 1.2;
-/// How much `find` asks for an operation that searches.
-const SEARCH: f32 = 0.7;
-/// How much a word counts for what it hints at.
-const HINT: f32 = 0.3;
-/// Once a word of this weight was said, others may be said in addition.
-const ASIDE: f32 = 0.9;
-/// What is said in addition counts no less than this.
-const LEAST_ASIDE: f32 = 0.5;
-/// How far a verb's second word may stand from its first.
-const REACH: usize = 5;
+/// A word of this weight may be what a verb is about.
+const NOUN: f32 = 0.5;
 
 /// What was asked.
 #[derive(Debug, Default)]
@@ -38,7 +22,7 @@ pub(super) struct Query {
     /// The words that matter.
     pub(super) concepts: Vec<Concept>,
     /// What shall be done to the world, where the question says so.
-    pub(super) intent: Option<Category>,
+    pub(super) intent: Intent,
     /// Whether one thing is meant, or several, where the question says so.
     pub(super) number: Option<Number>,
 }
@@ -59,183 +43,33 @@ pub(super) struct Concept {
     pub(super) weight: f32,
     /// The stems that fit it, each with how well.
     pub(super) stems: Vec<(usize, f32)>,
+    pub(super) role: Role,
+    /// Whether one such thing is meant.
+    pub(super) number: Option<Number>,
     /// How rare the word itself is: one that stands for it says no more.
     pub(super) rarity: f32,
-}
-
-/// A word as it was written.
-#[derive(Debug)]
-struct Word {
-    text: String,
-    stem: String,
-    proper: bool,
-}
-
-/// A stem that was asked for.
-struct Asked<'q> {
-    stem: &'q str,
-    weight: f32,
-    /// Only hints at these, and means nothing itself.
-    hints: &'q [String],
 }
 
 /// Reads a question against the words that the index holds.
 pub(super) fn read(index: &Index, question: &str) -> Query {
     let vocabulary = Vocabulary::get();
-    let words = split(question);
-    let mut query = Query::default();
-    let asked = query.understand(&words, vocabulary);
-    query.concepts = concepts(index, &asked, query.intent, vocabulary);
-    query
+    let words = grammar::split(question);
+    let reading = grammar::understand(&words, vocabulary);
+    let concepts = concepts(index, &reading.asked, reading.intent, vocabulary);
+    Query { concepts, intent: reading.intent, number: reading.number }
 }
 
-impl Query {
-    /// Takes the words in turn: what shall be done, to how many, and which stems count how much.
-    fn understand<'q>(&mut self, words: &'q [Word], vocabulary: &'q Vocabulary) -> Vec<Asked<'q>> {
-        let mut asked: Vec<Asked<'q>> = Vec::new();
-        let mut at = 0;
-        let mut verb_next = true;
-        let mut content = false;
-        let mut aside = 1.0_f32;
-        while let Some(word) = words.get(at) {
-            if let Some((length, phrase)) = phrase_at(words, at, vocabulary) {
-                self.intent = self.intent.or(phrase.category);
-                if !phrase.stands_for.is_empty() {
-                    asked.push(Asked {
-                        stem: &phrase.stands_for,
-                        weight: verb_weight(&phrase.stands_for, vocabulary),
-                        hints: &[],
-                    });
-                }
-                at += length;
-                verb_next = false;
-                continue;
-            }
-            if at == 0 && vocabulary.asks(&word.text) {
-                self.intent = Some(Category::Read);
-            }
-            at += 1;
-            let hints = vocabulary.hints(&word.text);
-            if !hints.is_empty() {
-                asked.push(Asked { stem: "", weight: HINT, hints });
-            }
-            if matches!(word.text.as_str(), "who" | "whom") {
-                self.number = self.number.or(Some(Number::Several));
-            }
-            if asked.iter().any(|asked| asked.weight >= ASIDE) {
-                aside *= vocabulary.turns_aside(&word.text);
-            }
-            let follows = vocabulary.quotes(&word.text) && !asked.is_empty();
-            content |= follows;
-            if follows || vocabulary.is_empty(&word.text) {
-                verb_next |= matches!(word.text.as_str(), "to" | "and" | "please" | "then" | "by" | "you");
-                continue;
-            }
-            let mut weight = verb_weight(&word.stem, vocabulary);
-            let verb = vocabulary.verb(&word.stem).filter(|_| verb_next);
-            if weight >= 1.0 && verb.is_some() && self.intent.is_none() {
-                weight = COMMAND;
-            } else if weight >= 1.0 && self.number.is_none() {
-                self.number = word.number();
-            }
-            self.intent = self.intent.or(verb);
-            verb_next = false;
-            if word.proper || content {
-                weight *= PROPER_NAME;
-            }
-            weight *= aside.max(LEAST_ASIDE);
-            asked.push(Asked { stem: &word.stem, weight, hints: &[] });
-        }
-        asked
-    }
-}
-
-/// How much a word counts that may be a verb.
-fn verb_weight(stem: &str, vocabulary: &Vocabulary) -> f32 {
-    match stem {
-        "find" | "search" => SEARCH,
-        _ if vocabulary.is_common(stem) => COMMON_VERB,
-        _ => 1.0,
-    }
-}
-
-impl Word {
-    /// Whether it is a plural, or the number or hash of one thing.
-    fn number(&self) -> Option<Number> {
-        if self.text.bytes().any(|byte| byte.is_ascii_digit()) {
-            return Some(Number::One);
-        }
-        let mut one = self.text.clone();
-        singular(&mut one);
-        (!self.proper && one != self.text).then_some(Number::Several)
-    }
-}
-
-fn split(question: &str) -> Vec<Word> {
-    let question = question.get(..question.floor_char_boundary(MOST_BYTES)).unwrap_or_default();
-    let shouted = !question.chars().any(char::is_lowercase);
-    let mut words = Vec::new();
-    let mut buffer = String::new();
-    let mut quoted = false;
-    let mut starts = true;
-    for chunk in question.split_whitespace() {
-        let opens = chunk.starts_with(['"', '“', '«']);
-        quoted |= opens;
-        let proper = !shouted && (quoted || (!starts && is_proper(chunk)));
-        each_word(chunk, &mut buffer, |word| {
-            if words.len() < MOST_WORDS {
-                let mut stemmed = word.to_owned();
-                stem(&mut stemmed);
-                words.push(Word { text: word.to_owned(), stem: stemmed, proper });
-            }
-        });
-        let closes = chunk.trim_end_matches(['.', ',', '?', '!', ';', ':']).ends_with(['"', '”', '»']);
-        quoted &= !(closes && (!opens || chunk.chars().count() > 1));
-        starts = chunk.ends_with(['.', '?', '!', ':']);
-    }
-    words
-}
-
-/// `Nolan` and `The`, but not `TV`, `pullRequest` or `I`.
-fn is_proper(chunk: &str) -> bool {
-    let mut letters = chunk.chars().filter(|c| c.is_alphabetic());
-    letters.next().is_some_and(char::is_uppercase) && {
-        let mut rest = letters.peekable();
-        rest.peek().is_some() && rest.all(|c| !c.is_uppercase())
-    }
-}
-
-fn phrase_at<'v>(
-    words: &[Word],
-    at: usize,
-    vocabulary: &'v Vocabulary,
-) -> Option<(usize, &'v super::vocabulary::Phrase)> {
-    let first = words.get(at)?;
-    let following = words.get(at + 1..)?;
-    vocabulary.phrases(&first.text).iter().find_map(|phrase| {
-        let same = following.len() >= phrase.rest.len()
-            && following.iter().zip(&phrase.rest).all(|(word, part)| word.text == *part);
-        let enclosing = || match phrase.rest.as_slice() {
-            [particle] if vocabulary.is_particle(particle) => {
-                following.iter().take(REACH).any(|word| word.text == *particle)
-            }
-            _ => false,
-        };
-        // A particle at a distance says nothing by itself and is passed over in its turn.
-        if same { Some((1 + phrase.rest.len(), phrase)) } else { enclosing().then_some((1, phrase)) }
-    })
-}
-
-fn concepts(
-    index: &Index,
-    asked: &[Asked<'_>],
-    intent: Option<Category>,
-    vocabulary: &Vocabulary,
-) -> Vec<Concept> {
+fn concepts(index: &Index, asked: &[Asked<'_>], intent: Intent, vocabulary: &Vocabulary) -> Vec<Concept> {
     let mut concepts: Vec<Concept> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for (place, word) in asked.iter().enumerate() {
-        let mut concept = Concept { weight: word.weight, stems: Vec::new(), rarity: f32::INFINITY };
+        let mut concept = Concept {
+            weight: word.weight,
+            stems: Vec::new(),
+            role: word.role,
+            number: word.number,
+            rarity: f32::INFINITY,
+        };
         for hint in word.hints {
             concept.add(index.find(hint), 1.0);
         }
@@ -246,8 +80,13 @@ fn concepts(
             seen.push(stem);
             let before = place.checked_sub(1).and_then(|before| asked.get(before));
             let after = asked.get(place + 1);
+            if word.role == Role::Deed {
+                for doer in doers(stem) {
+                    concept.add(index.find(&doer), DOER);
+                }
+            }
             concept.fill(index, stem, before.map(|word| word.stem), after.map(|word| word.stem), vocabulary);
-            if intent == Some(Category::Delete) {
+            if intent.has(Category::Delete) {
                 concept.add(index.find(&format!("un{stem}")), 1.0);
             }
         }
@@ -255,7 +94,21 @@ fn concepts(
             concepts.push(concept);
         }
     }
+    calm_verbs(&mut concepts);
     concepts
+}
+
+/// However rare a verb is, it says no more than what it is about: there may be no operation of that name.
+fn calm_verbs(concepts: &mut [Concept]) {
+    let nouns = concepts
+        .iter()
+        .filter(|concept| concept.role != Role::Verb && concept.weight >= NOUN && concept.rarity.is_finite());
+    let most = nouns.map(|concept| concept.rarity).fold(0.0, f32::max);
+    if most > 0.0 {
+        for verb in concepts.iter_mut().filter(|concept| concept.role == Role::Verb) {
+            verb.rarity = verb.rarity.min(most);
+        }
+    }
 }
 
 impl Concept {
@@ -305,7 +158,8 @@ impl Concept {
     fn add_all(&mut self, index: &Index, stems: &[String], weight: f32) {
         let part = if stems.len() > 1 { 0.7 } else { 1.0 };
         for stem in stems {
-            self.add(index.find(stem), weight * part);
+            let doer = self.role == Role::Deed && (stem.ends_with("er") || stem.ends_with("or"));
+            self.add(index.find(stem), if doer { DOER } else { weight * part });
         }
     }
 }

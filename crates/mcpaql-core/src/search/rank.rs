@@ -1,6 +1,7 @@
 //! Which operations answer a question best.
 
 use super::Hit;
+use super::grammar::Role;
 use super::index::{Card, Index};
 use super::query::{Concept, Number, Query};
 use crate::operation::Category;
@@ -12,9 +13,33 @@ const CHOSEN: usize = 20;
 /// How much of an operation's score does not depend on what its head says beyond the question.
 const ANY_HEAD: f32 = 0.45;
 /// How much of it does not depend on how much of the question it has something to say about.
-const ANY_PART: f32 = 0.5;
+const ANY_PART: f32 = 0.35;
+/// How much of it does not depend on what it says about what shall be dealt with.
+const ANY_OBJECT: f32 = 0.85;
+/// Where it says enough about that.
+const OBJECT: f32 = 0.5;
+/// How much less an operation is worth for each word of its head that nobody asked for, be it as common as it may.
+const UNASKED: f32 = 0.02;
 /// How much less an operation is worth for each placeholder of its path: of two that fit, the simpler one is meant.
-const EFFORT: f32 = 0.015;
+const EFFORT: f32 = 0.01;
+/// What an operation is worth that its author discourages.
+const DEPRECATED: f32 = 0.7;
+/// What a read of one thing is worth where several are meant.
+const SINGLE: f32 = 0.85;
+/// What a list is worth where one thing is meant.
+const LIST: f32 = 0.72;
+/// What a read of all is worth where one is meant, though nothing calls it a list.
+const ALL_READ: f32 = 0.8;
+/// What a change to all is worth where one is meant.
+const ALL_CHANGED: f32 = 0.9;
+/// What a deletion of one is worth where several are meant: often there is no other.
+const ONE_DELETED: f32 = 0.95;
+/// How much less an operation is worth for each further thing of which one is meant where it is about all.
+const MISMATCH: f32 = 0.1;
+/// What a read is worth that is about something of what shall be dealt with.
+const OFF_TOPIC: f32 = 0.9;
+/// A stem that fits so well may say what an operation is about.
+const FITS: f32 = 0.7;
 /// What a word is still worth to the next hit after a hit has answered it.
 const ANSWERED: f32 = 0.7;
 
@@ -63,6 +88,8 @@ struct Found {
     tally: Vec<Tally>,
     /// How much the question asks for.
     asked: f32,
+    /// Whether it says what shall be dealt with.
+    object: bool,
 }
 
 /// What one or all words of a question found of an operation.
@@ -74,6 +101,18 @@ struct Tally {
     head: f32,
     /// How much of the question it has something to say about.
     covered: f32,
+    /// How many words of its head were asked for.
+    heads: f32,
+    /// How much it says about what shall be dealt with.
+    object: f32,
+    /// Whether it is about all of what the word names.
+    many: bool,
+    /// How many words name one thing where it is about all of them.
+    mismatches: f32,
+    /// The same for what shall be dealt with.
+    all: bool,
+    /// Whether it is about what shall be dealt with, and not only about something of it.
+    topic: bool,
 }
 
 impl Found {
@@ -83,6 +122,7 @@ impl Found {
             docs: Vec::new(),
             tally: vec![Tally::default(); index.len()],
             asked: query.concepts.iter().map(|concept| concept.weight).sum(),
+            object: query.concepts.iter().any(|concept| concept.role == Role::Object),
         };
         let mut best = vec![Tally::default(); index.len()];
         for concept in &query.concepts {
@@ -97,6 +137,12 @@ impl Found {
                 all.worth += one.worth;
                 all.head += one.head;
                 all.covered += one.covered;
+                all.heads += one.heads;
+                all.object += one.object;
+                all.topic |= one.topic;
+                if concept.number == Some(Number::One) && one.many {
+                    if concept.role == Role::Object { all.all = true } else { all.mismatches += 1.0 }
+                }
                 worth.push((doc, one.worth));
                 *one = Tally::default();
             }
@@ -109,15 +155,39 @@ impl Found {
         let Some(tally) = self.tally.get(doc as usize) else { return 0.0 };
         let head = if card.head > 0.0 { (tally.head / card.head).min(1.0) } else { 1.0 };
         let covered = if self.asked > 0.0 { (tally.covered / self.asked).min(1.0) } else { 0.0 };
-        let deprecated = if card.deprecated { 0.7 } else { 1.0 };
+        let object = if self.object { (tally.object / OBJECT).min(1.0) } else { 1.0 };
+        let deprecated = if card.deprecated { DEPRECATED } else { 1.0 };
         let simple = 1.0 - EFFORT * f32::from(card.needs.min(8));
+        let unasked = (f32::from(card.words) - tally.heads).clamp(0.0, 8.0);
         tally.worth
-            * (ANY_HEAD + (1.0 - ANY_HEAD) * head)
-            * (ANY_PART + (1.0 - ANY_PART) * covered)
-            * agreement(query.intent, card.category)
-            * fits_number(query, card)
+            * part(ANY_HEAD, head)
+            * part(ANY_PART, covered)
+            * part(ANY_OBJECT, object)
+            * query.intent.agreement(card.category)
+            * self.fits_number(tally, card, query)
             * deprecated
             * simple
+            * (1.0 - UNASKED * unasked)
+    }
+
+    /// Whether it is about one thing where one is meant, and about several where several are.
+    fn fits_number(&self, tally: &Tally, card: &Card, query: &Query) -> f32 {
+        let others = 1.0 - MISMATCH * tally.mismatches.min(4.0);
+        let object = match card.category {
+            Category::Update | Category::Delete if tally.all => ALL_CHANGED,
+            Category::Delete if card.single && query.number == Some(Number::Several) => ONE_DELETED,
+            Category::Read => {
+                let read = match query.number {
+                    Some(Number::Several) if card.single => SINGLE,
+                    Some(Number::One) if card.list => LIST,
+                    _ if tally.all && !card.list => ALL_READ,
+                    _ => 1.0,
+                };
+                if self.object && !tally.topic { read * OFF_TOPIC } else { read }
+            }
+            _ => 1.0,
+        };
+        others * object
     }
 
     fn worth(&self, concept: usize, doc: u32) -> f32 {
@@ -141,7 +211,13 @@ fn weigh(index: &Index, concept: &Concept, best: &mut [Tally]) -> Vec<u32> {
             }
             slot.worth = slot.worth.max(concept.weight * fit * said * posting.weight());
             slot.covered = slot.covered.max(concept.weight * fit * posting.weight().sqrt());
+            slot.many |= posting.is_many();
+            if concept.role == Role::Object {
+                slot.topic |= posting.is_topic() && fit >= FITS;
+                slot.object = slot.object.max(fit * posting.weight());
+            }
             if posting.is_head() {
+                slot.heads = slot.heads.max(fit);
                 slot.head = slot.head.max(fit.sqrt() * concept.weight.min(1.0) * rarity);
             }
         }
@@ -150,30 +226,9 @@ fn weigh(index: &Index, concept: &Concept, best: &mut [Tally]) -> Vec<u32> {
     touched
 }
 
-/// Whether it is about one thing where one is meant, and about several where several are.
-fn fits_number(query: &Query, card: &Card) -> f32 {
-    match query.number {
-        Some(Number::Several) if card.single && card.category == Category::Read => 0.8,
-        Some(Number::One) if !card.single && card.category == Category::Read => 0.9,
-        _ => 1.0,
-    }
-}
-
-/// How well an operation's category fits what shall be done.
-const fn agreement(intent: Option<Category>, category: Category) -> f32 {
-    use Category::{Create, Delete, Execute, Read, Update};
-    match (intent, category) {
-        (None, Read) => 1.0,
-        (None, _) => 0.85,
-        (Some(Read), Read)
-        | (Some(Create), Create)
-        | (Some(Update), Update)
-        | (Some(Delete), Delete)
-        | (Some(Execute), Execute) => 1.0,
-        (Some(Create | Update | Execute), Create | Update | Execute) => 0.8,
-        (Some(Delete), Update | Execute) => 0.6,
-        _ => 0.4,
-    }
+/// A score of which `least` is given in any case.
+fn part(least: f32, share: f32) -> f32 {
+    least + (1.0 - least) * share
 }
 
 /// Takes the best, then the best for what the ones before have not answered yet: a question often asks for several things.

@@ -131,6 +131,16 @@ pub(super) fn relatives(stem: &str) -> Vec<String> {
     found
 }
 
+/// Stems of words for those who do it.
+pub(super) fn doers(stem: &str) -> Vec<String> {
+    let mut found: Vec<String> =
+        ["er", "or", "r", "e"].iter().map(|ending| format!("{stem}{ending}")).collect();
+    if let Some(last) = stem.chars().next_back() {
+        found.push(format!("{stem}{last}er"));
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,5 +201,14 @@ mod tests {
         assert!(relatives("contribut").contains(&"contributor".to_owned()));
         assert!(relatives("runner").contains(&"run".to_owned()));
         assert!(relatives("deploy").contains(&"deployment".to_owned()));
+    }
+
+    #[test]
+    fn who_does_it_has_the_stem_of_the_word_for_them() {
+        for (deed, doer) in
+            [("watches", "watchers"), ("contributed", "contributors"), ("assigned", "assignees")]
+        {
+            assert!(doers(&stemmed(deed)).contains(&stemmed(doer)), "{doer}");
+        }
     }
 }

@@ -161,6 +161,95 @@ fn a_title_is_not_what_the_operation_is_about() {
     assert_eq!(first("add a film called \"Popular People\""), "create_film");
 }
 
+/// The best of these for a question: name, path, category.
+fn best(question: &str, operations: &[(&'static str, &'static str, Category)]) -> &'static str {
+    let docs = operations.iter().map(|(name, path, category)| Doc { path, ..Doc::new(name, *category) });
+    let hits = Index::build(docs).search(question, 1);
+    hits.first().map_or("nothing", |hit| operations[hit.position].0)
+}
+
+#[test]
+fn a_word_before_an_article_tells_to_do_something() {
+    let notes = [("list_notes", "/orders/{id}/notes", Read), ("create_note", "/orders/{id}/notes", Create)];
+    assert_eq!(best("note the order", &notes), "create_note");
+    assert_eq!(best("notes of the order", &notes), "list_notes");
+}
+
+#[test]
+fn a_rare_verb_says_no_more_than_what_it_is_about() {
+    let names = [("rename_shelf", "/shelves/{id}/rename", Execute), ("update_card", "/cards/{id}", Update)];
+    assert_eq!(best("rename a card", &names), "update_card");
+    assert_eq!(best("rename a shelf", &names), "rename_shelf");
+}
+
+#[test]
+fn to_stop_doing_something_is_to_undo_it() {
+    let follows = [
+        ("follow_author", "/authors/{id}/follow", Update),
+        ("unfollow_author", "/authors/{id}/follow", Delete),
+        ("stop_printer", "/printers/{id}/stop", Execute),
+    ];
+    assert_eq!(best("stop following an author", &follows), "unfollow_author");
+    assert_eq!(best("stop the printer", &follows), "stop_printer");
+}
+
+#[test]
+fn what_may_be_done_in_several_ways_is_found_in_each() {
+    let alarms = [("enable_alarm", "/alarm", Update), ("disable_alarm", "/alarm", Delete)];
+    assert_eq!(best("turn off the alarm", &alarms), "disable_alarm");
+    assert_eq!(best("turn the alarm on", &alarms), "enable_alarm");
+}
+
+#[test]
+fn yes_or_no_is_asked_of_an_operation_that_checks() {
+    let members =
+        [("list_members", "/clubs/{id}/members", Read), ("check_member", "/clubs/{id}/members/{name}", Read)];
+    assert_eq!(best("is ann a member of the club", &members), "check_member");
+    assert_eq!(best("who are the members of the club", &members), "list_members");
+    assert_eq!(best("can you show the members", &members), "list_members");
+}
+
+#[test]
+fn who_does_something_is_asked_of_those_who_do_it() {
+    let watching = [
+        ("list_watched_films", "/watched/films", Read),
+        ("list_film_watchers", "/films/{id}/watchers", Read),
+    ];
+    assert_eq!(best("who watches this film", &watching), "list_film_watchers");
+    assert_eq!(best("people who watch the film", &watching), "list_film_watchers");
+}
+
+#[test]
+fn what_belongs_to_one_thing_is_not_what_belongs_to_all() {
+    let comments = [
+        ("list_all_comments", "/films/comments", Read),
+        ("list_comments", "/films/{id}/comments", Read),
+        ("delete_tags", "/films/{id}/tags", Delete),
+        ("delete_tag", "/films/{id}/tags/{tag}", Delete),
+    ];
+    assert_eq!(best("comments on a film", &comments), "list_comments");
+    assert_eq!(best("remove the tag from a film", &comments), "delete_tag");
+    assert_eq!(best("remove all tags from a film", &comments), "delete_tags");
+}
+
+#[test]
+fn a_noun_that_only_introduces_another_hardly_counts() {
+    let loans = [("get_loan_details", "/reports/details", Read), ("get_member", "/members/{id}", Read)];
+    assert_eq!(best("the details of a member", &loans), "get_member");
+    assert_eq!(best("get information about a member", &loans), "get_member");
+}
+
+#[test]
+fn what_an_update_takes_is_what_it_changes() {
+    let doc = |name, path, params| Doc { path, params, ..Doc::new(name, Update) };
+    let docs = [
+        doc("update_cover", "/films/cover/{cover_id}", &["cover_id"][..]),
+        doc("update_film", "/films/{film_id}", &["film_id", "closing_date"][..]),
+    ];
+    let hits = Index::build(docs).search("change the closing date of a film", 1);
+    assert_eq!(hits.iter().map(|hit| hit.position).collect::<Vec<_>>(), [1]);
+}
+
 #[test]
 fn deprecated_operations_stand_behind() {
     let doc = |name| Doc { path: "/parcels", summary: "List parcels", ..Doc::new(name, Read) };

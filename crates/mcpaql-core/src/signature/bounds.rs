@@ -26,8 +26,7 @@ pub(super) fn only_length(schema: &Value) -> bool {
 }
 
 /// ` /* default 30 */`: what the target takes where a caller says nothing. Empty values go without saying.
-pub(super) fn default_comment(schema: &Value) -> Option<String> {
-    let default = schema.get("default")?;
+pub(super) fn default_comment(default: &Value) -> Option<String> {
     let says_something = match default {
         Value::Null | Value::Bool(false) | Value::Object(_) => false,
         Value::Bool(true) | Value::Number(_) => true,

@@ -217,7 +217,7 @@ impl Form<'_> {
         let fields = properties.iter().map(|(name, property)| {
             let mark = if required.contains(&name.as_str()) { "" } else { "?" };
             let text = self.render(property, depth + 1).text;
-            let default = if self.hints { default_comment(property) } else { None };
+            let default = property.get("default").filter(|_| self.hints).and_then(default_comment);
             format!("{}{mark}: {text}{}", key(name), default.unwrap_or_default())
         });
         let fields: Vec<String> = fields.chain(rest).collect();

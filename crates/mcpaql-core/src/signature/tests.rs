@@ -185,6 +185,28 @@ fn a_default_that_only_the_target_knows_is_a_comment() {
 }
 
 #[test]
+fn what_the_api_assumes_looks_like_any_default_of_the_target() {
+    let assumed = |value: Value, param: Param| Param { api_default: Some(value), ..param };
+    let mut op = operation("list_things", Category::Read);
+    op.params = vec![
+        assumed(json!("v2"), param("version", Place::Path, true, json!({"type": "string"}))),
+        assumed(json!(30), param("per_page", Place::Query, false, json!({"type": "integer"}))),
+        assumed(json!(false), param("all", Place::Query, false, json!({"type": "boolean"}))),
+    ];
+    assert_eq!(
+        line(&op),
+        "list_things(version: string /* default \"v2\" */, per_page?: integer /* default 30 */, all?: boolean)"
+    );
+    assert_eq!(call(&op), "list_things(version: string, per_page?: integer, all?: boolean)");
+    let secret = param("key", Place::Query, false, json!({"type": "string"}));
+    op.params = vec![assumed(json!("k"), Param { sensitive: true, ..secret })];
+    assert_eq!(line(&op), "list_things(key?: string)");
+    let mut op = operation("update_thing", Category::Update);
+    op.params = vec![assumed(json!(30), param("size", Place::Body, false, json!({"type": "integer"})))];
+    assert_eq!(line(&op), "update_thing(size?: integer)");
+}
+
+#[test]
 fn a_brief_call_keeps_what_is_required() {
     let mut op = operation("create_issue", Category::Create);
     let text = json!({"type": "string"});

@@ -3,7 +3,7 @@
 use super::Tool;
 use crate::catalog::{Catalog, Entry};
 use crate::operation::Param;
-use crate::validate::fills_default;
+use crate::validate::{assumed_default, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,8 @@ pub(super) fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param])
         if !param.description.is_empty() {
             schema.insert("description".into(), param.description.as_str().into());
         }
-        if let Some(default) = param.default.as_ref().filter(|_| !param.sensitive) {
+        let filled = param.default.as_ref().filter(|_| !param.sensitive);
+        if let Some(default) = filled.or_else(|| assumed_default(operation, param)) {
             schema.insert("default".into(), default.clone());
         }
         properties.insert(param.name.clone(), Value::Object(schema));

@@ -145,12 +145,15 @@ fn a_key_in_the_query_of_a_path() {
 
 #[test]
 fn a_secret_as_the_default_of_a_sensitive_parameter() {
-    let params = format!("params: {{ pin: {{ type: string, sensitive: true, default: {SECRET} }} }}");
-    let text = format!("{HEAD}operations:\n  read:\n    - {{ name: get_it, maps_to: GET /it, {params} }}\n");
-    assert_eq!(
-        credential(&text, SECRET).message,
-        "Field 'operations.read[0].params.pin.default' holds a credential"
-    );
+    for key in ["default", "api_default"] {
+        let params = format!("params: {{ pin: {{ type: string, sensitive: true, {key}: {SECRET} }} }}");
+        let text =
+            format!("{HEAD}operations:\n  read:\n    - {{ name: get_it, maps_to: GET /it, {params} }}\n");
+        assert_eq!(
+            credential(&text, SECRET).message,
+            format!("Field 'operations.read[0].params.pin.{key}' holds a credential")
+        );
+    }
 }
 
 #[test]

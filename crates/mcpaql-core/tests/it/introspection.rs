@@ -1,7 +1,7 @@
 //! Introspection: what an agent finds out, and that it is what validation does.
 
 use crate::generated::plans;
-use crate::support::{catalog, catalog_of, details, introspect, object};
+use crate::support::{catalog, catalog_of, details, document, introspect, object, tool};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::request;
@@ -144,6 +144,29 @@ fn deprecation_defaults_and_bounds_are_shown() {
             {"name": "per_page", "type": "integer", "required": false, "minimum": 1, "maximum": 100, "default": 20},
         ])
     );
+}
+
+#[test]
+fn what_the_api_assumes_is_shown_and_never_sent() {
+    let rest = "operations:
+  read:
+    - name: list_things
+      maps_to: GET /things
+      params: { per_page: { type: integer, api_default: 30 } }
+";
+    let catalog = catalog(rest);
+    let operation = details(&catalog, "list_things");
+    assert_eq!(
+        operation["parameters"],
+        json!([{"name": "per_page", "type": "integer", "required": false, "api_default": 30}])
+    );
+    assert_eq!(operation["signature"], "list_things(per_page?: integer /* default 30 */)");
+    let call = request::prepare_operation(&catalog, "list_things", object(json!({}))).expect("a valid call");
+    assert_eq!(json!(call.args), json!({}));
+    let discrete = Settings { mode: Some(Mode::Discrete), ..Settings::default() };
+    let catalog = catalog_of(&document(rest), &discrete);
+    let schema = &tool(&catalog, "demo_list_things").input_schema;
+    assert_eq!(schema["properties"]["per_page"], json!({"type": "integer", "default": 30}));
 }
 
 #[test]

@@ -512,6 +512,25 @@ fn a_default_that_does_not_fit() {
 }
 
 #[test]
+fn a_default_that_is_sent_and_one_that_is_not() {
+    let both =
+        "      maps_to: GET /a\n      params: { page: { type: integer, default: 1, api_default: 1 } }\n";
+    assert_one(
+        &in_operation(both),
+        &Expected {
+            code: Code::SchemaInvalidValue,
+            place: "10:52",
+            message: "Parameter 'page' has both 'default' and 'api_default'",
+            expected: Some("one of them"),
+            found: None,
+            suggestion: Some(
+                "keep `default` if it is to be sent, `api_default` if it only tells what the API assumes",
+            ),
+        },
+    );
+}
+
+#[test]
 fn an_enum_that_is_no_list() {
     let found =
         in_operation("      maps_to: GET /a\n      params: { state: { type: string, enum: open } }\n");

@@ -252,6 +252,10 @@ fn param(param: &Param, default_place: Option<Place>) -> Node<'_> {
     if let Some(default) = param.default.as_ref().filter(|default| !default.is_null() && !is_secret(param)) {
         out.put("default", default);
     }
+    let assumed = param.api_default.as_ref().filter(|default| !default.is_null() && !is_secret(param));
+    if let Some(default) = assumed.filter(|_| param.default.is_none()) {
+        out.put("api_default", default);
+    }
     let description = super::prose(&param.description);
     out.put_if(!description.is_empty(), "description", || description.into());
     out.0.extend(after);

@@ -62,7 +62,8 @@ fn seen(adapter: Adapter) -> Value {
                 "sent": format!("{:?}", entry.operation.binding),
                 "params": entry.operation.params.iter().map(|param| format!(
                     "{} {} {:?} {} {} {:?} {:?}",
-                    param.name, param.wire, param.place, param.required, param.sensitive, param.style, param.default
+                    param.name, param.wire, param.place, param.required, param.sensitive, param.style,
+                    (&param.default, &param.api_default)
                 )).collect::<Vec<_>>(),
                 "details": asked(&catalog, json!({"query": "operations", "name": entry.operation.name})),
             })

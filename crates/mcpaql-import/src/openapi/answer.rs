@@ -7,6 +7,8 @@ use super::schema::shape;
 use super::text::{FIELD_TEXT, brief};
 use mcpaql_core::library::Given;
 use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// Fields that hold the items of a list, the likeliest first.
 const ITEM_FIELDS: [&str; 22] = [
@@ -259,8 +261,36 @@ fn is_object(schema: &Value) -> bool {
     ["properties", "allOf", "oneOf", "anyOf"].iter().any(|key| schema.get(key).is_some())
 }
 
+/// Answers in outline that were looked at: most operations give one of a few types.
+#[derive(Debug, Default)]
+pub(super) struct Answers(Mutex<HashMap<(String, String), Given>>);
+
+/// So many are kept.
+const MOST_ANSWERS: usize = 4096;
+
+impl Answers {
+    /// The answer in outline; one that is only referred to is looked at once.
+    pub(super) fn given(&self, cx: &Context<'_>, schema: &Value, base: &str) -> Given {
+        let read = || given(cx, &look(cx, schema, base));
+        let alone = schema.as_object().is_some_and(|schema| schema.len() == 1);
+        let Some(reference) = word(schema, "$ref").filter(|_| alone) else { return read() };
+        let key = (base.to_owned(), reference.to_owned());
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(given) = known().get(&key) {
+            return given.clone();
+        }
+        // Not under the lock: a reference may lead into another document.
+        let given = read();
+        let mut known = known();
+        if known.len() < MOST_ANSWERS {
+            known.insert(key, given.clone());
+        }
+        given
+    }
+}
+
 /// The answer in outline.
-pub(super) fn given(cx: &Context<'_>, seen: &Seen) -> Given {
+fn given(cx: &Context<'_>, seen: &Seen) -> Given {
     let mut given = Given { list: seen.items.is_some(), ..Given::default() };
     let Some((schema, base)) = &seen.thing else { return given };
     given.type_name = type_name(cx, schema, base);

@@ -7,13 +7,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::answer::{self, Response};
+use super::answer::{self, Answers, Response};
 use super::body::{self, Body};
 use super::document::escaped;
 use super::params::{self, Draft, File};
 use super::refs::Refs;
-use super::schema::Writer;
-use super::text::{PARAM_TEXT, brief, with_default};
+use super::schema::{Writer, Written};
+use super::text::{PARAM_TEXT, brief};
 use super::type_names::TypeNames;
 use super::{examples, names, pages};
 use indexmap::IndexMap;
@@ -122,13 +122,55 @@ struct Drafted {
     body: Option<Body>,
 }
 
+impl Drafted {
+    /// Whether the document has values of its own for a call.
+    fn has_example(&self) -> bool {
+        self.body.as_ref().is_some_and(|body| body.example.is_some())
+            || self.drafts.iter().any(|draft| draft.required && draft.example.is_some())
+    }
+}
+
 /// Reads one operation whole; `path_params` are the parameters of its path item.
 #[must_use]
 pub fn details(cx: &Context<'_>, head: &Operation, path_params: &[Value], operation: &Value) -> Details {
+    let mut notes = Vec::new();
+    let drafted = drafted(cx, head, path_params, operation, false, &mut notes);
     let mut writer = Writer::new(cx);
-    let Drafted { drafts, names, body } = drafted(cx, head, path_params, operation, false, &mut writer.notes);
+    writer.notes = notes;
+    read(cx, head, operation, drafted, &mut writer)
+}
+
+/// Reads one of many operations. The types that it reaches are `written` once for all of them and are left out of its
+/// own, unless it has examples: these are tried out against its types.
+pub(super) fn details_sharing(
+    cx: &Context<'_>,
+    head: &Operation,
+    path_params: &[Value],
+    operation: &Value,
+    written: &mut Written,
+) -> Details {
+    let mut notes = Vec::new();
+    let drafted = drafted(cx, head, path_params, operation, false, &mut notes);
+    let mut writer = match drafted.has_example() {
+        true => Writer::new(cx),
+        false => Writer::sharing(cx, written),
+    };
+    writer.notes = notes;
+    let details = read(cx, head, operation, drafted, &mut writer);
+    writer.give_back(written);
+    details
+}
+
+fn read(
+    cx: &Context<'_>,
+    head: &Operation,
+    operation: &Value,
+    drafted: Drafted,
+    writer: &mut Writer<'_>,
+) -> Details {
+    let Drafted { drafts, names, body } = drafted;
     let params: Vec<Param> =
-        drafts.iter().zip(&names).map(|(draft, name)| param(&mut writer, draft, name)).collect();
+        drafts.iter().zip(&names).map(|(draft, name)| param(writer, draft, name)).collect();
     writer.place = "requestBody".to_owned();
     writer.finish();
     let whole = body.as_ref().is_some_and(|body| body.whole);
@@ -143,7 +185,7 @@ pub fn details(cx: &Context<'_>, head: &Operation, path_params: &[Value], operat
         .unwrap_or_default();
     let link = response.as_ref().is_some_and(|response| response.link);
     let pagination = pages::pages(head, &params, &seen, link);
-    let returns = response.and_then(|response| returns(&mut writer, response));
+    let returns = response.and_then(|response| returns(writer, response));
     let body_param = names.last().filter(|_| whole).cloned();
     Details {
         path: path(head, &drafts, &names),
@@ -154,14 +196,20 @@ pub fn details(cx: &Context<'_>, head: &Operation, path_params: &[Value], operat
         body: body.as_ref().map_or(BodyForm::Json, |body| body.form),
         content_type: body.and_then(|body| body.content_type),
         body_param,
-        types: writer.types,
-        notes: writer.notes,
+        types: std::mem::take(&mut writer.types),
+        notes: std::mem::take(&mut writer.notes),
     }
 }
 
 /// What discovery needs to know of an operation: names only.
 #[must_use]
-pub fn outline(cx: &Context<'_>, head: &Operation, path_params: &[Value], operation: &Value) -> Outline {
+pub(super) fn outline(
+    cx: &Context<'_>,
+    head: &Operation,
+    path_params: &[Value],
+    operation: &Value,
+    answers: &Answers,
+) -> Outline {
     let Drafted { drafts, names, .. } = drafted(cx, head, path_params, operation, true, &mut Vec::new());
     let needs = drafts.iter().zip(names).map(|(draft, name)| Need {
         name,
@@ -170,7 +218,7 @@ pub fn outline(cx: &Context<'_>, head: &Operation, path_params: &[Value], operat
     });
     let answer = answer::response(cx, operation)
         .and_then(|response| response.schema)
-        .map(|(schema, base)| answer::given(cx, &answer::look(cx, &schema, &base)))
+        .map(|(schema, base)| answers.given(cx, &schema, &base))
         .filter(|given| *given != Given::default());
     Outline { params: needs.collect(), answer }
 }
@@ -220,12 +268,13 @@ fn param(writer: &mut Writer<'_>, draft: &Draft, name: &str) -> Param {
     let text = text
         .or(draft.schema.get("description").and_then(Value::as_str))
         .or(own.as_ref().and_then(Value::as_str));
-    let mut description = with_default(brief(text.unwrap_or_default(), PARAM_TEXT), default.as_ref());
+    let mut description = brief(text.unwrap_or_default(), PARAM_TEXT);
     if deprecated && !description.to_ascii_lowercase().contains("deprecated") {
         description = format!("Deprecated. {description}").trim_end().to_owned();
     }
     let mut param = Param::new(name, draft.place, Value::Null);
     param.sensitive = is_secret(name, &schema);
+    param.api_default = default.filter(|default| !default.is_null() && !param.sensitive);
     param.wire.clone_from(&draft.wire);
     param.required = draft.required;
     param.description = description;

@@ -1,5 +1,6 @@
 //! A whole document in memory, for tests of its parts.
 
+use super::answer::Answers;
 use super::details::{Context, Details, Version, details, outline, type_named};
 use super::refs::{Refs, Resolved};
 use super::type_names::TypeNames;
@@ -83,7 +84,7 @@ impl Api {
     }
 
     pub(super) fn outline(&self, method: &str, path: &str, operation: Value) -> Outline {
-        self.with(|cx| outline(cx, &head(method, path), &[], &operation))
+        self.with(|cx| outline(cx, &head(method, path), &[], &operation, &Answers::default()))
     }
 
     pub(super) fn type_named(&self, name: &str) -> Option<Value> {

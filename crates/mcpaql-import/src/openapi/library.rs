@@ -1,10 +1,12 @@
 //! A described API whose operations are read one at a time.
 
+use super::answer::Answers;
 use super::collection;
 use super::details::{self, Context, Details, Note, Version};
 use super::document::Document;
 use super::heads::{Draft, Home, draft};
 use super::refs::{Documents, Refs};
+use super::schema::Written;
 use super::security::{Asked, Security};
 use super::servers::{self, Site};
 use super::type_names::TypeNames;
@@ -28,6 +30,7 @@ pub struct Described {
     setting: Setting,
     /// Named when the first type is asked for.
     types: OnceLock<TypeNames>,
+    answers: Answers,
 }
 
 /// What was decided about an operation.
@@ -121,7 +124,7 @@ impl Described {
         entries: Vec<Entry>,
         setting: Setting,
     ) -> Described {
-        Described { documents, homes, entries, setting, types: OnceLock::new() }
+        Described { documents, homes, entries, setting, types: OnceLock::new(), answers: Answers::default() }
     }
 
     /// Where references lead.
@@ -157,8 +160,23 @@ impl Described {
     /// The operation in that position, and what was changed or left out of it.
     #[must_use]
     pub fn read(&self, index: usize) -> Option<(Full, Vec<Note>)> {
+        self.read_with(index, details::details)
+    }
+
+    /// The same for one of many operations: types that are `written` for all of them are left out.
+    pub(super) fn read_sharing(&self, index: usize, written: &mut Written) -> Option<(Full, Vec<Note>)> {
+        self.read_with(index, |cx, head, path_params, operation| {
+            details::details_sharing(cx, head, path_params, operation, written)
+        })
+    }
+
+    fn read_with(
+        &self,
+        index: usize,
+        details: impl FnOnce(&Context<'_>, &Operation, &[Value], &Value) -> Details,
+    ) -> Option<(Full, Vec<Note>)> {
         let Source { base, mut head, operation, path_params, query } = self.source(index)?;
-        let mut details = details::details(&self.context(&base), &head, &path_params, &operation);
+        let mut details = details(&self.context(&base), &head, &path_params, &operation);
         let types = std::mem::take(&mut details.types);
         let notes = std::mem::take(&mut details.notes);
         complete(&mut head, details);
@@ -265,7 +283,8 @@ impl Library for Described {
 
     fn outline(&self, index: usize) -> Outline {
         let Some(source) = self.source(index) else { return Outline::default() };
-        details::outline(&self.context(&source.base), &source.head, &source.path_params, &source.operation)
+        let context = self.context(&source.base);
+        details::outline(&context, &source.head, &source.path_params, &source.operation, &self.answers)
     }
 
     fn type_names(&self) -> Vec<String> {

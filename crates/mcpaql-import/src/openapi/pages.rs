@@ -184,18 +184,15 @@ fn may_count(param: &Param, number: bool) -> bool {
 
 /// The first of these names among the answer's fields: the whole path or its last word.
 fn field(seen: &Seen, names: &[&str]) -> Option<String> {
+    let spelled: Vec<(String, Option<String>)> = seen
+        .fields
+        .iter()
+        .map(|field| (snake_case(field), field.rsplit_once('.').map(|(_, last)| snake_case(last))))
+        .collect();
     names.iter().find_map(|name| {
-        seen.fields
-            .iter()
-            .find(|field| snake_case(field) == *name)
-            .or_else(|| {
-                let last = |field: &&String| {
-                    field.contains('.')
-                        && field.rsplit('.').next().is_some_and(|last| snake_case(last) == *name)
-                };
-                seen.fields.iter().find(last)
-            })
-            .cloned()
+        let whole = spelled.iter().position(|(whole, _)| whole == name);
+        let place = whole.or_else(|| spelled.iter().position(|(_, last)| last.as_deref() == Some(name)))?;
+        seen.fields.get(place).cloned()
     })
 }
 

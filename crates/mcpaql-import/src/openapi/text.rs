@@ -1,7 +1,6 @@
 //! Descriptions, short enough to be read by a model with every call.
 
 use super::markdown;
-use std::borrow::Cow;
 
 /// Characters of a parameter's description that stay.
 pub(super) const PARAM_TEXT: usize = 300;
@@ -30,28 +29,9 @@ pub(super) fn brief(text: &str, limit: usize) -> String {
     }
 }
 
-/// `Default: 30.` behind the text, unless the text speaks of a default already.
-pub(super) fn with_default(text: String, default: Option<&serde_json::Value>) -> String {
-    let shown: Cow<'_, str> = match default {
-        None | Some(serde_json::Value::Null) => return text,
-        Some(serde_json::Value::String(word)) if word.is_empty() => return text,
-        Some(serde_json::Value::String(word)) => word.as_str().into(),
-        Some(value) => value.to_string().into(),
-    };
-    if shown.chars().count() > 40 || shown.contains('\n') || text.to_ascii_lowercase().contains("default") {
-        return text;
-    }
-    match text.trim_end() {
-        "" => format!("Default: {shown}."),
-        told if told.ends_with(['.', '!', '?', '…']) => format!("{told} Default: {shown}."),
-        told => format!("{told}. Default: {shown}."),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn long_texts_end_with_a_sentence_or_a_word() {
@@ -59,16 +39,5 @@ mod tests {
         assert_eq!(brief("The first sentence. The second one goes on.", 30), "The first sentence.");
         assert_eq!(brief("No sentence ends here, at all, anywhere", 24), "No sentence ends here…");
         assert_eq!(brief("äöüäöüäöüäöü", 4), "äöüä…");
-    }
-
-    #[test]
-    fn a_default_is_told_once() {
-        let with = |text: &str, value| with_default(text.to_owned(), Some(&value));
-        assert_eq!(with("Items per page", json!(30)), "Items per page. Default: 30.");
-        assert_eq!(with("", json!("open")), "Default: open.");
-        assert_eq!(with("By default 30.", json!(30)), "By default 30.");
-        assert_eq!(with("Items.", json!(null)), "Items.");
-        assert_eq!(with("Items.", json!("x".repeat(50))), "Items.");
-        assert_eq!(with_default("Items.".to_owned(), None), "Items.");
     }
 }

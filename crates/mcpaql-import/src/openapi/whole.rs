@@ -2,6 +2,7 @@
 
 use super::Import;
 use super::details::Note;
+use super::schema::Written;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Adapter;
 use mcpaql_core::catalog::{self, Catalog, Settings};
@@ -27,14 +28,14 @@ pub fn whole(import: &Import) -> Whole {
     let catalog = catalog::compile_deferred(import.adapter.clone(), library, &Settings::default()).catalog;
     let mut notes = IndexMap::new();
     let mut types: IndexMap<String, Value> = IndexMap::new();
+    let mut written = Written::default();
     let mut operations = Vec::with_capacity(adapter.operations.len());
     for index in 0..adapter.operations.len() {
-        let Some((Full { mut operation, types: reached }, found)) = import.library.read(index) else {
-            continue;
-        };
+        let Some((mut full, found)) = import.library.read_sharing(index, &mut written) else { continue };
         if let Some(catalog) = &catalog {
-            complete(&mut operation, catalog);
+            complete(&mut full, catalog);
         }
+        let Full { operation, types: reached } = full;
         for (name, body) in reached {
             add(&mut types, name, body);
         }
@@ -43,17 +44,23 @@ pub fn whole(import: &Import) -> Whole {
         }
         operations.push(operation);
     }
+    for (name, body) in written.into_types() {
+        add(&mut types, name, body);
+    }
     types.sort_unstable_keys();
     adapter.operations = operations;
     adapter.types = types;
     Whole { adapter, notes }
 }
 
-fn complete(operation: &mut mcpaql_core::operation::Operation, catalog: &Catalog) {
-    let Some(entry) = catalog.get(&operation.name) else { return };
-    let shown = catalog.whole(entry).map(|whole| whole.operation.examples.as_slice()).unwrap_or_default();
-    operation.examples.retain(|example| shown.contains(example));
-    for (param, producers) in catalog.producers(entry) {
+fn complete(full: &mut Full, catalog: &Catalog) {
+    let Some(entry) = catalog.get(&full.operation.name) else { return };
+    if !full.operation.examples.is_empty() {
+        let shown = catalog.examples(entry, full.clone());
+        full.operation.examples.retain(|example| shown.contains(example));
+    }
+    let operation = &mut full.operation;
+    for (param, producers) in catalog.inferred_producers(entry) {
         if let Some(param) = operation.params.iter_mut().find(|own| own.name == param)
             && param.from.is_empty()
         {

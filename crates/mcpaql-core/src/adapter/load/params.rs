@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 /// Keys of a parameter besides the vocabulary of its schema.
 pub(super) const PARAM_KEYS: &[&str] =
-    &["name", "in", "as", "sensitive", "style", "explode", "allow_reserved", "from"];
+    &["name", "in", "as", "sensitive", "style", "explode", "allow_reserved", "from", "api_default"];
 
 /// Where a request may carry a parameter.
 pub(super) const PLACES: &[&str] = &["path", "query", "header", "cookie", "body"];
@@ -180,6 +180,8 @@ fn param(
     param.description = reader.string(&object, "description").unwrap_or_default();
     // An explicit `default: null` says no more than no default.
     param.default = object.get("default").cloned();
+    param.api_default = object.get("api_default").filter(|default| !default.is_null()).cloned();
+    check_defaults(reader, &object, &param);
     if let Some(map) = schema.as_object_mut() {
         map.shift_remove("description");
         map.shift_remove("default");
@@ -188,19 +190,39 @@ fn param(
             map.shift_remove("examples");
         }
     }
-    if param.sensitive && matches!(&param.default, Some(Value::String(_) | Value::Number(_))) {
-        secrets::report(
-            reader,
-            &object.at("default"),
-            "remove the default: the caller sends the secret, or `auth` names a variable that holds it",
-        );
-    }
     param.schema = schema;
     let form = reader.choice(&object, "style", STYLES, parse_style);
     let explode = reader.boolean(&object, "explode");
     let reserved = reader.boolean(&object, "allow_reserved").unwrap_or(false);
     param.from = reader.strings(&object, "from");
     Some(Draft { param, place, pointer, form, explode, reserved })
+}
+
+/// A secret has no default, and what is filled in leaves nothing for the target to assume.
+fn check_defaults(reader: &mut Reader, object: &Object<'_>, param: &Param) {
+    for (key, default) in [("default", &param.default), ("api_default", &param.api_default)] {
+        if param.sensitive && matches!(default, Some(Value::String(_) | Value::Number(_))) {
+            secrets::report(
+                reader,
+                &object.at(key),
+                "remove the default: the caller sends the secret, or `auth` names a variable that holds it",
+            );
+        }
+    }
+    if param.default.is_some() && param.api_default.is_some() {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                object.at("api_default"),
+                format!("Parameter '{}' has both 'default' and 'api_default'", param.name),
+            )
+            .at_key()
+            .expected("one of them")
+            .suggest(
+                "keep `default` if it is to be sent, `api_default` if it only tells what the API assumes",
+            ),
+        );
+    }
 }
 
 struct SchemaPart {

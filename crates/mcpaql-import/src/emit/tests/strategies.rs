@@ -169,7 +169,8 @@ fn param(index: usize) -> impl Strategy<Value = Param> {
     let places = select(vec![Place::Path, Place::Query, Place::Header, Place::Body]);
     let name = select(vec!["id", "on", "page_size", "version", "filter"]);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    (name, places, schemas(), prose(), option::of(values()), flags)
+    let default = option::of((any::<bool>(), values()));
+    (name, places, schemas(), prose(), default, flags)
         .prop_flat_map(|(name, place, schema, about, default, flags)| {
             (Just((name, place, schema, about, default, flags)), styles(place))
         })
@@ -181,7 +182,12 @@ fn param(index: usize) -> impl Strategy<Value = Param> {
             param.required = required || place == Place::Path;
             param.sensitive = sensitive;
             param.description = about;
-            param.default = default.filter(|default| !default.is_null() && !sensitive);
+            let default = default.filter(|(_, default)| !default.is_null() && !sensitive);
+            match default {
+                Some((true, sent)) => param.default = Some(sent),
+                Some((false, assumed)) => param.api_default = Some(assumed),
+                None => {}
+            }
             if sensitive && let Some(map) = param.schema.as_object_mut() {
                 map.shift_remove("example");
             }

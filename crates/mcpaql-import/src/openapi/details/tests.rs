@@ -143,10 +143,13 @@ fn the_documents_own_examples_make_a_call() {
 fn defaults_are_told_and_never_filled_in() {
     let operation = json!({
         "parameters": [{"name": "per_page", "in": "query", "description": "Page size", "schema": {"type": "integer", "default": 30}}],
-        "requestBody": {"content": {"application/json": {"schema": {"properties": {"state": {"type": "string", "default": "open"}}}}}},
+        "requestBody": {"content": {"application/json": {"schema": {"properties": {
+            "state": {"type": "string", "default": "open"}, "token": {"type": "string", "format": "password", "default": "hunter2"}}}}}},
     });
     let read = empty().read("PATCH", "/a", operation);
-    assert_eq!(param(&read, "per_page").description, "Page size. Default: 30.");
-    assert_eq!(param(&read, "state").description, "Default: open.");
+    assert_eq!(param(&read, "per_page").api_default, Some(json!(30)));
+    assert_eq!(param(&read, "per_page").description, "Page size");
+    assert_eq!(param(&read, "state").api_default, Some(json!("open")));
+    assert_eq!(param(&read, "token").api_default, None);
     assert!(read.params.iter().all(|param| param.default.is_none() && param.schema.get("default").is_none()));
 }

@@ -2,6 +2,7 @@
 
 use super::object::is_nullable;
 use super::{Writer, non_empty};
+use indexmap::IndexSet;
 use mcpaql_core::schema::pattern_mistake;
 use serde_json::{Map, Number, Value, json};
 
@@ -121,15 +122,15 @@ impl Writer<'_> {
         if kind == "array" && of_items(map).is_some() {
             return;
         }
-        let mut kept: Vec<Value> = Vec::with_capacity(values.len());
+        let mut kept: IndexSet<Value> = IndexSet::with_capacity(values.len());
         for value in values {
             let value = as_kind(value, &kind);
             if value.is_null() && !kind.is_empty() && kind != "null" {
                 out.insert("nullable".into(), true.into());
                 continue;
             }
-            if fits(&value, &kind) && !kept.contains(&value) {
-                kept.push(value);
+            if fits(&value, &kind) {
+                kept.insert(value);
             }
         }
         if kept.is_empty() {
@@ -140,7 +141,7 @@ impl Writer<'_> {
             }
             return;
         }
-        out.insert("enum".into(), Value::Array(kept));
+        out.insert("enum".into(), Value::from_iter(kept));
     }
 
     fn bounds(&mut self, map: &Map<String, Value>, out: &mut Map<String, Value>) {

@@ -8,19 +8,22 @@
 mod keywords;
 mod object;
 mod variants;
+mod written;
 
 #[cfg(test)]
 mod tests;
 
 pub(super) use object::{Additional, Shape, shape};
+pub(super) use written::Written;
 
 use super::details::{Context, Note};
 use super::refs::Resolved;
 use super::text::{FIELD_TEXT, brief};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
+use written::{Body, Reached};
 
 /// References from a request to a type that is still written out.
 const MAX_REFERENCES: usize = 6;
@@ -46,16 +49,14 @@ pub(super) enum Side {
 
 /// A type that was referred to and is not written yet.
 struct Pending {
-    name: String,
-    target: Resolved,
-    side: Side,
+    reached: Reached,
     references: usize,
 }
 
 /// Writes the schemas of one operation and collects the types they reach.
 pub(super) struct Writer<'a> {
     cx: &'a Context<'a>,
-    /// Every type that was reached.
+    /// Every type that was reached, without those that are shared.
     pub(super) types: IndexMap<String, Value>,
     /// What was changed or left out.
     pub(super) notes: Vec<Note>,
@@ -67,7 +68,13 @@ pub(super) struct Writer<'a> {
     known: HashSet<String>,
     queue: VecDeque<Pending>,
     references: usize,
-    one_sided: HashMap<String, bool>,
+    written: Written,
+    /// Types are written once and kept in `written`, for the next operation as well.
+    sharing: bool,
+    /// What the type that is being written refers to.
+    reached: IndexMap<String, Reached>,
+    /// Types that were taken from the queue.
+    finished: usize,
     left_open: usize,
     answering: bool,
 }
@@ -84,9 +91,24 @@ impl<'a> Writer<'a> {
             known: HashSet::new(),
             queue: VecDeque::new(),
             references: 0,
-            one_sided: HashMap::new(),
+            written: Written::default(),
+            sharing: false,
+            reached: IndexMap::new(),
+            finished: 0,
             left_open: 0,
             answering: false,
+        }
+    }
+
+    /// The same for one of many operations, with what was written for those before it.
+    pub(super) fn sharing(cx: &'a Context<'a>, written: &mut Written) -> Writer<'a> {
+        Writer { written: std::mem::take(written), sharing: true, ..Writer::new(cx) }
+    }
+
+    /// Hands on what is shared, to the next operation.
+    pub(super) fn give_back(self, written: &mut Written) {
+        if self.sharing {
+            *written = self.written;
         }
     }
 
@@ -104,27 +126,48 @@ impl<'a> Writer<'a> {
 
     /// Writes the types that were referred to, the nearest first.
     pub(super) fn finish(&mut self) {
-        while let Some(pending) = self.queue.pop_front() {
-            let far = pending.references > MAX_REFERENCES || self.types.len() >= MAX_TYPES;
-            let body = if far {
+        while let Some(Pending { reached, references }) = self.queue.pop_front() {
+            let far = references > MAX_REFERENCES || self.finished >= MAX_TYPES;
+            self.finished += 1;
+            if far {
                 self.left_open += usize::from(!self.answering);
-                open(&pending.target.value)
-            } else {
-                let outer = (self.side, self.references, self.nesting);
-                (self.side, self.references, self.nesting) = (pending.side, pending.references, MAX_NESTING);
-                let place = std::mem::replace(&mut self.place, pending.name.clone());
-                let body = self.body(&pending.target);
-                self.place = place;
-                (self.side, self.references, self.nesting) = outer;
-                body
-            };
-            self.types.insert(pending.name, body);
+                self.types.insert(reached.name, reached.open);
+            } else if let Some(body) = self.written.body(&reached.key) {
+                self.notes.extend(body.notes.iter().cloned());
+                for next in &body.reached {
+                    if self.known.insert(next.name.clone()) {
+                        self.queue.push_back(Pending { reached: next.clone(), references: references + 1 });
+                    }
+                }
+            } else if let Some(target) = self.written.target(&reached.key) {
+                let body = self.pending(&reached, &target, references);
+                if self.sharing {
+                    self.written.keep(reached.key, body);
+                } else {
+                    self.types.insert(body.name, body.value);
+                }
+            }
         }
         if self.left_open > 0 {
             let what = format!("{} types far from the request are left open", self.left_open);
             self.note(what, true);
             self.left_open = 0;
         }
+    }
+
+    /// A type that was referred to, from so many references away.
+    fn pending(&mut self, reached: &Reached, target: &Resolved, references: usize) -> Body {
+        let outer = (self.side, self.references, self.nesting);
+        (self.side, self.references, self.nesting) = (reached.side, references, MAX_NESTING);
+        let place = std::mem::replace(&mut self.place, reached.name.clone());
+        let noted = self.notes.len();
+        self.reached.clear();
+        let value = self.body(target);
+        self.place = place;
+        (self.side, self.references, self.nesting) = outer;
+        let notes = if self.sharing { self.notes.iter().skip(noted).cloned().collect() } else { Vec::new() };
+        let next = std::mem::take(&mut self.reached).into_values().collect();
+        Body { name: reached.name.clone(), value, notes, reached: next }
     }
 
     /// A named type itself.
@@ -228,14 +271,17 @@ impl<'a> Writer<'a> {
     fn named(&mut self, target: Resolved) -> String {
         let input = self.side == Side::Request && self.is_one_sided(&target);
         let name = self.cx.types.name(&target.base, &target.pointer, input);
-        if self.known.insert(name.clone()) {
+        let new = self.known.insert(name.clone());
+        if new || (self.sharing && !self.reached.contains_key(&name)) {
             let side = if input { Side::Request } else { Side::Answer };
-            self.queue.push_back(Pending {
-                name: name.clone(),
-                target,
-                side,
-                references: self.references + 1,
-            });
+            let reached = Reached::new(name.clone(), &target, side);
+            self.written.expect(&reached.key, target);
+            if self.sharing {
+                self.reached.insert(name.clone(), reached.clone());
+            }
+            if new {
+                self.queue.push_back(Pending { reached, references: self.references + 1 });
+            }
         }
         name
     }
@@ -243,7 +289,7 @@ impl<'a> Writer<'a> {
     /// Whether the type, or one that it reaches, has fields that only one side has: it then has two forms.
     fn is_one_sided(&mut self, target: &Resolved) -> bool {
         let start = key(target);
-        if let Some(known) = self.one_sided.get(&start) {
+        if let Some(known) = self.written.one_sided.get(&start) {
             return *known;
         }
         let mut seen: HashSet<String> = HashSet::from([start.clone()]);
@@ -264,12 +310,13 @@ impl<'a> Writer<'a> {
                 }
             }
         }
+        let known = &mut self.written.one_sided;
         if found {
-            self.one_sided.insert(start, true);
+            known.insert(start, true);
         } else if seen.len() < MAX_LOOKED_THROUGH {
-            self.one_sided.extend(seen.into_iter().map(|key| (key, false)));
+            known.extend(seen.into_iter().map(|key| (key, false)));
         } else {
-            self.one_sided.insert(start, false);
+            known.insert(start, false);
         }
         found
     }

@@ -1,0 +1,361 @@
+//! A question word by word: what shall be done, with what, and how much each word counts.
+//!
+//! What always holds: every word is looked at once, from the left, and no more of them than [`MOST_WORDS`].
+
+use super::intent::Intent;
+use super::query::Number;
+use super::stem::{singular, stem};
+use super::vocabulary::{Phrase, Vocabulary};
+use super::words::each_word;
+use crate::operation::Category;
+
+/// Longer questions are read up to here.
+const MOST_BYTES: usize = 4096;
+/// Further words are not read.
+const MOST_WORDS: usize = 48;
+/// How much a verb counts that half of all operations start with.
+const COMMON_VERB: f32 = 0.3;
+/// How much a word counts that looks like part of somebody's name or a title.
+const PROPER_NAME: f32 = 0.2;
+/// How much a noun counts that only introduces another: `the title of an issue`.
+const LIGHT: f32 = 0.3;
+/// How much the verb counts that a command starts with, where it is a rare one.
+const COMMAND: f32 = 1.5;
+/// How much a word counts for what it hints at.
+const HINT: f32 = 0.22;
+/// How much a question that yes or no answers asks for an operation that checks something.
+const CHECK: f32 = 0.6;
+/// Once a word of this weight was said, others may be said in addition.
+const ASIDE: f32 = 0.9;
+/// What is said in addition counts so much less, with each clause.
+const CLAUSE: f32 = 0.8;
+/// What is said in addition counts no less than this.
+const LEAST_ASIDE: f32 = 0.5;
+/// How far a verb's second word may stand from its first.
+const REACH: usize = 5;
+
+/// A word as it was written.
+#[derive(Debug)]
+pub(super) struct Word {
+    text: String,
+    stem: String,
+    proper: bool,
+}
+
+/// A stem that was asked for.
+pub(super) struct Asked<'q> {
+    pub(super) stem: &'q str,
+    pub(super) weight: f32,
+    /// Only hints at these, and means nothing itself.
+    pub(super) hints: &'q [String],
+    pub(super) role: Role,
+    pub(super) number: Option<Number>,
+}
+
+/// What a word does in the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Says what shall be done.
+    Verb,
+    /// Names what shall be dealt with.
+    Object,
+    /// Says what the people do who are asked for: `who watches`.
+    Deed,
+    /// Says something else.
+    Other,
+}
+
+impl<'q> Asked<'q> {
+    const fn new(stem: &'q str, weight: f32, role: Role) -> Asked<'q> {
+        Asked { stem, weight, hints: &[], role, number: None }
+    }
+}
+
+/// What was understood of a question.
+pub(super) struct Reading<'q> {
+    pub(super) asked: Vec<Asked<'q>>,
+    pub(super) intent: Intent,
+    pub(super) number: Option<Number>,
+    words: &'q [Word],
+    vocabulary: &'q Vocabulary,
+    /// The words that stand together with the present one.
+    group: Group,
+    /// Whether a verb may come next.
+    verb_next: bool,
+    /// Whether somebody's words or the name of something follow.
+    content: bool,
+    /// Whether people were asked for whose deed comes next.
+    who: bool,
+    /// How much what follows counts.
+    aside: f32,
+}
+
+/// Words that stand together, of which the last says what all are about: `the stale feature branch`.
+#[derive(Debug, Default)]
+struct Group {
+    /// The last of them so far that says something.
+    last: Option<usize>,
+    /// Whether an article before them says that one is meant.
+    one: bool,
+    /// Whether the word before them says that it is known which.
+    known: bool,
+    /// Whether an earlier group said already what shall be dealt with.
+    done: bool,
+}
+
+/// Takes the words in turn.
+pub(super) fn understand<'q>(words: &'q [Word], vocabulary: &'q Vocabulary) -> Reading<'q> {
+    let mut reading = Reading {
+        asked: Vec::new(),
+        intent: Intent::default(),
+        number: None,
+        words,
+        vocabulary,
+        group: Group::default(),
+        verb_next: true,
+        content: false,
+        who: false,
+        aside: 1.0,
+    };
+    if decides(words, vocabulary) {
+        reading.asked.push(Asked::new("check", CHECK, Role::Other));
+    }
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += reading.take(at, word);
+    }
+    reading.close_group();
+    reading
+}
+
+impl<'q> Reading<'q> {
+    /// Reads what stands there; says how many words that were.
+    fn take(&mut self, at: usize, word: &'q Word) -> usize {
+        let vocabulary = self.vocabulary;
+        if let Some((length, phrase)) = phrase_at(self.words, at, vocabulary) {
+            self.take_phrase(phrase);
+            return length;
+        }
+        if at == 0 && vocabulary.asks(&word.text) {
+            self.intent = Intent::of(Category::Read);
+        }
+        let caller = means_caller(self.words, at);
+        let hints = vocabulary.hints(if caller { "my" } else { &word.text });
+        if !hints.is_empty() {
+            self.asked.push(Asked { hints, ..Asked::new("", HINT, Role::Other) });
+        }
+        if matches!(word.text.as_str(), "who" | "whom") {
+            self.number = self.number.or(Some(Number::Several));
+            self.who = true;
+        }
+        if vocabulary.turns_aside(&word.text) && self.asked.iter().any(|asked| asked.weight >= ASIDE) {
+            self.aside *= CLAUSE;
+        }
+        let next = self.words.get(at + 1);
+        let before = at.checked_sub(1).and_then(|before| self.words.get(before));
+        let introduced = before.is_some_and(|before| vocabulary.is_light(&before.stem));
+        let quotes = vocabulary.quotes(&word.text) && !self.asked.is_empty() && !introduced;
+        self.content |= quotes;
+        let of_whom = next.is_some_and(|next| next.text == "who") && vocabulary.is_person(&word.stem);
+        if quotes || of_whom || vocabulary.is_empty(&word.text) {
+            self.pass(word);
+        } else if self.verb_next && self.intent.is_unknown() && ends_doing(word, next) {
+            self.intent = Intent::of(Category::Delete);
+            self.verb_next = false;
+        } else {
+            self.take_word(word, at == 0, next);
+        }
+        1
+    }
+
+    fn take_phrase(&mut self, phrase: &'q Phrase) {
+        self.close_group();
+        self.intent = self.intent.or(phrase.intent);
+        if !phrase.stands_for.is_empty() {
+            let role = if phrase.intent.is_unknown() { Role::Other } else { Role::Verb };
+            let weight = verb_weight(&phrase.stands_for, self.vocabulary);
+            self.asked.push(Asked::new(&phrase.stands_for, weight, role));
+        }
+        self.verb_next = false;
+    }
+
+    /// A word that says nothing itself, but something about what follows.
+    fn pass(&mut self, word: &Word) {
+        self.close_group();
+        let text = word.text.as_str();
+        self.group.one = matches!(text, "a" | "an" | "this" | "that");
+        self.group.known =
+            self.vocabulary.is_determiner(text) && !matches!(text, "all" | "every" | "these" | "those");
+        self.verb_next |= matches!(text, "to" | "and" | "please" | "then" | "by" | "you");
+    }
+
+    /// A word that says something.
+    fn take_word(&mut self, word: &'q Word, first: bool, next: Option<&Word>) {
+        let mut weight = verb_weight(&word.stem, self.vocabulary);
+        let verb = if self.verb_next { self.verb(word, first, next) } else { Intent::default() };
+        let light = !word.proper
+            && !self.content
+            && self.vocabulary.is_light(&word.stem)
+            && next.is_some_and(|next| matches!(next.text.as_str(), "of" | "for" | "about" | "on"));
+        let mut role = Role::Other;
+        if !verb.is_unknown() && self.intent.is_unknown() {
+            role = Role::Verb;
+            if weight >= 1.0 {
+                weight = COMMAND;
+            }
+        } else if weight >= 1.0 && !light {
+            self.number = self.number.or(word.number());
+        }
+        self.intent = self.intent.or(verb);
+        self.verb_next = false;
+        if weight >= 1.0 && std::mem::take(&mut self.who) {
+            role = Role::Deed;
+        }
+        if word.proper || self.content {
+            weight *= PROPER_NAME;
+        } else if light {
+            weight *= LIGHT;
+        }
+        // `users located in Berlin`: what was done to them is not what they are.
+        if word.text.len() > 4 && word.text.ends_with("ed") && self.group.last.is_some() {
+            self.close_group();
+        } else if role == Role::Other && weight >= ASIDE {
+            self.group.last = Some(self.asked.len());
+        }
+        weight *= self.aside.max(LEAST_ASIDE);
+        self.asked.push(Asked { number: word.number(), ..Asked::new(&word.stem, weight, role) });
+    }
+
+    /// What a word tells to do where it is a verb; a plural is none, and a word before an article is one, whichever it is.
+    fn verb(&self, word: &Word, first: bool, next: Option<&Word>) -> Intent {
+        if word.number() == Some(Number::Several) {
+            return Intent::default();
+        }
+        let known = self.vocabulary.verb(&word.stem);
+        let told = first && next.is_some_and(|next| self.vocabulary.is_determiner(&next.text));
+        if told { known.or(Intent::ACT) } else { known }
+    }
+
+    /// The words that stood together are all there: the last one may be what shall be dealt with.
+    fn close_group(&mut self) {
+        let (one, known) = (self.group.one, self.group.known);
+        (self.group.one, self.group.known) = (false, false);
+        let Some(word) = self.group.last.take().and_then(|last| self.asked.get_mut(last)) else { return };
+        if known {
+            word.number = word.number.or(Some(Number::One));
+        }
+        if std::mem::replace(&mut self.group.done, true) {
+            return;
+        }
+        word.role = Role::Object;
+        if one {
+            self.number = self.number.or(Some(Number::One));
+        }
+    }
+}
+
+/// How much a word counts that may be a verb; `find` asks for an operation that searches.
+fn verb_weight(stem: &str, vocabulary: &Vocabulary) -> f32 {
+    if vocabulary.is_common(stem) && stem != "find" { COMMON_VERB } else { 1.0 }
+}
+
+/// Whether the answer is yes or no: `is she a member`, but not `can you show me`.
+fn decides(words: &[Word], vocabulary: &Vocabulary) -> bool {
+    let mut texts = words.iter().map(|word| word.text.as_str());
+    let first = texts.next().unwrap_or_default();
+    let polite = match texts.next().unwrap_or_default() {
+        "you" | "there" => true,
+        "i" | "we" => matches!(first, "can" | "could"),
+        _ => false,
+    };
+    (vocabulary.decides(first) && !polite) || words.iter().take(3).any(|word| word.text == "whether")
+}
+
+/// Whether `I` and `me` are those whose things are meant, and not those who ask.
+fn means_caller(words: &[Word], at: usize) -> bool {
+    let text = |at: Option<usize>| at.and_then(|at| words.get(at)).map_or("", |word| word.text.as_str());
+    let (before, after) = (text(at.checked_sub(1)), text(Some(at + 1)));
+    match text(Some(at)) {
+        "i" => {
+            let wishes = matches!(
+                after,
+                "can" | "like" | "must" | "need" | "should" | "want" | "wish" | "wonder" | "would"
+            );
+            let asks = matches!(before, "can" | "could" | "may" | "shall" | "should")
+                || (before == "do" && text(at.checked_sub(2)) == "how");
+            !wishes && !asks
+        }
+        "me" => matches!(before, "about" | "by" | "for" | "mention" | "mentions" | "of" | "to" | "with"),
+        _ => false,
+    }
+}
+
+/// `stop following`: the opposite of following.
+fn ends_doing(word: &Word, next: Option<&Word>) -> bool {
+    matches!(word.text.as_str(), "cease" | "quit" | "stop")
+        && next.is_some_and(|next| next.text.ends_with("ing") && next.text.len() > 5)
+}
+
+impl Word {
+    /// Whether it is a plural, or the number or hash of one thing.
+    fn number(&self) -> Option<Number> {
+        if self.text.bytes().any(|byte| byte.is_ascii_digit()) {
+            return Some(Number::One);
+        }
+        let mut one = self.text.clone();
+        singular(&mut one);
+        (!self.proper && one != self.text).then_some(Number::Several)
+    }
+}
+
+/// The words of a question.
+pub(super) fn split(question: &str) -> Vec<Word> {
+    let question = question.get(..question.floor_char_boundary(MOST_BYTES)).unwrap_or_default();
+    let shouted = !question.chars().any(char::is_lowercase);
+    let mut words = Vec::new();
+    let mut buffer = String::new();
+    let mut quoted = false;
+    let mut starts = true;
+    for chunk in question.split_whitespace() {
+        let opens = chunk.starts_with(['"', '“', '«']);
+        quoted |= opens;
+        let proper = !shouted && (quoted || (!starts && is_proper(chunk)));
+        each_word(chunk, &mut buffer, |word| {
+            if words.len() < MOST_WORDS {
+                let mut stemmed = word.to_owned();
+                stem(&mut stemmed);
+                words.push(Word { text: word.to_owned(), stem: stemmed, proper });
+            }
+        });
+        let closes = chunk.trim_end_matches(['.', ',', '?', '!', ';', ':']).ends_with(['"', '”', '»']);
+        quoted &= !(closes && (!opens || chunk.chars().count() > 1));
+        starts = chunk.ends_with(['.', '?', '!', ':']);
+    }
+    words
+}
+
+/// `Nolan` and `The`, but not `TV`, `pullRequest` or `I`.
+fn is_proper(chunk: &str) -> bool {
+    let mut letters = chunk.chars().filter(|c| c.is_alphabetic());
+    letters.next().is_some_and(char::is_uppercase) && {
+        let mut rest = letters.peekable();
+        rest.peek().is_some() && rest.all(|c| !c.is_uppercase())
+    }
+}
+
+fn phrase_at<'v>(words: &[Word], at: usize, vocabulary: &'v Vocabulary) -> Option<(usize, &'v Phrase)> {
+    let first = words.get(at)?;
+    let following = words.get(at + 1..)?;
+    vocabulary.phrases(&first.text).iter().find_map(|phrase| {
+        let same = following.len() >= phrase.rest.len()
+            && following.iter().zip(&phrase.rest).all(|(word, part)| word.text == *part);
+        let enclosing = || match phrase.rest.as_slice() {
+            [particle] if vocabulary.is_particle(particle) => {
+                following.iter().take(REACH).any(|word| word.text == *particle)
+            }
+            _ => false,
+        };
+        // A particle at a distance says nothing by itself and is passed over in its turn.
+        if same { Some((1 + phrase.rest.len(), phrase)) } else { enclosing().then_some((1, phrase)) }
+    })
+}

@@ -1,0 +1,332 @@
+//! What words mean to somebody who looks for an operation: which say nothing, which say what shall be done, and which say
+//! the same. Plain data: general English and the nouns that APIs of all kinds share, never those of one API.
+
+use crate::operation::Category;
+
+/// Words that tell operations apart no better than a coin would.
+pub(super) const EMPTY: &str = "a about able actually all also am an and another any anybody anyone anything are as at away be because been being between \
+    both but by called can could dear did do does doing done dont down each else ever every everything few for from further \
+    given had has have having he hello help her here hers hey hi him his how i id if im in into is it its itself just kind \
+    know let like ll lot many may maybe me mine more most much must my need next no none nor not now of off ok on once one \
+    ones only onto or other our ours out over own please possible prefer really re s same shall she should so some somebody \
+    someone something such sure t tell than thank thanks that the their them then there these they thing things this those \
+    through thus to together too under until up upon us using ve very via want was way we well were what when where whether \
+    which while who whom whose why will with within without would yes you your yours";
+
+/// Verbs that half of all operations start with: they say what kind of operation is meant, hardly which.
+pub(super) const COMMON: &str = "add change create delete edit fetch find get give have list look make mark modify new obtain open perform post \
+    put read remove retrieve return see set show update use view write";
+
+/// Verbs by what they do to the world.
+pub(super) const VERBS: [(Category, &str); 5] = [
+    (
+        Category::Create,
+        "add append ask attach book bookmark clone comment compose copy create draft duplicate enable enroll file \
+         follow fork generate grant initiate insert introduce invite make new open order post provide publish \
+         react record register reply report request reserve respond save schedule sign star store submit subscribe \
+         tag upload vote watch write",
+    ),
+    (
+        Category::Read,
+        "browse check compare count describe display download explain fetch find get inspect know list look lookup \
+         preview read recommend retrieve search see show suggest tell view",
+    ),
+    (
+        Category::Update,
+        "accept activate adapt adjust allow alter amend approve archive assign block change close configure confirm \
+         correct customize deactivate demote disable dismiss edit enable extend fix follow forbid give grant hide \
+         increase lift limit link lock mark modify move mute overwrite pause permit pin prevent prohibit promote \
+         protect put reassign recolor reject relabel rename reopen reorder replace require resolve restore restrict \
+         retitle rotate set silence star stop subscribe swap switch toggle turn unarchive unlock unmute unpublish \
+         update upgrade watch",
+    ),
+    (
+        Category::Delete,
+        "cancel clear deactivate decline delete deregister destroy detach disable discard disconnect dismiss drop \
+         eject empty end erase evict expel fire kick leave lift purge reject release remove reset revoke stop \
+         terminate trash unassign unblock undo unfollow uninstall unlink unpin unpublish unregister unset unshare \
+         unstar unsubscribe unwatch wipe withdraw",
+    ),
+    (
+        Category::Execute,
+        "abort activate approve archive build calculate call cancel compute confirm convert deploy disable dispatch \
+         enable evaluate execute export finish import invoke launch lock merge move notify ping publish reboot \
+         rebuild redeliver refresh reject remind render replay rerun resend reset restart restore resume retry \
+         revert rollback run scan send share shut start stop submit suspend swap sync synchronize test transfer \
+         trigger unlock validate",
+    ),
+];
+
+/// Turns of phrase: the words, what they mean to do, and the words that stand for them.
+pub(super) const PHRASES: &[(&str, Option<Category>, &str)] = &[
+    ("bring up to date", Some(Category::Update), "update"),
+    ("bug report", None, "issue"),
+    ("call off", Some(Category::Execute), "cancel"),
+    ("carry out", Some(Category::Execute), "run"),
+    ("clean up", Some(Category::Delete), "delete"),
+    ("come up with", Some(Category::Create), "generate"),
+    ("cut off", Some(Category::Delete), "revoke"),
+    ("do away with", Some(Category::Delete), "delete"),
+    ("fill in", Some(Category::Update), "update"),
+    ("find out", Some(Category::Read), ""),
+    ("get rid of", Some(Category::Delete), "delete"),
+    ("give access", Some(Category::Update), "permission"),
+    ("give back", Some(Category::Execute), "refund"),
+    ("give me", Some(Category::Read), ""),
+    ("hand out", Some(Category::Update), "grant"),
+    ("hand over", Some(Category::Execute), "transfer"),
+    ("how big", Some(Category::Read), "size"),
+    ("how large", Some(Category::Read), "size"),
+    ("how long", Some(Category::Read), "duration"),
+    ("how many", Some(Category::Read), ""),
+    ("how much", Some(Category::Read), ""),
+    ("how often", Some(Category::Read), "frequency"),
+    ("kick off", Some(Category::Execute), "trigger"),
+    ("kick out", Some(Category::Delete), "remove"),
+    ("leave a", Some(Category::Create), ""),
+    ("leave an", Some(Category::Create), ""),
+    ("let go", Some(Category::Delete), "remove"),
+    ("let me see", Some(Category::Read), ""),
+    ("log in", None, "login"),
+    ("log out", None, "logout"),
+    ("logged in", None, "authenticated"),
+    ("look at", Some(Category::Read), ""),
+    ("look for", Some(Category::Read), "search"),
+    ("look like", Some(Category::Read), "image"),
+    ("look up", Some(Category::Read), "search"),
+    ("looks like", Some(Category::Read), "image"),
+    ("make a copy", Some(Category::Create), "copy"),
+    ("make sure", None, ""),
+    ("money back", None, "refund"),
+    ("my account", None, "authenticated"),
+    ("no longer", None, ""),
+    ("on behalf of", None, ""),
+    ("once more", None, "retry"),
+    ("one more time", None, "retry"),
+    ("pay back", Some(Category::Execute), "refund"),
+    ("point out", Some(Category::Create), "report"),
+    ("prevent people", Some(Category::Update), "lock"),
+    ("put on hold", Some(Category::Execute), "suspend"),
+    ("right now", None, "current"),
+    ("roll back", Some(Category::Execute), "revert"),
+    ("set aside", Some(Category::Update), "archive"),
+    ("set off", Some(Category::Execute), "trigger"),
+    ("set up", Some(Category::Create), "create"),
+    ("show me", Some(Category::Read), ""),
+    ("shut down", Some(Category::Execute), "stop"),
+    ("sign in", None, "login"),
+    ("sign out", None, "logout"),
+    ("sign up", Some(Category::Create), "register"),
+    ("spin up", Some(Category::Create), "start"),
+    ("stop anybody", Some(Category::Update), "lock"),
+    ("stop anyone", Some(Category::Update), "lock"),
+    ("stop everyone", Some(Category::Update), "lock"),
+    ("stop people", Some(Category::Update), "lock"),
+    ("switch off", Some(Category::Update), "disable"),
+    ("switch on", Some(Category::Update), "enable"),
+    ("take away", Some(Category::Delete), "remove"),
+    ("take down", Some(Category::Delete), "delete"),
+    ("take off", Some(Category::Delete), "remove"),
+    ("take offline", Some(Category::Delete), "delete"),
+    ("take out", Some(Category::Delete), "remove"),
+    ("tell me", Some(Category::Read), ""),
+    ("throw away", Some(Category::Delete), "delete"),
+    ("throw out", Some(Category::Delete), "remove"),
+    ("thumbs down", Some(Category::Create), "reaction"),
+    ("thumbs up", Some(Category::Create), "reaction"),
+    ("turn off", Some(Category::Update), "disable"),
+    ("turn on", Some(Category::Update), "enable"),
+    ("up to date", None, "update"),
+    ("who am i", Some(Category::Read), "authenticated"),
+    ("write down", Some(Category::Create), "create"),
+];
+
+/// Words a question starts with.
+pub(super) const QUESTIONS: &str =
+    "am are can did do does is was were what when where which who whom whose why";
+
+/// Words of questions that yes or no answers.
+pub(super) const DECIDING: &str = "am are can could did do does has have is was were";
+
+/// Words that stand before a noun.
+pub(super) const DETERMINERS: &str =
+    "a an the my our your his her their this that these those all every someone somebody another";
+
+/// Nouns that say little before `of`: what follows is meant.
+pub(super) const LIGHT: &str = "amount body color count data description detail history info information kind list name number set state text title \
+    type url value";
+
+/// Words that mean the same thing.
+pub(super) const SAME: &[&str] = &[
+    "admin administrator",
+    "app application",
+    "ask request",
+    "attach upload",
+    "auth authentication authorization",
+    "avatar image photo picture pic img",
+    "birthday birth birthdate born",
+    "bug issue ticket",
+    "cancel abort halt terminate stop",
+    "cert certificate ssl tls",
+    "compare diff difference",
+    "config configuration setting preference",
+    "convert transform render",
+    "cover artwork poster image",
+    "customer client buyer",
+    "database db",
+    "delete remove destroy erase discard",
+    "detail info information",
+    "dir directory folder",
+    "disable deactivate",
+    "dismiss ignore",
+    "doc document documentation",
+    "email mail",
+    "employee staff worker",
+    "enable activate",
+    "env environment",
+    "execute run trigger dispatch launch invoke",
+    "film movie",
+    "genre category",
+    "hook webhook callback",
+    "invoice bill",
+    "lang language",
+    "latest newest recent recently last",
+    "license licence",
+    "location place address",
+    "logo image icon",
+    "meeting appointment event",
+    "member teammate colleague coworker",
+    "message msg",
+    "org organization organisation",
+    "people person",
+    "permission access right privilege",
+    "phone telephone mobile",
+    "picture photo image",
+    "picture poster",
+    "popular trending",
+    "pr pull_request",
+    "product item",
+    "quota rate_limit limit",
+    "rating score vote rated",
+    "recommendation suggestion",
+    "redeliver resend",
+    "repo repository",
+    "rerun re_run retry restart again",
+    "review feedback",
+    "search find query lookup",
+    "shipment delivery shipping",
+    "similar related",
+    "song track music",
+    "spec specification",
+    "start begin",
+    "statistic stat metric analytics",
+    "store save",
+    "team group",
+    "transfer move",
+    "tv television series show",
+    "user account",
+    "variable env_var",
+    "version release",
+    "vulnerability vulnerable advisory",
+];
+
+/// Words that often go together: one may be said where the other is meant.
+pub(super) const NEAR: &[&str] = &[
+    "access collaborator permission",
+    "action workflow build ci pipeline run job",
+    "actor actress cast crew credit star role director directed",
+    "album record",
+    "alert finding vulnerability warning detected",
+    "amount usage size total",
+    "approve accept review",
+    "artist singer musician band performer",
+    "assign assignee",
+    "authenticated me whoami profile current",
+    "author writer creator",
+    "bill billing spend cost usage",
+    "block ban spammer spam",
+    "branch ref",
+    "calendar schedule event",
+    "call request",
+    "cart basket",
+    "chapter episode",
+    "charge payment pay",
+    "code source",
+    "comment reply note respond conversation",
+    "commit change history",
+    "company firm business studio",
+    "company org",
+    "content file text",
+    "copy fork clone duplicate",
+    "country nation",
+    "credential secret token password leak",
+    "date day when",
+    "dependency package library",
+    "deploy release publish",
+    "description overview summary plot",
+    "duration usage time timing",
+    "employee user person",
+    "file attachment asset binary",
+    "folder collection",
+    "follow subscribe watch",
+    "founded founder",
+    "frequency activity statistic",
+    "headquarters address",
+    "history past previous log",
+    "invite invitation collaborator",
+    "keyword tag topic",
+    "label tag",
+    "latest new",
+    "like heart reaction favorite bookmark",
+    "limit restriction restrict",
+    "lock restrict freeze prevent",
+    "machine server host instance vm node",
+    "member user people",
+    "network channel",
+    "notification inbox unread",
+    "order purchase buy",
+    "pause disable suspend",
+    "payment transaction",
+    "playlist library",
+    "popular top hot",
+    "price cost fee",
+    "project repo",
+    "protect protection",
+    "publish release",
+    "reaction like thumb emoji",
+    "rebuild build",
+    "refund return reimburse",
+    "release version tag",
+    "remaining left quota",
+    "rename name update",
+    "resend send redeliver",
+    "result status outcome conclusion",
+    "role permission",
+    "seat license assignment",
+    "star stargazer favorite",
+    "subscription plan",
+    "tag ref",
+    "top best highest",
+    "traffic view visit clone",
+    "upcoming soon future",
+    "visibility private public",
+    "visitor referrer traffic",
+    "watch subscription subscribe",
+];
+
+/// Words after which something's name or content follows.
+pub(super) const QUOTES: &str = "about called containing mentioning mention named saying says titled";
+
+/// Words that ask for somebody, and the nouns that APIs have for people.
+pub(super) const SOMEBODY: &str = "who whom whose somebody someone anybody anyone people";
+pub(super) const PEOPLE: &str = "person people user member";
+
+/// Words of somebody who means what is theirs, and the words that APIs have for them.
+pub(super) const MINE: &str = "my mine myself our ours";
+pub(super) const CALLER: &str = "authenticated me";
+
+/// Words that start a clause: what follows says more about what was said before.
+pub(super) const CLAUSES: &str = "that which so because if while when";
+
+/// Second words of verbs that may enclose what they are about: `turn the lights off`.
+pub(super) const PARTICLES: &str = "aside back offline away down off on out over up";
