@@ -160,7 +160,7 @@ fn styles(place: Place) -> BoxedStrategy<Style> {
             (StyleForm::DeepObject, true),
         ],
         Place::Path | Place::Header => vec![(StyleForm::Simple, false), (StyleForm::Simple, true)],
-        Place::Body | Place::Cookie => vec![(usual.form, usual.explode)],
+        Place::Body | Place::Cookie | Place::Target => vec![(usual.form, usual.explode)],
     };
     select(forms).prop_map(|(form, explode)| Style { form, explode, reserved: false }).boxed()
 }
