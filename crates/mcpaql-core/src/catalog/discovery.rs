@@ -135,7 +135,7 @@ impl Catalog {
             index.get_or_init(|| {
                 let mut builder = Builder::default();
                 for (operation, outline) in &outlined {
-                    add(&mut builder, operation, outline);
+                    add(&mut builder, operation, outline, None);
                 }
                 builder.finish()
             });
