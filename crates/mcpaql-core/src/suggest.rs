@@ -56,16 +56,22 @@ pub fn snake_case(text: &str) -> String {
     if text.bytes().all(plain) && !gaps {
         return text.to_owned();
     }
+    if text.is_ascii() {
+        return spelled(text, |index| text.as_bytes().get(index).copied().map(char::from));
+    }
     let chars: Vec<char> = text.chars().collect();
-    let char_at = |index: usize| chars.get(index).copied();
+    spelled(text, |index| chars.get(index).copied())
+}
+
+fn spelled(text: &str, char_at: impl Fn(usize) -> Option<char>) -> String {
     let mut out = String::with_capacity(text.len() + 4);
     let mut gap = false;
-    for (index, &ch) in chars.iter().enumerate() {
+    for (index, ch) in text.chars().enumerate() {
         if !ch.is_alphanumeric() {
             gap = true;
             continue;
         }
-        let previous = index.checked_sub(1).and_then(char_at);
+        let previous = index.checked_sub(1).and_then(&char_at);
         if is_capital(ch) && previous.is_some_and(|p| starts_word(p, char_at(index + 1), char_at(index + 2)))
         {
             gap = true;
@@ -74,7 +80,11 @@ pub fn snake_case(text: &str) -> String {
             out.push('_');
         }
         gap = false;
-        out.extend(ch.to_lowercase().filter(|c| c.is_alphanumeric()));
+        if ch.is_ascii() {
+            out.push(ch.to_ascii_lowercase());
+        } else {
+            out.extend(ch.to_lowercase().filter(|c| c.is_alphanumeric()));
+        }
     }
     out
 }
@@ -91,7 +101,7 @@ fn starts_word(previous: char, next: Option<char>, after: Option<char>) -> bool 
 
 /// Some symbols are upper case by name but have no lower case; they are ordinary characters of a word.
 fn is_capital(ch: char) -> bool {
-    ch.is_uppercase() && ch.to_lowercase().next() != Some(ch)
+    ch.is_ascii_uppercase() || (!ch.is_ascii() && ch.is_uppercase() && ch.to_lowercase().next() != Some(ch))
 }
 
 /// A name, taken apart once for all comparisons.

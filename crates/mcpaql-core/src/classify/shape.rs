@@ -40,51 +40,17 @@ impl Shape {
             Some((plain, rest)) => (plain, rest.split('&').find_map(|pair| pair.split_once('='))),
             None => (path, None),
         };
-        let mut shape = Shape::default();
+        let mut walk = Walk::default();
         for segment in plain.split('/').filter(|segment| !segment.is_empty()) {
-            shape.push(segment);
+            walk.push(segment);
         }
         if let Some((_, value)) = action.filter(|(_, value)| !value.is_empty() && !value.starts_with('{')) {
-            shape.literal(words(value.rsplit('.').next().unwrap_or(value)));
-            shape.call = true;
-            shape.rpc = true;
-            shape.item = false;
+            walk.literal(value.rsplit('.').next().unwrap_or(value));
+            walk.shape.call = true;
+            walk.shape.rpc = true;
+            walk.shape.item = false;
         }
-        shape
-    }
-
-    fn push(&mut self, segment: &str) {
-        if let Some((_, verb)) = segment.rsplit_once("}:") {
-            self.placeholder();
-            self.literal(words(verb));
-            self.call = true;
-        } else if segment.starts_with('{') || segment.starts_with(':') || segment.starts_with("${") {
-            self.placeholder();
-        } else {
-            let name = segment.split('(').next().unwrap_or(segment);
-            let name = strip_extension(name);
-            let (call, name) = match name.rsplit_once([':', '.']) {
-                Some((_, name)) => (true, name),
-                None => (false, name),
-            };
-            let found = words(name);
-            if !found.is_empty() {
-                self.literal(found);
-                self.call = call;
-            }
-        }
-    }
-
-    fn placeholder(&mut self) {
-        self.item = true;
-        self.placeholders += 1;
-        self.call = false;
-    }
-
-    fn literal(&mut self, found: Vec<String>) {
-        self.before = std::mem::replace(&mut self.last, found);
-        self.under_item = self.item;
-        self.item = false;
+        Shape { last: words(walk.last), before: words(walk.before), ..walk.shape }
     }
 
     /// The verb the path ends in, where a verb can stand there.
@@ -127,6 +93,49 @@ impl Shape {
     #[must_use]
     pub fn runs(&self) -> bool {
         !self.item && self.last.last().is_some_and(|word| RUNS.contains(word.as_str()))
+    }
+}
+
+/// A path while it is gone through: only the words of its end are ever needed.
+#[derive(Default)]
+struct Walk<'p> {
+    shape: Shape,
+    last: &'p str,
+    before: &'p str,
+}
+
+impl<'p> Walk<'p> {
+    fn push(&mut self, segment: &'p str) {
+        if let Some((_, verb)) = segment.rsplit_once("}:") {
+            self.placeholder();
+            self.literal(verb);
+            self.shape.call = true;
+        } else if segment.starts_with('{') || segment.starts_with(':') || segment.starts_with("${") {
+            self.placeholder();
+        } else {
+            let name = segment.split('(').next().unwrap_or(segment);
+            let name = strip_extension(name);
+            let (call, name) = match name.rsplit_once([':', '.']) {
+                Some((_, name)) => (true, name),
+                None => (false, name),
+            };
+            if name.contains(char::is_alphanumeric) {
+                self.literal(name);
+                self.shape.call = call;
+            }
+        }
+    }
+
+    fn placeholder(&mut self) {
+        self.shape.item = true;
+        self.shape.placeholders += 1;
+        self.shape.call = false;
+    }
+
+    fn literal(&mut self, text: &'p str) {
+        self.before = std::mem::replace(&mut self.last, text);
+        self.shape.under_item = self.shape.item;
+        self.shape.item = false;
     }
 }
 

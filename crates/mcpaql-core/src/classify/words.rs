@@ -54,18 +54,16 @@ fn joins(first: &str, second: &str) -> bool {
 /// An underscore or a hyphen divides parts only where the identifier is otherwise in camel case.
 #[must_use]
 pub fn parts(name: &str) -> Vec<Vec<String>> {
+    parted(name).map(words).filter(|part| !part.is_empty()).collect()
+}
+
+/// The parts of an identifier as they stand there; some may hold no word.
+pub fn parted(name: &str) -> impl Iterator<Item = &str> {
     let hard = |ch: char| matches!(ch, '/' | '.' | ':' | '#' | ' ' | '\\');
-    let mut out = Vec::new();
-    for part in name.split(hard) {
+    name.split(hard).flat_map(|part| {
         let camel = part.chars().any(char::is_uppercase) && part.chars().any(char::is_lowercase);
-        if camel {
-            out.extend(part.split(['_', '-']).map(words));
-        } else {
-            out.push(words(part));
-        }
-    }
-    out.retain(|part: &Vec<String>| !part.is_empty());
-    out
+        part.split(move |ch| camel && matches!(ch, '_' | '-'))
+    })
 }
 
 /// What the words of a name say.
@@ -110,13 +108,13 @@ pub struct Found {
 /// Finds the verb of a name: it leads the last part that begins with one, else stands anywhere as a clear verb, else
 /// stands where a noun is unlikely.
 #[must_use]
-pub fn reading(parts: &[Vec<String>]) -> Reading {
+pub fn reading<W: AsRef<str>>(parts: &[Vec<W>]) -> Reading {
     let Some(lead) = lead(parts) else { return Reading::default() };
     let mut reading = Reading { lead: Some(lead), second: None, compound: false };
     let Some(part) = parts.get(lead.part) else { return reading };
     let tied = part.iter().enumerate().skip(lead.word + 1).find_map(|(index, word)| {
-        let tie = matches!(word.as_str(), "and" | "or" | "then");
-        let next = part.get(index + 1).and_then(|next| verbs::verb(next));
+        let tie = matches!(word.as_ref(), "and" | "or" | "then");
+        let next = part.get(index + 1).and_then(|next| verbs::verb(next.as_ref()));
         next.filter(|_| tie).map(|verb| Found { verb, part: lead.part, word: index + 1 })
     });
     if let Some(tied) = tied {
@@ -128,25 +126,26 @@ pub fn reading(parts: &[Vec<String>]) -> Reading {
     reading.second = part
         .get(last)
         .filter(|_| last > lead.word)
-        .and_then(|word| verbs::verb(word))
+        .and_then(|word| verbs::verb(word.as_ref()))
         .filter(|verb| verb.weight == Weight::Strong)
         .map(|verb| Found { verb, part: lead.part, word: last });
     reading
 }
 
-fn lead(parts: &[Vec<String>]) -> Option<Found> {
+fn lead<W: AsRef<str>>(parts: &[Vec<W>]) -> Option<Found> {
     leading(parts).or_else(|| anywhere(parts))
 }
 
 /// The verb that the last part to begin with one begins with.
-fn leading(parts: &[Vec<String>]) -> Option<Found> {
+fn leading<W: AsRef<str>>(parts: &[Vec<W>]) -> Option<Found> {
     parts.iter().enumerate().rev().find_map(|(index, part)| {
         let found = first_verb(part, index)?;
         if found.verb.weight != Weight::Weak {
             return Some(found);
         }
         let last = part.len().checked_sub(1)?;
-        let verb = part.get(last).and_then(|word| verbs::verb(word)).filter(|verb| verb.never_noun());
+        let verb =
+            part.get(last).and_then(|word| verbs::verb(word.as_ref())).filter(|verb| verb.never_noun());
         match verb {
             Some(verb) => Some(Found { verb, part: index, word: last }),
             None => (part.len() > found.word + 1).then_some(found),
@@ -155,10 +154,10 @@ fn leading(parts: &[Vec<String>]) -> Option<Found> {
 }
 
 /// A verb in the middle: a clear one, one glued to its object, else whatever can be a verb, the acting ones first.
-fn anywhere(parts: &[Vec<String>]) -> Option<Found> {
+fn anywhere<W: AsRef<str>>(parts: &[Vec<W>]) -> Option<Found> {
     let all = || {
         parts.iter().enumerate().rev().flat_map(|(part, words)| {
-            words.iter().enumerate().map(move |(word, text)| (part, word, text.as_str()))
+            words.iter().enumerate().map(move |(word, text)| (part, word, text.as_ref()))
         })
     };
     let find = |accept: fn(&Verb) -> bool| {
@@ -168,7 +167,7 @@ fn anywhere(parts: &[Vec<String>]) -> Option<Found> {
     };
     let last = parts.len().checked_sub(1).and_then(|part| {
         let word = parts.get(part)?.len().checked_sub(1)?;
-        let verb = verbs::verb(parts.get(part)?.get(word)?).filter(|verb| verb.never_noun())?;
+        let verb = verbs::verb(parts.get(part)?.get(word)?.as_ref()).filter(|verb| verb.never_noun())?;
         Some(Found { verb, part, word })
     });
     last.or_else(|| find(|verb| verb.weight == Weight::Strong))
@@ -181,10 +180,14 @@ fn anywhere(parts: &[Vec<String>]) -> Option<Found> {
 }
 
 /// The verb a part begins with, behind words that only modify it.
-fn first_verb(part: &[String], index: usize) -> Option<Found> {
-    let modifiers = part.iter().take_while(|word| verbs::is_modifier(word)).count();
+fn first_verb<W: AsRef<str>>(part: &[W], index: usize) -> Option<Found> {
+    let modifiers = part.iter().take_while(|word| verbs::is_modifier(word.as_ref())).count();
     let at = |word: usize| {
-        part.get(word).and_then(|text| verbs::verb(text)).map(|verb| Found { verb, part: index, word })
+        part.get(word).and_then(|text| verbs::verb(text.as_ref())).map(|verb| Found {
+            verb,
+            part: index,
+            word,
+        })
     };
     (0..=modifiers).rev().find_map(at)
 }

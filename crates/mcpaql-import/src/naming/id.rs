@@ -1,11 +1,11 @@
 //! Names from operation ids, where an id says more than method and path.
 
-use super::NameInput;
-use super::path::{Literal, PathWords};
+use super::path::{Known, Literal, PathWords, one};
+use super::{NameInput, Word};
 use mcpaql_core::classify::shape::is_version;
 use mcpaql_core::classify::verbs::{self, Weight, risk};
 use mcpaql_core::classify::without_method;
-use mcpaql_core::classify::words::{Found, is_plural, parts, plural, reading, singular};
+use mcpaql_core::classify::words::{Found, is_plural, parted, plural, reading, singular};
 
 const PREPOSITIONS: [&str; 14] =
     ["as", "at", "by", "for", "from", "in", "into", "of", "on", "per", "to", "under", "using", "with"];
@@ -23,11 +23,16 @@ const PLAIN: [&str; 13] = [
 const MANY: [&str; 5] = ["count", "find", "list", "query", "search"];
 
 /// The names that an id gives, the shortest first; none where method and path say it better.
-pub(super) fn names(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Vec<String>> {
+pub(super) fn names<'a>(
+    input: &NameInput<'a>,
+    method: &str,
+    path: &PathWords,
+    known: &mut Known<'a>,
+) -> Vec<Vec<Word>> {
     let Some(id) = input.operation_id.map(str::trim).filter(|id| !id.is_empty()) else { return Vec::new() };
     let id = without_path(id, input.path, method);
     let id = without_method(without_checksum(id), Some(method));
-    let mut parts = parts(id);
+    let mut parts: Vec<Vec<Word>> = parted(id).map(|part| Literal::of(part, known).words.to_vec()).collect();
     clean(&mut parts);
     if parts.iter().flatten().any(|word| is_code(word)) || echoes(&parts, input, method, path) {
         return Vec::new();
@@ -40,7 +45,7 @@ pub(super) fn names(input: &NameInput<'_>, method: &str, path: &PathWords) -> Ve
         // `PostUserBadge`: the method is the verb, and the id still divides the nouns better than the path.
         None if starts_with_method(input.operation_id.unwrap_or_default(), method) && parts.len() == 1 => {
             let verb = super::path::verb(input, method, path);
-            Phrase { modifiers: Vec::new(), verb: verb.to_owned(), groups: Vec::new(), tail: parts.concat() }
+            Phrase { modifiers: Vec::new(), verb: verb.into(), groups: Vec::new(), tail: parts.concat() }
         }
         None => return Vec::new(),
     };
@@ -72,11 +77,11 @@ fn without_checksum(id: &str) -> &str {
     }
 }
 
-fn clean(parts: &mut Vec<Vec<String>>) {
+fn clean(parts: &mut Vec<Vec<Word>>) {
     for part in parts.iter_mut() {
         part.retain(|word| word.is_ascii() && !word.bytes().all(|byte| byte.is_ascii_digit()));
-        let version = |word: &String| word.starts_with('v') && word.len() < 5 && is_version(word);
-        part.retain(|word| !NOISE.contains(&word.as_str()) && !version(word));
+        let version = |word: &Word| word.starts_with('v') && word.len() < 5 && is_version(word);
+        part.retain(|word| !NOISE.contains(&&**word) && !version(word));
     }
     parts.retain(|part| !part.is_empty());
 }
@@ -88,10 +93,10 @@ fn is_code(word: &str) -> bool {
 }
 
 /// Whether the id only repeats method and path: then those say the same in better English.
-fn echoes(parts: &[Vec<String>], input: &NameInput<'_>, method: &str, path: &PathWords) -> bool {
+fn echoes(parts: &[Vec<Word>], input: &NameInput<'_>, method: &str, path: &PathWords) -> bool {
     let mut words = parts.iter().flatten().peekable();
     let echo = words.next_if(|word| word.eq_ignore_ascii_case(method)).is_some();
-    let rest: Vec<&String> = words.collect();
+    let rest: Vec<&Word> = words.collect();
     // What was before the method is gone already; an id that began with it is as long as its rest now.
     let bare =
         input.operation_id.is_some_and(|id| id.len() >= method.len() && starts_with_method(id, method));
@@ -99,8 +104,9 @@ fn echoes(parts: &[Vec<String>], input: &NameInput<'_>, method: &str, path: &Pat
         return false;
     }
     let stems: Vec<_> = rest.iter().map(|word| singular(word)).collect();
-    let whole =
-        || path.literals.iter().flat_map(Literal::stems).all(|stem| stems.iter().any(|known| known == stem));
+    let whole = || {
+        path.literals.iter().flat_map(Literal::stems).all(|stem| stems.iter().any(|known| **known == **stem))
+    };
     rest.is_empty() || ((echo || bare) && whole()) || (!echo && !bare && reading(parts).lead.is_none())
 }
 
@@ -109,7 +115,7 @@ fn starts_with_method(id: &str, method: &str) -> bool {
 }
 
 /// Whether the verb found is one, and not a noun in the middle of nouns.
-fn speaks(found: &Found, parts: &[Vec<String>], method: &str) -> bool {
+fn speaks(found: &Found, parts: &[Vec<Word>], method: &str) -> bool {
     let Some(part) = parts.get(found.part) else { return false };
     let leads = part.iter().take(found.word).all(|word| verbs::is_modifier(word));
     let last = found.word + 1 == part.len();
@@ -127,93 +133,94 @@ fn speaks(found: &Found, parts: &[Vec<String>], method: &str) -> bool {
 /// An id, taken apart.
 struct Phrase {
     /// How it is done: `batch`, `force`.
-    modifiers: Vec<String>,
-    verb: String,
+    modifiers: Vec<Word>,
+    verb: Word,
     /// What stands before the verb, the nearest last.
-    groups: Vec<Vec<String>>,
+    groups: Vec<Vec<Word>>,
     /// What stands behind it.
-    tail: Vec<String>,
+    tail: Vec<Word>,
 }
 
 impl Phrase {
-    fn of(parts: &[Vec<String>], lead: Found, second: Option<Found>) -> Phrase {
+    fn of(parts: &[Vec<Word>], lead: Found, second: Option<Found>) -> Phrase {
         let found = second.unwrap_or(lead);
         let part = parts.get(found.part).map(Vec::as_slice).unwrap_or_default();
         let before = part.get(..lead.word).unwrap_or_default();
-        let (mut modifiers, own): (Vec<String>, Vec<String>) =
+        let (mut modifiers, own): (Vec<Word>, Vec<Word>) =
             before.iter().cloned().partition(|word| verbs::is_modifier(word));
-        let mut groups: Vec<Vec<String>> = parts.get(..found.part).unwrap_or_default().to_vec();
+        let mut groups: Vec<Vec<Word>> = parts.get(..found.part).unwrap_or_default().to_vec();
         groups.push(own);
         // Of `create_or_update` the second verb is the verb.
         modifiers.extend(part.get(lead.word..found.word).unwrap_or_default().iter().cloned());
-        groups.retain(|group| !group.iter().all(|word| PLAIN.contains(&word.as_str())));
-        let mut tail: Vec<String> = part.get(found.word + 1..).unwrap_or_default().to_vec();
+        groups.retain(|group| !group.iter().all(|word| PLAIN.contains(&&**word)));
+        let mut tail: Vec<Word> = part.get(found.word + 1..).unwrap_or_default().to_vec();
         tail.extend(parts.iter().skip(found.part + 1).flatten().cloned());
-        let word = part.get(found.word).map(String::as_str).unwrap_or_default();
+        let word = part.get(found.word).map(|word| &**word).unwrap_or_default();
         if word != found.verb.word {
             // The verb is glued to its object.
-            tail.insert(0, word.strip_prefix(found.verb.word).unwrap_or(word).to_owned());
+            tail.insert(0, word.strip_prefix(found.verb.word).unwrap_or(word).into());
         }
-        let mut phrase = Phrase { modifiers, verb: found.verb.canonical.to_owned(), groups, tail };
+        let mut phrase = Phrase { modifiers, verb: found.verb.canonical.into(), groups, tail };
         phrase.tidy();
         phrase
     }
 
     fn tidy(&mut self) {
-        let asks = matches!(self.verb.as_str(), "get" | "find");
-        while let Some(word) = self.tail.first().filter(|word| ARTICLES.contains(&word.as_str())) {
-            if asks && matches!(word.as_str(), "one" | "single") {
-                "get".clone_into(&mut self.verb);
+        let asks = matches!(&*self.verb, "get" | "find");
+        while let Some(word) = self.tail.first().filter(|word| ARTICLES.contains(&&***word)) {
+            if asks && matches!(&**word, "one" | "single") {
+                self.verb = "get".into();
             }
             self.tail.remove(0);
         }
-        if asks && self.tail.first().is_some_and(|word| word == "all") {
+        if asks && self.tail.first().is_some_and(|word| **word == *"all") {
             self.tail.remove(0);
-            "list".clone_into(&mut self.verb);
+            self.verb = "list".into();
         }
     }
 
-    fn names(&self, method: &str, path: &PathWords) -> Vec<Vec<String>> {
+    fn names(&self, method: &str, path: &PathWords) -> Vec<Vec<Word>> {
         let group = self.groups.last().map(Vec::as_slice).unwrap_or_default();
         let long = object(&self.verb, group, &self.tail, path, true);
         let short = object(&self.verb, group, &without_id(&self.tail, group), path, false);
-        let mut names: Vec<Vec<String>> =
+        let mut names: Vec<Vec<Word>> =
             [short, long].into_iter().map(|object| self.name(object, method, path)).collect();
         names.dedup();
         names
     }
 
-    fn name(&self, mut object: Vec<String>, method: &str, path: &PathWords) -> Vec<String> {
-        let nouns = object.iter().take_while(|word| !PREPOSITIONS.contains(&word.as_str())).count();
+    fn name(&self, mut object: Vec<Word>, method: &str, path: &PathWords) -> Vec<Word> {
+        let nouns = object.iter().take_while(|word| !PREPOSITIONS.contains(&&***word)).count();
         let last = path.literals.last().and_then(|literal| literal.words.last());
         let head =
             nouns.checked_sub(1).and_then(|head| object.get_mut(head)).filter(|head| last == Some(*head));
-        let mut verb = self.verb.as_str();
+        let mut verb = &*self.verb;
         if let Some(head) = head.filter(|head| is_plural(head) && !super::path::is_one_thing(head)) {
-            let one = matches!(verb, "get" | "update" | "delete" | "replace" | "remove");
+            let single = matches!(verb, "get" | "update" | "delete" | "replace" | "remove");
             if verb == "get" && method == "GET" && !path.item {
                 verb = "list";
-            } else if (one && path.item)
+            } else if (single && path.item)
                 || (verb == "create" && method == "POST" && self.modifiers.is_empty())
             {
-                *head = singular(head).into_owned();
+                *head = one(head);
             }
         }
-        [self.modifiers.clone(), vec![verb.to_owned()], object].concat()
+        [self.modifiers.as_slice(), &[verb.into()], &object].concat()
     }
 }
 
 /// What the verb acts on.
-fn object(verb: &str, group: &[String], tail: &[String], path: &PathWords, whole: bool) -> Vec<String> {
-    let preposition = |word: &String| PREPOSITIONS.contains(&word.as_str());
+fn object(verb: &str, group: &[Word], tail: &[Word], path: &PathWords, whole: bool) -> Vec<Word> {
+    let preposition = |word: &Word| PREPOSITIONS.contains(&&**word);
     let nouns = tail.iter().take_while(|word| !preposition(word)).count();
     let owner = owner(group, path);
     if nouns == 0 {
         let mut object = group.to_vec();
         if let Some(word) = object.last_mut() {
-            *word = if MANY.contains(&verb) { plural(word) } else { singular(word).into_owned() };
+            *word = if MANY.contains(&verb) { plural(word).into() } else { one(word) };
         }
-        return [object, tail.to_vec()].concat();
+        object.extend_from_slice(tail);
+        return object;
     }
     let said = group.iter().all(|word| tail.iter().any(|known| singular(known) == singular(word)));
     let needed =
@@ -225,33 +232,30 @@ fn object(verb: &str, group: &[String], tail: &[String], path: &PathWords, whole
 }
 
 /// The group as a thing that has parts, where the path says that it is one.
-fn owner(group: &[String], path: &PathWords) -> Option<Vec<String>> {
-    let last = singular(group.last()?);
-    let owns = path
-        .literals
-        .iter()
-        .any(|literal| literal.owner && literal.words.iter().any(|word| singular(word) == last));
+fn owner(group: &[Word], path: &PathWords) -> Option<Vec<Word>> {
+    let last = one(group.last()?);
+    let owns = path.literals.iter().any(|literal| literal.owner && literal.stems().any(|stem| *stem == last));
     owns.then(|| {
         let before = group.iter().take(group.len() - 1).cloned();
-        before.chain([last.clone().into_owned()]).collect()
+        before.chain([last.clone()]).collect()
     })
 }
 
 /// `pet by id` → `pet`, `templates by employer id` → `templates by employer`.
-fn without_id(tail: &[String], group: &[String]) -> Vec<String> {
-    let Some(by) = tail.iter().rposition(|word| word == "by") else { return tail.to_vec() };
+fn without_id(tail: &[Word], group: &[Word]) -> Vec<Word> {
+    let Some(by) = tail.iter().rposition(|word| **word == *"by") else { return tail.to_vec() };
     let (object, key) = tail.split_at(by);
-    if !key.iter().any(|word| IDENTIFIERS.contains(&word.as_str())) {
+    if !key.iter().any(|word| IDENTIFIERS.contains(&&**word)) {
         return tail.to_vec();
     }
-    let key = key.iter().skip(1).filter(|word| !IDENTIFIERS.contains(&word.as_str()));
+    let key = key.iter().skip(1).filter(|word| !IDENTIFIERS.contains(&&***word));
     let known: Vec<_> = object.iter().chain(group).map(|word| singular(word)).collect();
-    let key: Vec<String> = key.cloned().collect();
-    let own = key.iter().all(|word| word == "and" || known.contains(&singular(word)));
-    if own { object.to_vec() } else { [object, &["by".to_owned()], &key].concat() }
+    let key: Vec<Word> = key.cloned().collect();
+    let own = key.iter().all(|word| **word == *"and" || known.contains(&singular(word)));
+    if own { object.to_vec() } else { [object, &["by".into()], &key].concat() }
 }
 
-fn prefixed(group: &[String], object: &[String]) -> Vec<String> {
+fn prefixed(group: &[Word], object: &[Word]) -> Vec<Word> {
     let new = group.iter().filter(|word| !object.iter().any(|known| singular(known) == singular(word)));
     new.cloned().chain(object.iter().cloned()).collect()
 }

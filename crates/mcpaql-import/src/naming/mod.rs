@@ -14,12 +14,16 @@ use mcpaql_core::naming::{MAX_NAME, RESERVED};
 use mcpaql_core::operation::Category;
 use path::{Known, PathWords};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Names that operations of the runtime itself will have.
 const EXECUTIONS: [&str; 3] = ["get_execution", "list_executions", "cancel_execution"];
 /// Left out of names that are too long.
 const FILLERS: [&str; 14] =
     ["a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"];
+
+/// A word of many names: a document repeats a few hundred of them thousands of times.
+type Word = Rc<str>;
 
 /// What a name is made from.
 #[derive(Debug, Clone, Copy)]
@@ -88,7 +92,7 @@ struct Entry<'a> {
     path: PathWords,
     method: String,
     /// The words of the names that it could bear, never empty.
-    choices: Vec<Vec<String>>,
+    choices: Vec<Vec<Word>>,
     /// They come from its id.
     from_id: bool,
 }
@@ -97,7 +101,7 @@ impl<'a> Entry<'a> {
     fn new(index: usize, input: &NameInput<'a>, known: &mut Known<'a>) -> Entry<'a> {
         let method = input.method.to_ascii_uppercase();
         let path = PathWords::of(input.path, known);
-        let mut choices = id::names(input, &method, &path);
+        let mut choices = id::names(input, &method, &path, known);
         let from_id = !choices.is_empty();
         if !from_id {
             choices.push(path::name(input, &method, &path, 1));
@@ -138,11 +142,11 @@ impl<'a> Entry<'a> {
     }
 
     /// Longer and longer names, made one at a time because the first one mostly does.
-    fn further(&self) -> impl Iterator<Item = Vec<String>> {
+    fn further(&self) -> impl Iterator<Item = Vec<Word>> {
         let shortest = self.choices.first().map(Vec::as_slice).unwrap_or_default();
-        let verb = shortest.first().map(String::as_str).unwrap_or_default();
-        let instead = move |verbs: &[&str]| -> Vec<String> {
-            verbs.iter().map(|verb| (*verb).to_owned()).chain(shortest.iter().skip(1).cloned()).collect()
+        let verb: &str = shortest.first().map(|word| &**word).unwrap_or_default();
+        let instead = move |verbs: &[&str]| -> Vec<Word> {
+            verbs.iter().map(|verb| Word::from(*verb)).chain(shortest.iter().skip(1).cloned()).collect()
         };
         let replace = (self.method == "PUT" && verb == "update").then(|| instead(&["replace"]));
         let deeper = (1..=self.path.len()).map(move |depth| match self.from_id {
@@ -172,11 +176,11 @@ impl<'a> Entry<'a> {
     }
 
     /// A legal name of these words, shortened where it is too long; `None` where nothing is left.
-    fn fit(&self, words: &[String]) -> Option<String> {
+    fn fit(&self, words: &[Word]) -> Option<String> {
         let legal = |word: &&str| {
             !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
         };
-        let mut words: Vec<&str> = words.iter().map(String::as_str).filter(legal).collect();
+        let mut words: Vec<&str> = words.iter().map(|word| &**word).filter(legal).collect();
         words.dedup();
         // `get_getcountry`
         if let [first, second, ..] = words.as_slice()

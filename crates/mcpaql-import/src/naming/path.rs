@@ -1,10 +1,11 @@
 //! Names from method and path: `GET /movie/{id}/keywords` is `list_movie_keywords`.
 
-use super::NameInput;
+use super::{NameInput, Word};
 use mcpaql_core::classify::shape::{Shape, is_version};
 use mcpaql_core::classify::verbs::{self, Verb, Weight};
 use mcpaql_core::classify::words::{is_plural, plural, singular, words};
 use mcpaql_core::operation::Category;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -64,9 +65,9 @@ pub(super) struct PathWords {
 #[derive(Debug, Clone)]
 pub(super) struct Literal {
     /// Its words.
-    pub(super) words: Rc<[String]>,
+    pub(super) words: Rc<[Word]>,
     /// The same in the singular.
-    stems: Rc<[String]>,
+    stems: Rc<[Word]>,
     /// A placeholder stands behind it: it is a thing that has parts.
     pub(super) owner: bool,
 }
@@ -124,7 +125,7 @@ impl PathWords {
     fn literal<'a>(&mut self, text: &'a str, known: &mut Known<'a>) {
         let literal = Literal::of(text, known);
         let version = literal.words.iter().all(|word| is_version(word));
-        let noise = || literal.words.iter().all(|word| is_version(word) || NOISE.contains(&word.as_str()));
+        let noise = || literal.words.iter().all(|word| is_version(word) || NOISE.contains(&&**word));
         if version || (self.literals.is_empty() && noise()) {
             return;
         }
@@ -135,132 +136,147 @@ impl PathWords {
     /// Whether the word stands in the path, placeholders included, in singular or plural.
     pub(super) fn has(&self, word: &str) -> bool {
         let one = singular(word);
-        self.literals.iter().chain(&self.params).flat_map(|part| part.stems.iter()).any(|stem| *stem == one)
+        self.literals.iter().chain(&self.params).flat_map(|part| part.stems.iter()).any(|stem| **stem == *one)
     }
 }
 
 impl Literal {
+    /// Its words, the last one in the singular.
+    fn single(&self) -> Vec<Word> {
+        let mut words = self.words.to_vec();
+        if let (Some(word), Some(stem)) = (words.last_mut(), self.stems.last()) {
+            word.clone_from(stem);
+        }
+        words
+    }
+
     /// Its words in the singular.
-    pub(super) fn stems(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn stems(&self) -> impl Iterator<Item = &Word> {
         self.stems.iter()
     }
 
-    fn of<'a>(text: &'a str, known: &mut Known<'a>) -> Literal {
+    pub(super) fn of<'a>(text: &'a str, known: &mut Known<'a>) -> Literal {
         let make = || {
-            let mut words = words(text);
-            words.retain(|word| word.is_ascii());
-            let stems = words.iter().map(|word| singular(word).into_owned()).collect();
-            Literal { words: words.into(), stems, owner: false }
+            let words: Rc<[Word]> =
+                words(text).into_iter().filter(|word| word.is_ascii()).map(Word::from).collect();
+            let stems = words.iter().map(one).collect();
+            Literal { words, stems, owner: false }
         };
         known.entry(text).or_insert_with(make).clone()
     }
 }
 
 /// The name with that many parents of what the path ends in.
-pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parents: usize) -> Vec<String> {
+pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parents: usize) -> Vec<Word> {
     let Some((last, before)) = path.literals.split_last() else { return bare(input, method, path) };
-    let ancestors = |count: usize, of: &[Literal]| -> Vec<String> {
+    let ancestors = |count: usize, of: &[Literal]| -> Vec<Word> {
         of.iter().skip(of.len().saturating_sub(count)).flat_map(noun).collect()
     };
     if let Some(verb) = ending_verb(input, method, path) {
         let start = last.words.iter().position(|word| verbs::verb(word) == Some(verb)).unwrap_or_default();
-        let mut name: Vec<String> = last.words.iter().take(start).cloned().collect();
-        name.push(verb.canonical.to_owned());
-        let rest: Vec<String> = last.words.iter().skip(start + 1).cloned().collect();
+        let mut name: Vec<Word> = last.words.iter().take(start).cloned().collect();
+        name.push(verb.canonical.into());
+        let rest: Vec<Word> = last.words.iter().skip(start + 1).cloned().collect();
         let many = matches!(verb.canonical, "list" | "search" | "query" | "count" | "find");
         let kept = if rest.is_empty() || parents > 1 { parents } else { 0 };
         let mut object = ancestors(kept, before);
         if let (true, true, Some(word)) = (many, rest.is_empty(), object.last_mut()) {
-            *word = plural(word);
+            *word = plural(word).into();
         }
         name.extend(merged(object, rest));
         return name;
     }
     // `/search/movie`: the verb stands before what is searched.
-    if let Some(position) = before.iter().rposition(|literal| *literal.words == ["search"] && !literal.owner)
+    if let Some(position) = before
+        .iter()
+        .rposition(|literal| matches!(&*literal.words, [word] if **word == *"search") && !literal.owner)
         && !path.item
     {
-        let mut object: Vec<String> = before
+        let mut object: Vec<Word> = before
             .iter()
             .skip(position + 1)
             .chain([last])
             .flat_map(|part| part.words.iter().cloned())
             .collect();
         if let Some(word) = object.last_mut() {
-            *word = plural(word);
+            *word = plural(word).into();
         }
-        return [vec!["search".to_owned()], object].concat();
+        object.insert(0, "search".into());
+        return object;
     }
     let adjective = ADJECTIVES.contains(&last.words.join("_").as_str()) && !path.item;
     if let (true, "GET", Some((noun_part, before))) = (adjective, method, before.split_last()) {
         let single = matches!(last.words.join("_").as_str(), "latest" | "current" | "random");
         let mut object = [ancestors(parents.saturating_sub(1), before), noun_part.words.to_vec()].concat();
         if let Some(word) = object.last_mut() {
-            *word = if single { singular(word).into_owned() } else { plural(word) };
+            *word = if single { one(word) } else { plural(word).into() };
         }
         let verb = if single { "get" } else { "list" };
-        return [vec![verb.to_owned()], last.words.to_vec(), object].concat();
+        return [&[verb.into()], &*last.words, &object].concat();
     }
-    let (verb, one) = method_verb(input, method, path, last);
-    let mut object = last.words.to_vec();
-    if let (true, Some(word)) = (one, object.last_mut()) {
-        *word = singular(word).into_owned();
-    }
-    [vec![verb.to_owned()], merged(ancestors(parents, before), object)].concat()
+    let (verb, single) = method_verb(input, method, path, last);
+    let mut name =
+        merged(ancestors(parents, before), if single { last.single() } else { last.words.to_vec() });
+    name.insert(0, verb.into());
+    name
 }
 
 /// Another name's words with those of that many parents which it does not have yet.
-pub(super) fn qualified(words: &[String], path: &PathWords, depth: usize) -> Vec<String> {
-    let more: Vec<String> = path
+pub(super) fn qualified(words: &[Word], path: &PathWords, depth: usize) -> Vec<Word> {
+    let more: Vec<Word> = path
         .literals
         .iter()
         .rev()
         .take(depth)
         .rev()
         .flat_map(noun)
-        .filter(|word| !words.iter().any(|known| known == word || singular(known) == *word))
+        .filter(|word| !words.iter().any(|known| known == word || *singular(known) == **word))
         .collect();
     if more.is_empty() {
         return words.to_vec();
     }
-    [words.to_vec(), vec!["in".to_owned()], more].concat()
+    [words, &["in".into()], &more].concat()
 }
 
 /// The name with all parents and the placeholders: what tells `/a/{id}` from `/a/{name}`.
-pub(super) fn with_params(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Vec<String>> {
+pub(super) fn with_params(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Vec<Word>> {
     let base = name(input, method, path, 1);
     let whole = name(input, method, path, path.len());
     let Some(last) = path.params.last() else { return Vec::new() };
-    let by = |words: Vec<String>, params: Vec<String>| [words, vec!["by".to_owned()], params].concat();
+    let by = |words: Vec<Word>, params: Vec<Word>| [words, vec!["by".into()], params].concat();
     let all = path.params.iter().flat_map(|param| param.words.iter().cloned()).collect();
     vec![by(base, last.words.to_vec()), by(whole.clone(), last.words.to_vec()), by(whole, all)]
 }
 
 /// A path without a word: the tag is the noun.
-fn bare(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<String> {
+fn bare(input: &NameInput<'_>, method: &str, path: &PathWords) -> Vec<Word> {
     let verb = match method {
         "GET" => "get",
         "PUT" | "PATCH" => "update",
         "DELETE" => "delete",
         _ => "call",
     };
-    let mut noun: Vec<String> = input.tags.first().map(|tag| words(tag)).unwrap_or_default();
-    noun.retain(|word| word.is_ascii());
+    let tag = input.tags.first().map(|tag| words(tag)).unwrap_or_default();
+    let mut noun: Vec<Word> = tag.into_iter().filter(|word| word.is_ascii()).map(Word::from).collect();
     if noun.is_empty() {
-        noun = path.params.last().map_or_else(|| vec!["root".to_owned()], |param| param.words.to_vec());
+        noun = path.params.last().map_or_else(|| vec!["root".into()], |param| param.words.to_vec());
     }
-    [vec![verb.to_owned()], noun].concat()
+    noun.insert(0, verb.into());
+    noun
 }
 
 fn ending_verb(input: &NameInput<'_>, method: &str, path: &PathWords) -> Option<&'static Verb> {
-    let verb = Shape::of(input.path).verb().filter(|_| !path.item)?;
+    if path.item {
+        return None;
+    }
+    let verb = Shape::of(input.path).verb()?;
     let noun = method == "GET" && verb.weight == Weight::Weak;
     let noun = noun
         || (method == "GET"
             && verb.acts()
             && input.category.is_none_or(|found| found == Category::Read)
             && last_is_noun(path));
-    (!noun && path.literals.last()?.words.iter().any(|word| word == verb.word)).then_some(verb)
+    (!noun && path.literals.last()?.words.iter().any(|word| **word == *verb.word)).then_some(verb)
 }
 
 /// `/merge-fields` and `/delete-requests` are nouns, `/merge` and `/delete-all` are not.
@@ -281,7 +297,7 @@ fn method_verb(
     path: &PathWords,
     last: &Literal,
 ) -> (&'static str, bool) {
-    let noun = last.words.last().map(String::as_str).unwrap_or_default();
+    let noun = last.words.last().map(|word| &**word).unwrap_or_default();
     let many = is_plural(noun) && !ONE_THING.contains(&noun);
     match (method, path.item) {
         ("GET", true) => ("get", true),
@@ -302,16 +318,20 @@ fn method_verb(
     }
 }
 
-fn noun(literal: &Literal) -> Vec<String> {
-    let mut words = literal.words.to_vec();
-    if let (true, Some(word)) = (literal.owner, words.last_mut()) {
-        *word = singular(word).into_owned();
+fn noun(literal: &Literal) -> Vec<Word> {
+    if literal.owner { literal.single() } else { literal.words.to_vec() }
+}
+
+/// The word in the singular.
+pub(super) fn one(word: &Word) -> Word {
+    match singular(word) {
+        Cow::Borrowed(same) if *same == **word => word.clone(),
+        stem => stem.into(),
     }
-    words
 }
 
 /// Parent and child without saying the parent twice: `/movie/{id}/movie_credits`.
-fn merged(parent: Vec<String>, child: Vec<String>) -> Vec<String> {
+fn merged(parent: Vec<Word>, child: Vec<Word>) -> Vec<Word> {
     let repeats =
         child.first().is_some_and(|word| parent.last().is_some_and(|last| singular(last) == singular(word)));
     let keep = if repeats { parent.len().saturating_sub(1) } else { parent.len() };

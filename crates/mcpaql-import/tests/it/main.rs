@@ -7,6 +7,7 @@ mod mutilated;
 mod references;
 mod security;
 mod servers;
+mod wholes;
 
 use mcpaql_core::adapter::{HttpTarget, Target};
 use mcpaql_core::diagnostic::Diagnostic;
