@@ -1,6 +1,7 @@
 //! Upstreams as they are in the world: real processes and real connections, with everything that goes wrong there.
 
 mod faults;
+mod http;
 mod life;
 mod questions;
 mod server;
