@@ -21,6 +21,7 @@ pub use life::State;
 
 use crate::environment::Environment;
 use crate::mcp::Caller;
+use crate::secret::Mask;
 use http::Endpoint;
 use life::{Life, Plan};
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
@@ -198,6 +199,16 @@ impl Upstream {
     #[must_use]
     pub fn greeting(&self) -> Option<Map<String, Value>> {
         self.handle.life.running().map(|session: Arc<Session>| session.greeting())
+    }
+
+    /// What must not be shown of what the server says.
+    pub(crate) fn mask(&self) -> Mask {
+        self.handle.life.running().map(|session| session.mask()).unwrap_or_default()
+    }
+
+    /// What is sent along to be let in.
+    pub(crate) fn credentials(&self) -> Mask {
+        self.handle.life.running().map(|session| session.credentials()).unwrap_or_default()
     }
 
     /// Starts the server where it does not run.

@@ -9,6 +9,7 @@ use super::http::Endpoint;
 use super::message::{self, METHOD_NOT_FOUND, REVISION, STATELESS, UNSUPPORTED_REVISION};
 use super::stdio::Program;
 use crate::mcp::{Ability, Caller, Refused};
+use crate::secret::Mask;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -41,6 +42,8 @@ pub(super) struct Session {
     calls: Arc<Calls>,
     /// Where requests are posted; without one they go to a program's input.
     endpoint: Option<Arc<Endpoint>>,
+    /// What the program was given in confidence.
+    mask: Mask,
     greeting: OnceLock<Map<String, Value>>,
     /// What each request carries in revisions without a handshake.
     meta: OnceLock<Map<String, Value>>,
@@ -65,17 +68,21 @@ impl Session {
     ) -> Result<Session, UpstreamError> {
         let (calls, outgoing) = Calls::new(server, limit, changes);
         let closing = CancellationToken::new();
-        let (endpoint, keeper) = match link {
-            Link::Program(program) => (None, program.start(&calls, outgoing, limit, closing.clone())?),
+        let (endpoint, keeper, mask) = match link {
+            Link::Program(program) => {
+                let (keeper, mask) = program.start(&calls, outgoing, limit, closing.clone())?;
+                (None, keeper, mask)
+            }
             Link::Endpoint(endpoint) => {
                 let endpoint = Arc::new(endpoint.fresh());
                 let keeper =
                     tokio::spawn(Arc::clone(&endpoint).keep(Arc::clone(&calls), outgoing, closing.clone()));
-                (Some(endpoint), keeper)
+                (Some(endpoint), keeper, Mask::default())
             }
         };
         let (greeting, meta) = (OnceLock::new(), OnceLock::new());
-        let session = Session { calls, endpoint, greeting, meta, closing, keeper: Mutex::new(Some(keeper)) };
+        let keeper = Mutex::new(Some(keeper));
+        let session = Session { calls, endpoint, mask, greeting, meta, closing, keeper };
         match timeout(patience, session.greet(patience)).await {
             Ok(greeted) => greeted?,
             Err(_) => return Err(UpstreamError::Timeout { server: server.to_owned(), after: patience }),
@@ -136,6 +143,19 @@ impl Session {
     pub(super) fn about(&self) -> (String, String) {
         let version = self.greeting.get().and_then(|greeting| info(greeting, "version"));
         (self.calls.server(), version.unwrap_or_default().to_owned())
+    }
+
+    /// What is sent along to be let in.
+    pub(super) fn credentials(&self) -> Mask {
+        self.endpoint.as_ref().map(|endpoint| endpoint.mask()).unwrap_or_default()
+    }
+
+    /// What must not be shown of the server's errors.
+    pub(super) fn mask(&self) -> Mask {
+        match &self.endpoint {
+            Some(endpoint) => endpoint.mask(),
+            None => self.mask.clone(),
+        }
     }
 
     pub(super) fn calls(&self) -> &Arc<Calls> {
