@@ -1,47 +1,60 @@
 //! Another MCP server as a target: a tool call here is a tool call there.
 
 use super::Args;
+use crate::environment::Environment;
 use crate::mcp::Caller;
+pub use crate::upstream::SetupError;
+use crate::upstream::Upstream;
 use mcpaql_core::adapter::{Auth, McpTarget};
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::Operation;
+use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::response::Answer;
-
-/// Why a server cannot be reached as the document wants.
-#[derive(Debug, thiserror::Error)]
-pub enum SetupError {
-    /// A variable that is not set.
-    #[error("the environment variable {0} is not set")]
-    Unset(String),
-}
 
 /// The tools of one server.
 #[derive(Debug)]
-pub struct Proxy {}
+pub struct Proxy {
+    upstream: Upstream,
+}
 
 impl Proxy {
     /// Gets ready to reach the server; nothing is started yet.
     ///
     /// # Errors
-    /// What is missing.
-    pub fn new(
-        _target: &McpTarget,
-        _auth: &Auth,
-        _lookup: impl Fn(&str) -> Option<String>,
-    ) -> Result<Proxy, SetupError> {
-        Ok(Proxy {})
+    /// What is wrong with the target as it is written.
+    pub fn new(target: &McpTarget, auth: &Auth, environment: &Environment) -> Result<Proxy, SetupError> {
+        Upstream::new(target, auth, environment).map(Proxy::over)
+    }
+
+    /// The tools of a server that others talk to as well.
+    #[must_use]
+    pub const fn over(upstream: Upstream) -> Proxy {
+        Proxy { upstream }
+    }
+
+    /// The server.
+    #[must_use]
+    pub const fn upstream(&self) -> &Upstream {
+        &self.upstream
     }
 
     /// Runs one validated call.
     ///
     /// # Errors
     /// What the server, or the way to it, had against the call.
-    pub async fn call(
-        &self,
-        _operation: &Operation,
-        _args: &Args,
-        _caller: &Caller,
-    ) -> Result<Answer, OpError> {
-        Err(OpError::new(Code::Internal, "MCP servers cannot be called yet; tell the user."))
+    pub async fn call(&self, operation: &Operation, args: &Args, caller: &Caller) -> Result<Answer, OpError> {
+        let Binding::Mcp(binding) = &operation.binding else {
+            return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
+                .because("the operation is not bound to a tool"));
+        };
+        let wire = |name: &String| operation.param(name).map_or(name, |param| &param.wire).clone();
+        let mut arguments: Args = args.iter().map(|(name, value)| (wire(name), value.clone())).collect();
+        arguments.extend(binding.fixed.clone());
+        let mut params = Args::new();
+        params.insert("name".into(), binding.tool.as_str().into());
+        params.insert("arguments".into(), arguments.into());
+        match self.upstream.ask("tools/call", &params, caller).await {
+            Ok(result) => Ok(Answer::new(result)),
+            Err(error) => Err(error.to_op_error()),
+        }
     }
 }
