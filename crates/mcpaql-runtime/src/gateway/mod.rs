@@ -3,13 +3,16 @@
 //! What always holds:
 //! - what is shown at one moment is one immutable [`Shown`]; a call runs on the adapter it found there, whatever is shown later;
 //! - an adapter that cannot be opened keeps its tools, answers with what is wrong, and is tried again; no other notices;
+//! - the tools of a running MCP server never take the name of another adapter's;
 //! - adding or losing an adapter never renames the tools of another;
 //! - clients are told when the list of tools has become different, and only then.
 
+mod live;
 mod shown;
 mod slot;
 mod stats;
 
+pub use live::{Compile, Keep, Live};
 pub use shown::{Collision, Shown, check_names};
 pub use slot::{Slot, State};
 pub use stats::{Count, Latency, Stats};
@@ -18,11 +21,16 @@ use crate::environment::Environment;
 use crate::mcp::{Caller, Service};
 use crate::open::{self, OpenError};
 use crate::pipeline::Served;
+use crate::target::Target;
+use crate::upstream::Upstream;
+use live::Behind;
+use mcpaql_core::adapter;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::response::Reply;
 use mcpaql_core::surface::Tool;
 use serde_json::{Map, Value};
 use slot::Work;
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
@@ -85,6 +93,8 @@ pub enum Making {
     Opened(Box<Served>),
     /// To be opened; where that fails it is served all the same, and tried again.
     Compiled(Box<Catalog>),
+    /// A running MCP server, whose own tools are its operations.
+    Live(Box<Live>),
     /// It cannot be served at all and is only reported.
     Broken {
         /// In words that may be shown to anybody.
@@ -161,6 +171,7 @@ impl Gateway {
         match making {
             Making::Opened(served) => self.opened(identity, *served, stats),
             Making::Compiled(catalog) => self.compiled(identity, Arc::new(*catalog), stats).await,
+            Making::Live(live) => self.live(identity, *live, stats),
             Making::Kept => known.unwrap_or_else(|| {
                 let reason = "it is not there any more; start the server again".to_owned();
                 self.broken(identity, reason, stats)
@@ -170,9 +181,29 @@ impl Gateway {
     }
 
     fn opened(&self, identity: (String, String, String), served: Served, stats: Arc<Stats>) -> Arc<Slot> {
-        let slot = self.inner.slot(identity, Arc::clone(&stats), Work::None);
+        let work = match (served.target(), &served.catalog().adapter.target) {
+            (Target::Mcp(proxy), adapter::Target::Mcp(target)) => {
+                Work::Follow(Behind::fixed(proxy.upstream().clone(), target.eager))
+            }
+            _ => Work::None,
+        };
+        let slot = self.inner.slot(identity, Arc::clone(&stats), work);
         slot.serve(Arc::new(served.counted_by(stats)));
         slot.fare(State::Ready);
+        slot
+    }
+
+    fn live(&self, identity: (String, String, String), live: Live, stats: Arc<Stats>) -> Arc<Slot> {
+        let upstream = match Upstream::new(&live.target, &live.auth, &self.inner.opening.environment) {
+            Ok(upstream) => upstream,
+            Err(error) => return self.broken(identity, error.to_string(), stats),
+        };
+        let (behind, catalog) = Behind::live(live, upstream);
+        let slot = self.inner.slot(identity, stats, Work::Follow(behind.clone()));
+        if let Some(catalog) = catalog {
+            slot.serve(behind.served(catalog, &slot));
+            slot.fare(State::Ready);
+        }
         slot
     }
 
@@ -206,8 +237,24 @@ impl Gateway {
         let gateway = Arc::downgrade(&self.inner);
         match &slot.work {
             Work::None => {}
+            Work::Follow(behind) => {
+                slot.keep_going(live::follow(gateway, Arc::downgrade(slot), behind.clone()));
+            }
             Work::Open(catalog) => {
                 slot.keep_going(open_again(gateway, Arc::downgrade(slot), Arc::clone(catalog)));
+            }
+        }
+    }
+
+    /// Ends the servers behind the adapters; whoever calls one later starts it again.
+    pub async fn close(&self) {
+        for slot in self.slots() {
+            if let Some(served) = slot.served()
+                && let Target::Mcp(proxy) = served.target()
+            {
+                proxy.upstream().close().await;
+            } else if let Some(behind) = slot.behind() {
+                behind.upstream.close().await;
             }
         }
     }
@@ -293,7 +340,7 @@ impl Inner {
     /// The caller holds the slots, so that no two publish together.
     fn publish(&self, slots: &[Arc<Slot>]) -> Result<(), Collision> {
         let before = self.shown();
-        let shown = Shown::new(slots.iter().filter_map(|slot| slot.served()).collect())?.after(&before);
+        let shown = Shown::new(unshadowed(slots))?.after(&before);
         let is_different = !Arc::ptr_eq(shown.tools(), before.tools());
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shown);
         if is_different {
@@ -301,6 +348,36 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// What these slots serve, without running servers whose tools would take names that are taken: what a server says may not
+/// keep anything else from being served.
+fn unshadowed(slots: &[Arc<Slot>]) -> Vec<Arc<Served>> {
+    let is_live = |slot: &Slot| slot.behind().is_some_and(Behind::is_live);
+    let serving: Vec<(&Arc<Slot>, Arc<Served>)> =
+        slots.iter().filter_map(|slot| Some((slot, slot.served()?))).collect();
+    let mut taken: HashMap<String, String> = HashMap::new();
+    for (slot, served) in serving.iter().filter(|(slot, _)| !is_live(slot)) {
+        let names = served.catalog().tool_names();
+        taken.extend(names.map(|tool| (tool.to_owned(), slot.name().to_owned())));
+    }
+    let mut shown = Vec::with_capacity(serving.len());
+    for (slot, served) in &serving {
+        if is_live(slot) {
+            let clash = served.catalog().tool_names().find_map(|tool| Some((tool, taken.get(tool)?)));
+            if let Some((tool, other)) = clash {
+                slot.shadow(Some(format!(
+                    "the adapter '{other}' has a tool '{tool}' already; give one of them a `name` or `prefix` of its own"
+                )));
+                continue;
+            }
+            slot.shadow(None);
+            let names = served.catalog().tool_names();
+            taken.extend(names.map(|tool| (tool.to_owned(), slot.name().to_owned())));
+        }
+        shown.push(Arc::clone(served));
+    }
+    shown
 }
 
 fn failing(error: &OpenError) -> State {

@@ -3,6 +3,7 @@
 //! A slot outlives what is served in it: a target that is opened later, or a server that lists other tools, changes what is
 //! served, not the slot.
 
+use super::live::Behind;
 use super::stats::Stats;
 use crate::pipeline::Served;
 use mcpaql_core::catalog::Catalog;
@@ -55,6 +56,8 @@ pub struct Slot {
     stats: Arc<Stats>,
     served: RwLock<Option<Arc<Served>>>,
     fares: RwLock<(State, SystemTime)>,
+    /// Why it is not shown, while another adapter has the names that it wants.
+    shadowed: RwLock<Option<String>>,
     moved: watch::Sender<()>,
     pub(super) work: Work,
     task: Mutex<Option<AbortOnDropHandle<()>>>,
@@ -67,6 +70,8 @@ pub(super) enum Work {
     None,
     /// The target could not be opened and is tried again.
     Open(Arc<Catalog>),
+    /// An MCP server.
+    Follow(Behind),
 }
 
 impl Slot {
@@ -83,6 +88,7 @@ impl Slot {
             stats,
             served: RwLock::new(None),
             fares: RwLock::new((State::Starting, SystemTime::now())),
+            shadowed: RwLock::new(None),
             moved,
             work,
             task: Mutex::new(None),
@@ -122,7 +128,11 @@ impl Slot {
     /// How it fares, and since when.
     #[must_use]
     pub fn state(&self) -> (State, SystemTime) {
-        self.fares.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let (state, since) = self.fares.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match &*self.shadowed.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(reason) => (State::Failing { reason: reason.clone() }, since),
+            None => (state, since),
+        }
     }
 
     pub(super) fn serve(&self, served: Arc<Served>) {
@@ -148,6 +158,27 @@ impl Slot {
         *fares = (state, SystemTime::now());
         drop(fares);
         self.moved.send_replace(());
+    }
+
+    pub(super) fn shadow(&self, reason: Option<String>) {
+        let mut shadowed = self.shadowed.write().unwrap_or_else(PoisonError::into_inner);
+        if *shadowed == reason {
+            return;
+        }
+        if let Some(reason) = &reason {
+            tracing::warn!(adapter = %self.name, reason, "adapter is not shown");
+        }
+        *shadowed = reason;
+        drop(shadowed);
+        self.moved.send_replace(());
+    }
+
+    /// The MCP server behind it.
+    pub(super) fn behind(&self) -> Option<&Behind> {
+        match &self.work {
+            Work::Follow(behind) => Some(behind),
+            Work::None | Work::Open(_) => None,
+        }
     }
 
     /// Goes on with `work` until the slot is gone.

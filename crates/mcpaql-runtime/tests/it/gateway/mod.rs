@@ -1,5 +1,6 @@
 //! Served adapters as a client meets them: one server, any modes, every fault of a parameter explained.
 
+mod live;
 mod swap;
 
 use crate::fixture::crypto;

@@ -26,7 +26,7 @@ fn member(key: &str, name: &str, making: Making) -> Member {
     Member { key: key.into(), name: name.into(), source: format!("{name}.yaml"), making }
 }
 
-fn reads(name: &str) -> Member {
+pub(super) fn reads(name: &str) -> Member {
     member(name, name, compiled(&adapter(name, READS)))
 }
 
@@ -34,7 +34,7 @@ fn opening(environment: Environment) -> Opening {
     Opening { data: None, environment }
 }
 
-fn nowhere() -> Opening {
+pub(super) fn nowhere() -> Opening {
     opening(Arc::new(|_| None))
 }
 
@@ -44,7 +44,7 @@ async fn call(gateway: &Gateway, tool: &str, operation: &str) -> Option<Value> {
     Some(serde_json::from_str(&reply.text).unwrap())
 }
 
-fn tools(gateway: &Gateway) -> Vec<String> {
+pub(super) fn tools(gateway: &Gateway) -> Vec<String> {
     gateway.tools().iter().map(|tool| tool.name.clone()).collect()
 }
 
