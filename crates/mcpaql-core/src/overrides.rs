@@ -10,6 +10,11 @@
 //!     params:
 //!       path: {description: Path in the repository, from: [search_code]}
 //!   delete_repo: {include: false}
+//!   issue_write:                  # a tool that is several operations behind a switch
+//!     split:
+//!       by: method
+//!       values:
+//!         create: {name: create_issue, category: CREATE}
 //! ```
 
 use crate::diagnostic::{Diagnostic, Severity};
@@ -35,7 +40,9 @@ const OPERATION_KEYS: &[&str] = &[
     "deprecated",
     "tags",
     "params",
+    "split",
 ];
+const SPLIT_KEYS: &[&str] = &["by", "values"];
 const PARAM_KEYS: &[&str] = &["description", "sensitive", "from"];
 
 /// All corrections of a file.
@@ -85,6 +92,27 @@ pub struct Correction {
     pub tags: Option<Vec<String>>,
     /// By the name callers use, or by wire name.
     pub params: IndexMap<String, ParamCorrection>,
+    /// How it becomes several operations, which only a tool of an MCP server can.
+    pub split: Option<Split>,
+}
+
+/// One tool that is several operations behind a switch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Split {
+    /// The parameter that is the switch, by the name callers use, or by wire name.
+    pub by: String,
+    /// What each of its values is. Where some are named, the others stay together in one operation; where none is, each
+    /// becomes an operation of its own.
+    pub values: IndexMap<String, Part>,
+}
+
+/// One operation of a tool that is several.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Its name, category and words.
+    pub correction: Correction,
+    /// The parameters that mean something to it, by name or wire name; all of them unless it says so.
+    pub params: Option<Vec<String>>,
 }
 
 /// Corrections of one parameter.
@@ -175,11 +203,6 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Overrides {
 
 fn correction(reader: &mut Reader, object: &Object<'_>) -> Correction {
     strict(reader, object, OPERATION_KEYS);
-    let words = Category::ALL.map(Category::as_str);
-    let deprecated = match object.get("deprecated") {
-        Some(Value::Bool(true)) => Some(String::new()),
-        _ => reader.string(object, "deprecated"),
-    };
     let mut params = IndexMap::new();
     if let Some(members) = reader.member(object, "params") {
         for (key, value) in members.map {
@@ -194,6 +217,17 @@ fn correction(reader: &mut Reader, object: &Object<'_>) -> Correction {
             params.insert(key.clone(), correction);
         }
     }
+    let split = reader.member(object, "split").and_then(|member| split(reader, &member));
+    Correction { params, split, ..words(reader, object) }
+}
+
+/// What a correction says about an operation as a whole.
+fn words(reader: &mut Reader, object: &Object<'_>) -> Correction {
+    let words = Category::ALL.map(Category::as_str);
+    let deprecated = match object.get("deprecated") {
+        Some(Value::Bool(true)) => Some(String::new()),
+        _ => reader.string(object, "deprecated"),
+    };
     Correction {
         name: reader.string(object, "name"),
         category: reader.choice(object, "category", &words, Category::parse),
@@ -205,8 +239,25 @@ fn correction(reader: &mut Reader, object: &Object<'_>) -> Correction {
         include: reader.boolean(object, "include"),
         deprecated,
         tags: object.get("tags").map(|_| reader.strings(object, "tags")),
-        params,
+        params: IndexMap::new(),
+        split: None,
     }
+}
+
+fn split(reader: &mut Reader, object: &Object<'_>) -> Option<Split> {
+    strict(reader, object, SPLIT_KEYS);
+    let by = reader.required_string(object, "by");
+    let mut values = IndexMap::new();
+    if let Some(members) = reader.member(object, "values") {
+        let keys: Vec<&str> = OPERATION_KEYS.iter().copied().filter(|key| *key != "split").collect();
+        for (value, said) in members.map {
+            let Some(said) = reader.object(said, &child(&members.pointer, value)) else { continue };
+            strict(reader, &said, &keys);
+            let params = said.get("params").map(|_| reader.strings(&said, "params"));
+            values.insert(value.clone(), Part { correction: words(reader, &said), params });
+        }
+    }
+    Some(Split { by: by?, values })
 }
 
 /// A key that means nothing would silently correct nothing, so it is an error here.
@@ -243,6 +294,13 @@ pub fn unmatched_param<'a>(key: &str, param: &str, candidates: impl Iterator<Ite
     let message = format!("The correction of parameter '{param}' matches no parameter of '{key}'");
     let diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, param_pointer(key, param), message);
     suggesting(diagnostic.found(param), param, candidates)
+}
+
+/// A split that cannot be made; `path` leads from the correction to what is wrong with it.
+#[must_use]
+pub fn unsplittable(key: &str, path: &[&str], message: String) -> Diagnostic {
+    let pointer = path.iter().fold(child(&child("/operations", key), "split"), |at, step| child(&at, step));
+    Diagnostic::error(Code::SchemaUnresolvedRef, pointer, message)
 }
 
 /// A parameter whose value is to come from an operation that is not there.
@@ -295,12 +353,29 @@ mod tests {
     }
 
     #[test]
+    fn a_split_is_read() {
+        let overrides = read(
+            "operations:\n  issue_write:\n    split:\n      by: method\n      values:\n        \
+             create: {name: create_issue, category: CREATE, params: [title]}\n        update: {}\n",
+        )
+        .unwrap();
+        let split = overrides.operations["issue_write"].split.as_ref().unwrap();
+        let create = &split.values["create"];
+        assert_eq!(create.correction.category(), Some(Category::Create));
+        assert_eq!(create.params.as_deref(), Some(&["title".to_owned()][..]));
+        assert_eq!((split.by.as_str(), &split.values["update"]), ("method", &Part::default()));
+    }
+
+    #[test]
     fn what_would_correct_nothing_is_an_error() {
         for text in [
             "operation: {}",
             "operations: {a: {nam: b}}",
             "operations: {a: {category: WRITE}}",
             "operations: {a: {params: {b: {form: [c]}}}}",
+            "operations: {a: {split: {values: {b: {}}}}}",
+            "operations: {a: {split: {by: b, value: {}}}}",
+            "operations: {a: {split: {by: b, values: {c: {split: {by: d}}}}}}",
             "operations: [a]",
             "- a",
         ] {

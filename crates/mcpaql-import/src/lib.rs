@@ -1,6 +1,7 @@
 //! Descriptions of APIs → adapters, as pure functions: what has to be fetched or read is asked from the caller.
 
 pub mod emit;
+pub mod mcp;
 pub mod naming;
 pub mod openapi;
 pub mod report;

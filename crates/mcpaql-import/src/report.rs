@@ -32,16 +32,37 @@ pub struct Judged {
     pub name: String,
     /// Its name in the description.
     pub source_id: Option<String>,
-    /// Of the request.
-    pub method: String,
-    /// As the description has it.
-    pub path: String,
+    /// What it is in the description.
+    pub origin: Origin,
     /// The category it is served under.
     pub category: Category,
     /// What it was judged by.
     pub decision: Decision,
     /// Whether somebody corrected it.
     pub corrected: bool,
+}
+
+/// What an operation is in the description it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A request.
+    Request {
+        /// In upper case.
+        method: String,
+        /// As the description has it.
+        path: String,
+    },
+    /// A tool of an MCP server, by its own name.
+    Tool(String),
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::Request { method, path } => write!(f, "{method} {path}"),
+            Origin::Tool(name) => write!(f, "tool {name}"),
+        }
+    }
 }
 
 impl Judged {
@@ -72,7 +93,7 @@ impl Report {
             self.operations.into_iter().partition(|judged| kept.contains(judged.name.as_str()));
         self.skipped += lost.len();
         self.diagnostics.extend(lost.iter().map(|judged| {
-            let message = format!("{} {} was left out: it cannot be read whole", judged.method, judged.path);
+            let message = format!("{} was left out: it cannot be read whole", judged.origin);
             Diagnostic::error(Code::SchemaUnsupported, "/paths", message)
         }));
         self.operations = read;
@@ -125,7 +146,7 @@ impl Report {
         if !reviews.is_empty() {
             lines.push(format!("  {} should be looked at:", reviews.len()));
             for (judged, why) in reviews.iter().take(SHOWN) {
-                lines.push(format!("    {} ({} {}): {why}", judged.name, judged.method, judged.path));
+                lines.push(format!("    {} ({}): {why}", judged.name, judged.origin));
             }
             if reviews.len() > SHOWN {
                 lines.push(format!("    and {} more, with --report text", reviews.len() - SHOWN));
@@ -150,9 +171,8 @@ impl Report {
             let reasons: Vec<&str> = decision.reasons.iter().map(|reason| reason.text.as_str()).collect();
             let sure = decision.confidence.as_str();
             lines.push(format!(
-                "{} {} -> {} [{}, {}, {sure}]: {}",
-                judged.method,
-                judged.path,
+                "{} -> {} [{}, {}, {sure}]: {}",
+                judged.origin,
                 judged.name,
                 judged.category,
                 decision.danger.as_str(),
@@ -194,15 +214,22 @@ fn operation(judged: &Judged, notes: &IndexMap<String, Vec<Note>>) -> Value {
     let mut out = json!({
         "name": judged.name,
         "source_id": judged.source_id,
-        "method": judged.method,
-        "path": judged.path,
-        "category": judged.category.as_str(),
-        "effect": decision.effect.as_str(),
-        "danger": decision.danger.as_str(),
-        "confidence": decision.confidence.as_str(),
-        "reasons": reasons,
     });
     if let Some(out) = out.as_object_mut() {
+        match &judged.origin {
+            Origin::Request { method, path } => {
+                out.insert("method".into(), method.as_str().into());
+                out.insert("path".into(), path.as_str().into());
+            }
+            Origin::Tool(name) => {
+                out.insert("tool".into(), name.as_str().into());
+            }
+        }
+        out.insert("category".into(), judged.category.as_str().into());
+        out.insert("effect".into(), decision.effect.as_str().into());
+        out.insert("danger".into(), decision.danger.as_str().into());
+        out.insert("confidence".into(), decision.confidence.as_str().into());
+        out.insert("reasons".into(), reasons.into());
         if judged.corrected {
             out.insert("corrected".into(), true.into());
         }

@@ -52,16 +52,38 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// Why, in words that may be shown to anybody: without a path, and without the adapter's name.
+    #[must_use]
+    pub fn told(&self) -> String {
+        match self {
+            OpenError::Http { source, .. } => source.to_string(),
+            OpenError::Mcp { source, .. } => source.to_string(),
+            OpenError::Store { .. } => "its store cannot be opened; the log says why".to_owned(),
+            OpenError::NoDataFolder { .. } => "it keeps data, and nothing says where".to_owned(),
+            OpenError::Command { source, .. } => match source {
+                command::SetupError::MissingVariable { .. } | command::SetupError::BadVariable { .. } => {
+                    source.to_string()
+                }
+                command::SetupError::BadReference { .. } | command::SetupError::MissingDirectory { .. } => {
+                    "its working directory cannot be used; the log says why".to_owned()
+                }
+            },
+        }
+    }
+}
+
 /// Opens the target of a compiled adapter. `source` is the document's name, `data` the folder of the stores.
 ///
 /// # Errors
 /// What the target has against being opened.
 pub async fn open(
-    catalog: Catalog,
+    catalog: impl Into<Arc<Catalog>>,
     source: &str,
     data: Option<&Path>,
     environment: &Environment,
 ) -> Result<Served, OpenError> {
+    let catalog = catalog.into();
     let target = if catalog.adapter.targets.is_empty() {
         reach(&catalog, &catalog.adapter.target, &catalog.adapter.auth, data, environment).await?
     } else {
@@ -95,9 +117,16 @@ async fn reach(
         adapter::Target::Command(target) => command::Runner::new(target, lookup)
             .map(Target::Command)
             .map_err(|source| OpenError::Command { adapter, source })?,
-        adapter::Target::Mcp(target) => mcp::Proxy::new(target, auth, lookup)
-            .map(Target::Mcp)
-            .map_err(|source| OpenError::Mcp { adapter, source })?,
+        adapter::Target::Mcp(target) => {
+            let proxy = mcp::Proxy::new(target, auth, environment)
+                .map_err(|source| OpenError::Mcp { adapter, source })?;
+            if target.eager {
+                let upstream = proxy.upstream().clone();
+                // Whether it went well is told by its state, and by the first call.
+                tokio::spawn(async move { drop(upstream.start().await) });
+            }
+            Target::Mcp(proxy)
+        }
         adapter::Target::Store(target) => {
             let Some(data) = data else { return Err(OpenError::NoDataFolder { adapter }) };
             store::Store::open(&data.join(STORE_FILE), &catalog.adapter.name, target, &catalog.adapter.types)

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Names that operations of the runtime itself will have.
-const EXECUTIONS: [&str; 3] = ["get_execution", "list_executions", "cancel_execution"];
+pub(crate) const EXECUTIONS: [&str; 3] = ["get_execution", "list_executions", "cancel_execution"];
 /// Left out of names that are too long.
 const FILLERS: [&str; 14] =
     ["a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"];
@@ -214,19 +214,24 @@ impl<'a> Entry<'a> {
     fn hash(&self) -> String {
         let id = self.input.operation_id.unwrap_or_default();
         let text = [self.method.as_str(), " ", self.input.path, " ", id].concat();
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let digits = b"abcdefghijkmnpqrstuvwxyz23456789";
-        (0..5)
-            .filter_map(|place| digits.get((hash >> (place * 5 + 20)) as usize % 32))
-            .map(|digit| char::from(*digit))
-            .collect()
+        short_hash(&text)
     }
 }
 
+/// Five characters that tell texts apart.
+pub(crate) fn short_hash(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let digits = b"abcdefghijkmnpqrstuvwxyz23456789";
+    (0..5)
+        .filter_map(|place| digits.get((hash >> (place * 5 + 20)) as usize % 32))
+        .map(|digit| char::from(*digit))
+        .collect()
+}
+
 /// As many whole words as fit.
-fn cut(name: &str, length: usize) -> &str {
+pub(crate) fn cut(name: &str, length: usize) -> &str {
     if name.len() <= length {
         return name;
     }

@@ -8,7 +8,7 @@ use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Effect};
 use mcpaql_core::operation::{Category, Operation};
 use mcpaql_core::overrides::{
-    Correction, Overrides, repeated, unmatched, unmatched_param, unmatched_producer,
+    Correction, Overrides, repeated, unmatched, unmatched_param, unmatched_producer, unsplittable,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,6 +41,10 @@ pub(super) fn find(
         match positions.get(key.trim()) {
             Some(&position) => {
                 let Some(slot) = found.get_mut(position) else { continue };
+                if correction.split.is_some() {
+                    let message = "Only a tool of an MCP server can be split".to_owned();
+                    problems.push(unsplittable(key, &[], message));
+                }
                 if slot.replace(Arc::new(correction.clone())).is_some() {
                     problems.push(repeated(key));
                 }
@@ -90,7 +94,7 @@ pub(super) fn check_params(
 }
 
 /// New names that cannot be given.
-fn renames(found: &[Option<Arc<Correction>>], names: &[String]) -> Vec<Diagnostic> {
+pub(crate) fn renames(found: &[Option<Arc<Correction>>], names: &[String]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let mut taken: HashMap<&str, &str> = HashMap::new();
     let kept = found
@@ -116,7 +120,7 @@ fn renames(found: &[Option<Arc<Correction>>], names: &[String]) -> Vec<Diagnosti
 }
 
 /// The name and category to go by, after the correction; the decision then says so as well.
-pub(super) fn decide(
+pub(crate) fn decide(
     correction: Option<&Correction>,
     name: String,
     decision: &mut Decision,

@@ -13,7 +13,7 @@ use super::document::escaped;
 use super::params::{self, Draft, File};
 use super::refs::Refs;
 use super::schema::{Writer, Written};
-use super::text::{PARAM_TEXT, brief};
+use super::text::brief;
 use super::type_names::TypeNames;
 use super::{examples, names, pages};
 use indexmap::IndexMap;
@@ -81,11 +81,11 @@ pub struct Note {
 }
 
 impl Note {
-    pub(super) fn lost(place: impl Into<String>, what: impl Into<String>) -> Note {
+    pub(crate) fn lost(place: impl Into<String>, what: impl Into<String>) -> Note {
         Note { place: place.into(), what: what.into(), lost: true }
     }
 
-    pub(super) fn changed(place: impl Into<String>, what: impl Into<String>) -> Note {
+    pub(crate) fn changed(place: impl Into<String>, what: impl Into<String>) -> Note {
         Note { place: place.into(), what: what.into(), lost: false }
     }
 }
@@ -253,7 +253,7 @@ fn drafted(
     Drafted { drafts, names, body }
 }
 
-fn param(writer: &mut Writer<'_>, draft: &Draft, name: &str) -> Param {
+pub(crate) fn param(writer: &mut Writer<'_>, draft: &Draft, name: &str) -> Param {
     writer.place.clone_from(&draft.wire);
     let mut schema = match draft.file {
         File::No => writer.schema(&draft.schema, &draft.base),
@@ -268,7 +268,7 @@ fn param(writer: &mut Writer<'_>, draft: &Draft, name: &str) -> Param {
     let text = text
         .or(draft.schema.get("description").and_then(Value::as_str))
         .or(own.as_ref().and_then(Value::as_str));
-    let mut description = brief(text.unwrap_or_default(), PARAM_TEXT);
+    let mut description = brief(text.unwrap_or_default(), writer.texts.param);
     if deprecated && !description.to_ascii_lowercase().contains("deprecated") {
         description = format!("Deprecated. {description}").trim_end().to_owned();
     }

@@ -92,7 +92,7 @@ impl Identity {
 }
 
 /// Whether a title is what people call the API, not the document that describes it.
-fn is_display_name(title: &str) -> bool {
+pub(crate) fn is_display_name(title: &str) -> bool {
     const ABOUT_THE_DOCUMENT: [&str; 4] = ["openapi", "swagger", "spec", "definition"];
     let lower = title.to_lowercase();
     !title.is_empty()
@@ -112,7 +112,7 @@ fn name_of_title(title: &str) -> String {
 
 /// Lower case letters, digits, hyphens and underscores, beginning with a letter, without the word that separates adapter
 /// and endpoint in names of tools.
-fn legal(name: &str) -> String {
+pub(crate) fn legal(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for letter in name.chars() {
         match letter.to_ascii_lowercase() {
@@ -140,7 +140,7 @@ fn legal(name: &str) -> String {
 }
 
 /// Whole paragraphs while they fit, else the beginning of the first.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let mut out = String::new();
     for paragraph in text.split("\n\n") {
         if !out.is_empty() && out.len() + paragraph.len() > MAX_DESCRIPTION {
@@ -160,7 +160,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// `MAJOR.MINOR.PATCH`, with what may stand behind it.
-fn is_semver(version: &str) -> bool {
+pub(crate) fn is_semver(version: &str) -> bool {
     let core = version.split(['-', '+']).next().unwrap_or_default();
     let numbers: Vec<&str> = core.split('.').collect();
     let number = |text: &&str| {

@@ -6,27 +6,27 @@
 mod answer;
 mod body;
 mod collection;
-mod corrections;
+pub(crate) mod corrections;
 pub mod details;
 mod document;
 mod examples;
 #[cfg(test)]
 mod fixture;
 mod heads;
-mod identity;
+pub(crate) mod identity;
 mod index;
 mod library;
 pub mod markdown;
-mod names;
+pub(crate) mod names;
 mod pages;
-mod params;
+pub(crate) mod params;
 pub mod refs;
 mod scan;
-mod schema;
+pub(crate) mod schema;
 mod security;
 mod servers;
 mod template;
-mod text;
+pub(crate) mod text;
 pub mod type_names;
 mod whole;
 
@@ -38,7 +38,7 @@ pub use whole::{Whole, whole};
 
 use crate::emit;
 use crate::naming::{NameInput, name_operations};
-use crate::report::{Judged, Report};
+use crate::report::{Judged, Origin, Report};
 use crate::select::Selection;
 use heads::{Draft, Home};
 use indexmap::IndexMap;
@@ -134,8 +134,7 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
         let judged = Judged {
             name,
             source_id: operation.source_id.clone(),
-            method: draft.method.to_owned(),
-            path: draft.path.to_owned(),
+            origin: Origin::Request { method: draft.method.to_owned(), path: draft.path.to_owned() },
             category,
             decision,
             corrected: correction.is_some(),

@@ -37,7 +37,7 @@ pub(super) fn legal(wire: &str) -> String {
 }
 
 /// The names of parameters in their order; the first keeps its name, others say where they stand.
-pub(super) fn assign<'p>(params: impl IntoIterator<Item = (Place, &'p str)>) -> Vec<String> {
+pub(crate) fn assign<'p>(params: impl IntoIterator<Item = (Place, &'p str)>) -> Vec<String> {
     let mut taken: HashSet<String> = SPOKEN_FOR.iter().map(|name| (*name).to_owned()).collect();
     params
         .into_iter()

@@ -18,14 +18,14 @@ const IGNORED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
 /// A parameter whose schema is not written yet.
 #[derive(Debug, Clone)]
-pub(super) struct Draft {
-    pub(super) wire: String,
+pub(crate) struct Draft {
+    pub(crate) wire: String,
     pub(super) place: Place,
-    pub(super) required: bool,
+    pub(crate) required: bool,
     pub(super) description: Option<String>,
     pub(super) deprecated: bool,
     /// As the document writes it; null where only the outline is asked for.
-    pub(super) schema: Value,
+    pub(crate) schema: Value,
     /// The document it stands in.
     pub(super) base: String,
     pub(super) style: Style,
@@ -35,14 +35,14 @@ pub(super) struct Draft {
 
 /// Whether a parameter is a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum File {
+pub(crate) enum File {
     No,
     One,
     Many,
 }
 
 impl Draft {
-    pub(super) fn new(wire: &str, place: Place, schema: Value, base: &str) -> Draft {
+    pub(crate) fn new(wire: &str, place: Place, schema: Value, base: &str) -> Draft {
         Draft {
             wire: wire.to_owned(),
             place,

@@ -14,7 +14,7 @@ fn flatten(text: &str) -> String {
 
 /// The text in one line of at most `limit` characters, cut after a sentence where one ends in the second half, else
 /// after a word.
-pub(super) fn brief(text: &str, limit: usize) -> String {
+pub(crate) fn brief(text: &str, limit: usize) -> String {
     let flat = flatten(text);
     let Some((end, _)) = flat.char_indices().nth(limit) else { return flat };
     let head = flat.get(..end).unwrap_or_default();

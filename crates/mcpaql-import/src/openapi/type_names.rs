@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 
 /// Longer names help nobody.
 const MAX_NAME: usize = 72;
-/// Where components with schemas stand, in the versions of OpenAPI.
-const HOMES: [&str; 2] = ["/components/schemas/", "/definitions/"];
+/// Where components with schemas stand, in the versions of OpenAPI and in JSON Schema.
+const HOMES: [&str; 3] = ["/components/schemas/", "/definitions/", "/$defs/"];
 
 /// The names of all types of a document.
 #[derive(Debug, Clone, Default)]
@@ -128,7 +128,7 @@ fn namespace(components: &[&str]) -> String {
 }
 
 /// A legal name: PascalCase, ASCII, beginning with a letter, not too long.
-fn type_name(text: &str) -> String {
+pub(crate) fn type_name(text: &str) -> String {
     let mut name = pascal_case(text);
     name.retain(|ch| ch.is_ascii_alphanumeric());
     if !name.starts_with(|ch: char| ch.is_ascii_uppercase()) {
@@ -149,7 +149,7 @@ fn tag(text: &str) -> String {
     format!("{:04X}", (hash ^ (hash >> 32)) & 0xffff)
 }
 
-fn free(name: String, taken: &HashSet<String>) -> String {
+pub(crate) fn free(name: String, taken: &HashSet<String>) -> String {
     if !taken.contains(&name) {
         return name;
     }

@@ -1,8 +1,9 @@
-//! What comes out of OpenAPI documents, whole and broken.
+//! What comes out of descriptions of APIs and servers, whole and broken.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod broken;
 mod heads;
+mod mcp;
 mod mutilated;
 mod references;
 mod security;

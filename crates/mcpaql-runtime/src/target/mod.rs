@@ -11,11 +11,14 @@ use mcpaql_core::response::Answer;
 use mcpaql_core::targets;
 use serde_json::{Map, Value};
 
-mod auth;
+pub(crate) mod auth;
+mod closed;
 pub mod command;
 pub mod http;
 pub mod mcp;
 pub mod store;
+
+pub use closed::Closed;
 
 /// The arguments of one call, by parameter name.
 pub type Args = Map<String, Value>;
@@ -33,6 +36,8 @@ pub enum Target {
     Mcp(mcp::Proxy),
     /// Several of one kind, by name; each call chooses one.
     Several(IndexMap<String, Target>),
+    /// One that could not be opened.
+    Closed(Closed),
 }
 
 impl Target {
@@ -54,6 +59,7 @@ impl Target {
                 })?;
                 Box::pin(target.call(operation, &args, caller)).await
             }
+            Target::Closed(closed) => Err(closed.refuse()),
         }
     }
 }

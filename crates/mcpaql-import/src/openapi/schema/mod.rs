@@ -13,12 +13,12 @@ mod written;
 #[cfg(test)]
 mod tests;
 
-pub(super) use object::{Additional, Shape, shape};
+pub(crate) use object::{Additional, Shape, shape};
 pub(super) use written::Written;
 
 use super::details::{Context, Note};
 use super::refs::Resolved;
-use super::text::{FIELD_TEXT, brief};
+use super::text::{FIELD_TEXT, PARAM_TEXT, brief};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::{HashSet, VecDeque};
@@ -40,11 +40,22 @@ const INLINE_LISTS: usize = 3;
 
 /// Who writes the values of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     /// The caller: fields that are `readOnly` are not theirs.
     Request,
     /// The API: fields that are `writeOnly` never come back.
     Answer,
+    /// Whoever: no field is left out.
+    Whole,
+}
+
+/// How many characters of descriptions stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TextLimits {
+    /// Of a parameter.
+    pub(crate) param: usize,
+    /// Of a field inside one.
+    pub(crate) field: usize,
 }
 
 /// A type that was referred to and is not written yet.
@@ -54,17 +65,21 @@ struct Pending {
 }
 
 /// Writes the schemas of one operation and collects the types they reach.
-pub(super) struct Writer<'a> {
+pub(crate) struct Writer<'a> {
     cx: &'a Context<'a>,
     /// Every type that was reached, without those that are shared.
-    pub(super) types: IndexMap<String, Value>,
+    pub(crate) types: IndexMap<String, Value>,
     /// What was changed or left out.
-    pub(super) notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
     /// Where notes point to.
-    pub(super) place: String,
-    pub(super) side: Side,
+    pub(crate) place: String,
+    pub(crate) side: Side,
     /// How deep inline objects are written out.
     pub(super) nesting: usize,
+    /// How much of descriptions stays.
+    pub(crate) texts: TextLimits,
+    /// References from a schema to a type that is still written out.
+    pub(crate) reach: usize,
     known: HashSet<String>,
     queue: VecDeque<Pending>,
     references: usize,
@@ -80,7 +95,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(cx: &'a Context<'a>) -> Writer<'a> {
+    pub(crate) fn new(cx: &'a Context<'a>) -> Writer<'a> {
         Writer {
             cx,
             types: IndexMap::new(),
@@ -88,6 +103,8 @@ impl<'a> Writer<'a> {
             place: String::new(),
             side: Side::Request,
             nesting: MAX_NESTING,
+            texts: TextLimits { param: PARAM_TEXT, field: FIELD_TEXT },
+            reach: MAX_REFERENCES,
             known: HashSet::new(),
             queue: VecDeque::new(),
             references: 0,
@@ -125,9 +142,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the types that were referred to, the nearest first.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         while let Some(Pending { reached, references }) = self.queue.pop_front() {
-            let far = references > MAX_REFERENCES || self.finished >= MAX_TYPES;
+            let far = references > self.reach || self.finished >= MAX_TYPES;
             self.finished += 1;
             if far {
                 self.left_open += usize::from(!self.answering);
@@ -176,7 +193,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A schema, as operations are compiled from it.
-    pub(super) fn schema(&mut self, schema: &Value, base: &str) -> Value {
+    pub(crate) fn schema(&mut self, schema: &Value, base: &str) -> Value {
         self.written(schema, base, 0)
     }
 
@@ -225,7 +242,7 @@ impl<'a> Writer<'a> {
                 self.note(format!("'{key}' is left to the API"), true);
             }
         }
-        annotate(map, &mut out);
+        annotate(map, &mut out, self.texts.field);
         Value::Object(out)
     }
 
@@ -273,7 +290,11 @@ impl<'a> Writer<'a> {
         let name = self.cx.types.name(&target.base, &target.pointer, input);
         let new = self.known.insert(name.clone());
         if new || (self.sharing && !self.reached.contains_key(&name)) {
-            let side = if input { Side::Request } else { Side::Answer };
+            let side = match self.side {
+                Side::Whole => Side::Whole,
+                _ if input => Side::Request,
+                _ => Side::Answer,
+            };
             let reached = Reached::new(name.clone(), &target, side);
             self.written.expect(&reached.key, target);
             if self.sharing {
@@ -342,11 +363,11 @@ impl<'a> Writer<'a> {
             let own = self.written(&Value::Object(beside.clone()), base, nesting);
             let mut both = json!({"allOf": [Value::Object(out), own]});
             if let Some(both) = both.as_object_mut() {
-                annotate(&beside, both);
+                annotate(&beside, both, self.texts.field);
             }
             return both;
         }
-        annotate(&beside, &mut out);
+        annotate(&beside, &mut out, self.texts.field);
         if beside.get("nullable") == Some(&Value::Bool(true)) {
             out.insert("nullable".into(), true.into());
         }
@@ -355,8 +376,8 @@ impl<'a> Writer<'a> {
 }
 
 /// Description, default and deprecation: what helps a caller besides the type.
-fn annotate(map: &Map<String, Value>, out: &mut Map<String, Value>) {
-    if let Some(text) = map.get("description").and_then(Value::as_str).map(|text| brief(text, FIELD_TEXT))
+fn annotate(map: &Map<String, Value>, out: &mut Map<String, Value>, limit: usize) {
+    if let Some(text) = map.get("description").and_then(Value::as_str).map(|text| brief(text, limit))
         && !text.is_empty()
     {
         out.insert("description".into(), text.into());

@@ -10,7 +10,7 @@ const MAX_PARTS: usize = 12;
 
 /// What an object says about fields that it does not name.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(in super::super) enum Additional {
+pub(crate) enum Additional {
     /// Nothing.
     #[default]
     Unsaid,
@@ -24,20 +24,20 @@ pub(in super::super) enum Additional {
 
 /// An object put together from its parts, without the fields themselves.
 #[derive(Debug, Clone, Default)]
-pub(in super::super) struct Shape {
-    pub(in super::super) required: Vec<String>,
-    pub(in super::super) additional: Additional,
-    pub(in super::super) nullable: bool,
+pub(crate) struct Shape {
+    pub(crate) required: Vec<String>,
+    pub(crate) additional: Additional,
+    pub(crate) nullable: bool,
     /// The property that tells variants apart.
-    pub(in super::super) discriminator: Option<String>,
+    pub(crate) discriminator: Option<String>,
     /// Keywords that have no place in what was put together.
-    pub(in super::super) lost: Vec<String>,
+    pub(crate) lost: Vec<String>,
     parts: usize,
 }
 
 /// Reads an object through references and parts, and gives every field to `field` (name, schema, document), a later one
 /// replacing an earlier one of the same name. `None` where the schema is something else than a plain object.
-pub(in super::super) fn shape(
+pub(crate) fn shape(
     refs: &dyn Refs,
     schema: &Value,
     base: &str,
@@ -148,7 +148,7 @@ impl Writer<'_> {
         if let ([only], false) = (telling.as_slice(), own_says) {
             let mut out = self.written(only, base, nesting);
             if let Some(out) = out.as_object_mut() {
-                annotate(map, out);
+                annotate(map, out, self.texts.field);
                 let nullable = parts.iter().chain([schema]).filter_map(Value::as_object).any(is_nullable);
                 if nullable {
                     out.insert("nullable".into(), true.into());
@@ -190,7 +190,7 @@ impl Writer<'_> {
         if whole.nullable {
             out.insert("nullable".into(), true.into());
         }
-        annotate(map, &mut out);
+        annotate(map, &mut out, self.texts.field);
         for key in &whole.lost {
             self.note(format!("'{key}' is left to the API"), true);
         }
@@ -269,10 +269,11 @@ impl Writer<'_> {
     }
 
     /// Whether a field belongs to the other side.
-    pub(in super::super) fn is_theirs(&self, schema: &Value) -> bool {
+    pub(crate) fn is_theirs(&self, schema: &Value) -> bool {
         let flag = match self.side {
             Side::Request => "readOnly",
             Side::Answer => "writeOnly",
+            Side::Whole => return false,
         };
         schema.get(flag) == Some(&Value::Bool(true))
     }

@@ -1,0 +1,325 @@
+//! The arguments of a tool → parameters, its structured result → what comes back.
+//!
+//! What always holds: no schema makes this fail; what is not an object is taken apart as far as it goes, and whatever is lost
+//! is noted. Nothing that is nested in an argument is left out because of its depth or its distance.
+
+use crate::openapi::details::{self, Context, Note, Version};
+use crate::openapi::names::assign;
+use crate::openapi::params::Draft;
+use crate::openapi::schema::{Additional, Shape, Side, TextLimits, Writer, shape};
+use crate::openapi::type_names::TypeNames;
+use crate::openapi::{Refs, Resolved};
+use indexmap::IndexMap;
+use mcpaql_core::operation::{Param, Place, Returns};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Descriptions of tools are written for models, so that almost all of them stay whole.
+const TEXTS: TextLimits = TextLimits { param: 2000, field: 800 };
+/// Forms of the arguments that are looked through.
+const MAX_FORMS: usize = 64;
+/// How many links a chain of references may have.
+const MAX_CHAIN: usize = 32;
+
+/// What a schema of a tool was made into.
+#[derive(Debug, Default)]
+pub(super) struct Written<T> {
+    pub(super) made: T,
+    /// By names that are unique in this schema only.
+    pub(super) types: IndexMap<String, Value>,
+    pub(super) notes: Vec<Note>,
+}
+
+/// The parameters of a tool.
+pub(super) fn params(input: Option<&Value>) -> Written<Vec<Param>> {
+    let Some(root) = input else {
+        let note = Note::changed("inputSchema", "there is none, so that it takes no parameters");
+        return Written { notes: vec![note], ..Written::default() };
+    };
+    let root = Root(root);
+    let types = root.type_names();
+    let cx = root.context(&types);
+    let mut notes = Vec::new();
+    let drafts = drafts(&root, &mut notes);
+    let names = assign(drafts.iter().map(|draft| (Place::Body, draft.wire.as_str())));
+    let mut writer = writer(&cx);
+    let params =
+        drafts.iter().zip(&names).map(|(draft, name)| details::param(&mut writer, draft, name)).collect();
+    writer.place = "inputSchema".to_owned();
+    writer.finish();
+    notes.append(&mut writer.notes);
+    Written { made: params, types: writer.types, notes }
+}
+
+/// What a tool answers with, where it says so.
+pub(super) fn returns(output: Option<&Value>) -> Written<Option<Returns>> {
+    let Some(root) = output.filter(|output| output.is_object()) else { return Written::default() };
+    let root = Root(root);
+    let types = root.type_names();
+    let cx = root.context(&types);
+    let mut writer = writer(&cx);
+    writer.place = "outputSchema".to_owned();
+    let mut schema = writer.schema(root.0, "");
+    writer.finish();
+    let description = schema.as_object_mut().and_then(|schema| schema.shift_remove("description"));
+    let description = description.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
+    let empty = schema.as_object().is_some_and(Map::is_empty) && description.is_empty();
+    let made = (!empty).then_some(Returns { schema, description });
+    Written { made, types: writer.types, notes: writer.notes }
+}
+
+fn writer<'a>(cx: &'a Context<'a>) -> Writer<'a> {
+    let mut writer = Writer::new(cx);
+    writer.side = Side::Whole;
+    writer.texts = TEXTS;
+    writer.reach = usize::MAX;
+    writer
+}
+
+/// A schema that refers to nothing but itself.
+struct Root<'v>(&'v Value);
+
+impl Root<'_> {
+    fn type_names(&self) -> TypeNames {
+        let homes = ["$defs", "definitions"].into_iter().filter_map(|home| self.0.get(home)?.as_object());
+        TypeNames::new(homes.flat_map(Map::keys).map(String::as_str))
+    }
+
+    fn context<'a>(&'a self, types: &'a TypeNames) -> Context<'a> {
+        Context { refs: self, types, version: Version::V31, base: "", consumes: &[], credentials: &[] }
+    }
+}
+
+impl Refs for Root<'_> {
+    fn resolve(&self, base: &str, reference: &str) -> Option<Resolved> {
+        let mut reference = reference.to_owned();
+        for _ in 0..MAX_CHAIN {
+            let pointer = percent_decoded(reference.strip_prefix('#')?);
+            let value = self.0.pointer(&pointer)?;
+            match value.get("$ref").and_then(Value::as_str) {
+                // Whatever stands beside a reference is worth a type of its own.
+                Some(next) if value.as_object().is_some_and(|map| map.len() == 1) => {
+                    next.clone_into(&mut reference)
+                }
+                Some(_) => {
+                    let part = json!({"allOf": [value]});
+                    return Some(Resolved { value: Arc::new(part), base: base.to_owned(), pointer });
+                }
+                None => {
+                    return Some(Resolved { value: Arc::new(value.clone()), base: base.to_owned(), pointer });
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A pointer in a reference may be written as a part of an address: `#/$defs/List%3CItem%3E`.
+fn percent_decoded(pointer: &str) -> String {
+    if !pointer.contains('%') {
+        return pointer.to_owned();
+    }
+    let mut bytes = Vec::with_capacity(pointer.len());
+    let mut rest = pointer.bytes();
+    while let Some(byte) = rest.next() {
+        let mut ahead = rest.clone();
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        match (byte, digit(ahead.next()), digit(ahead.next())) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push((high * 16 + low) as u8);
+                rest = ahead;
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| pointer.to_owned())
+}
+
+/// One argument as the schema has it.
+struct Argument {
+    schema: Value,
+    required: bool,
+}
+
+fn drafts(root: &Root<'_>, notes: &mut Vec<Note>) -> Vec<Draft> {
+    let mut arguments: IndexMap<String, Argument> = IndexMap::new();
+    let whole = shape(root, root.0, "", &mut |name, schema, _| {
+        arguments.insert(name.to_owned(), Argument { schema: schema.clone(), required: false });
+    });
+    match whole {
+        Some(whole) => require(&mut arguments, &whole, root, notes),
+        None => {
+            arguments.clear();
+            forms(root, &mut arguments, notes);
+        }
+    }
+    arguments
+        .into_iter()
+        .map(|(name, argument)| {
+            let mut draft = Draft::new(&name, Place::Body, argument.schema, "");
+            draft.required = argument.required;
+            draft
+        })
+        .collect()
+}
+
+/// A parameter whose values may be different operations.
+#[derive(Debug)]
+pub(super) struct Switch {
+    pub(super) wire: String,
+    name: String,
+    /// The listed values; empty where it takes any text.
+    pub(super) values: Vec<Value>,
+}
+
+impl Switch {
+    /// Whether somebody who writes `word` means it.
+    pub(super) fn is_called(&self, word: &str) -> bool {
+        self.wire == word || self.name == word
+    }
+}
+
+/// The parameters that list their values or take a text.
+pub(super) fn switches(input: Option<&Value>) -> Vec<Switch> {
+    let Some(root) = input.map(Root) else { return Vec::new() };
+    let drafts = drafts(&root, &mut Vec::new());
+    let names = assign(drafts.iter().map(|draft| (Place::Body, draft.wire.as_str())));
+    let switch = |(draft, name): (Draft, String)| {
+        let led = draft.schema.get("$ref").and_then(Value::as_str).and_then(|to| root.resolve("", to));
+        let schema = led.as_ref().map_or(&draft.schema, |led| &led.value);
+        let plain = schema.get("type").is_some_and(|kind| kind == "string");
+        let values = literals(schema).or_else(|| plain.then(Vec::new))?;
+        let values = values.into_iter().filter(|value| !value.is_null()).collect();
+        Some(Switch { wire: draft.wire, name, values })
+    };
+    drafts.into_iter().zip(names).filter_map(switch).collect()
+}
+
+/// A plain object: its required fields, and what it says beyond its fields.
+fn require(
+    arguments: &mut IndexMap<String, Argument>,
+    whole: &Shape,
+    root: &Root<'_>,
+    notes: &mut Vec<Note>,
+) {
+    for name in &whole.required {
+        match arguments.get_mut(name) {
+            Some(argument) => argument.required = true,
+            None => {
+                notes.push(Note::changed("inputSchema", format!("'{name}' is required and not described")));
+                arguments.insert(name.clone(), Argument { schema: json!({}), required: true });
+            }
+        }
+    }
+    notes.extend(
+        whole.lost.iter().map(|key| Note::lost("inputSchema", format!("'{key}' is left to the server"))),
+    );
+    let open = match &whole.additional {
+        Additional::Like(..) => true,
+        Additional::Open => arguments.is_empty() && root.0.get("additionalProperties").is_some(),
+        Additional::Closed | Additional::Unsaid => false,
+    };
+    if open {
+        notes.push(Note::lost("inputSchema", "arguments that it does not name cannot be passed"));
+    }
+}
+
+/// Arguments in one of several forms: every field of every form, required where every form requires it.
+fn forms(root: &Root<'_>, arguments: &mut IndexMap<String, Argument>, notes: &mut Vec<Note>) {
+    let forms = alternatives(root, root.0);
+    let mut read = 0_usize;
+    for form in &forms {
+        let mut fields: IndexMap<String, Value> = IndexMap::new();
+        let Some(whole) = shape(root, form, "", &mut |name, schema, _| {
+            fields.insert(name.to_owned(), schema.clone());
+        }) else {
+            continue;
+        };
+        read += 1;
+        for (name, schema) in fields {
+            let required = whole.required.contains(&name);
+            merge(arguments, name, schema, required, read);
+        }
+        for (name, argument) in arguments.iter_mut() {
+            argument.required &= whole.required.contains(name);
+        }
+    }
+    let note = match (read, forms.len()) {
+        (0, _) => "it is no object, so that it takes no parameters",
+        (1, 1) => return,
+        _ => "one of several forms of its arguments has to be chosen, which is left to the server",
+    };
+    notes.push(Note::lost("inputSchema", note));
+}
+
+fn merge(
+    arguments: &mut IndexMap<String, Argument>,
+    name: String,
+    schema: Value,
+    required: bool,
+    form: usize,
+) {
+    let Some(known) = arguments.get_mut(&name) else {
+        // A field that earlier forms do not have is not required by all.
+        arguments.insert(name, Argument { schema, required: required && form == 1 });
+        return;
+    };
+    if known.schema == schema {
+        return;
+    }
+    match (literals(&known.schema), literals(&schema)) {
+        (Some(mut values), Some(more)) => {
+            values.extend(more.into_iter().filter(|value| !known_value(&known.schema, value)));
+            let mut merged = json!({"enum": values});
+            let description = known.schema.get("description").or(schema.get("description")).cloned();
+            if let (Some(merged), Some(description)) = (merged.as_object_mut(), description) {
+                merged.insert("description".to_owned(), description);
+            }
+            known.schema = merged;
+        }
+        _ => match known.schema.get_mut("anyOf").and_then(Value::as_array_mut).filter(|_| form > 2) {
+            Some(forms) => {
+                if !forms.contains(&schema) {
+                    forms.push(schema);
+                }
+            }
+            None => {
+                let first = std::mem::take(&mut known.schema);
+                known.schema = json!({"anyOf": [first, schema]});
+            }
+        },
+    }
+}
+
+/// The values of `const` or `enum`: the switch that tells forms apart.
+fn literals(schema: &Value) -> Option<Vec<Value>> {
+    match (schema.get("const"), schema.get("enum")) {
+        (Some(value), _) => Some(vec![value.clone()]),
+        (None, Some(Value::Array(values))) => Some(values.clone()),
+        _ => None,
+    }
+}
+
+fn known_value(schema: &Value, value: &Value) -> bool {
+    literals(schema).is_some_and(|values| values.contains(value))
+}
+
+/// The forms of a schema that is `oneOf` or `anyOf`, each together with what stands beside it.
+fn alternatives(root: &Root<'_>, schema: &Value) -> Vec<Value> {
+    let resolved = schema.get("$ref").and_then(Value::as_str).and_then(|to| root.resolve("", to));
+    let schema = resolved.as_ref().map_or(schema, |resolved| &resolved.value);
+    let Some(map) = schema.as_object() else { return vec![schema.clone()] };
+    let parts = ["oneOf", "anyOf"].into_iter().find_map(|key| Some((key, map.get(key)?.as_array()?)));
+    let Some((key, parts)) = parts.filter(|(_, parts)| !parts.is_empty()) else {
+        return vec![schema.clone()];
+    };
+    let mut beside = map.clone();
+    beside.shift_remove(key);
+    let beside = Value::Object(beside);
+    parts
+        .iter()
+        .take(MAX_FORMS)
+        .filter(|part| part.get("type").is_none_or(|kind| kind != "null"))
+        .map(|part| json!({"allOf": [beside, part]}))
+        .collect()
+}

@@ -1,0 +1,169 @@
+//! Who a server says it is, as an adapter says it.
+
+use crate::openapi::identity::{Identity, is_display_name, is_semver, legal, shortened};
+use crate::openapi::markdown::flatten;
+use mcpaql_core::adapter::{McpLink, title_of};
+use mcpaql_core::capture::Capture;
+use mcpaql_core::suggest::snake_case;
+use serde_json::Value;
+
+/// Words that tell nothing about a server.
+const GENERIC: &[&str] = &[
+    "api",
+    "app",
+    "bin",
+    "cli",
+    "com",
+    "dev",
+    "dist",
+    "example",
+    "http",
+    "https",
+    "index",
+    "io",
+    "js",
+    "latest",
+    "main",
+    "mcp",
+    "mcpaql",
+    "mjs",
+    "modelcontextprotocol",
+    "net",
+    "official",
+    "org",
+    "py",
+    "server",
+    "servers",
+    "sse",
+    "src",
+    "ts",
+    "www",
+];
+/// Programs that start other programs, and their verbs.
+const LAUNCHERS: &[&str] = &[
+    "bun", "bunx", "cmd", "deno", "dlx", "docker", "env", "exec", "node", "npm", "npx", "pipx", "pnpm",
+    "podman", "python", "python3", "run", "sh", "tool", "uv", "uvx", "x", "yarn",
+];
+
+/// Reads `serverInfo` and `instructions`; whatever is missing or odd there has a default.
+pub(super) fn read(capture: &Capture, link: &McpLink, name: Option<&str>) -> Identity {
+    let server = capture.server();
+    let said = |key: &str| {
+        let text = server.and_then(|server| server.get(key)).and_then(Value::as_str).unwrap_or_default();
+        flatten(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (own, title, version) = (said("name"), said("title"), said("version"));
+    let name = match name {
+        Some(name) => legal(name),
+        None => telling(&own).or_else(|| of_link(link)).unwrap_or_else(|| "server".to_owned()),
+    };
+    let display_name = if is_display_name(&title) { title.clone() } else { title_of(&name) };
+    let texts = [capture.initialize.get("instructions"), server.and_then(|server| server.get("description"))];
+    let description =
+        texts.into_iter().flatten().filter_map(Value::as_str).map(flatten).find(|text| !text.is_empty());
+    let semantic = version.trim_start_matches('v');
+    Identity {
+        version: if is_semver(semantic) { semantic.to_owned() } else { "1.0.0".to_owned() },
+        said_version: Some(version.clone()).filter(|version| !version.is_empty()),
+        description: description
+            .map(|text| shortened(&text))
+            .unwrap_or_else(|| format!("The tools of the MCP server {display_name}")),
+        display_name,
+        name,
+    }
+}
+
+/// A legal name of the words that tell something.
+fn telling(text: &str) -> Option<String> {
+    let words = snake_case(text);
+    let words: Vec<&str> =
+        words.split('_').filter(|word| !word.is_empty() && !GENERIC.contains(word)).collect();
+    let name = legal(&words.join("-"));
+    words.iter().any(|word| word.starts_with(|first: char| first.is_ascii_alphabetic())).then_some(name)
+}
+
+fn of_link(link: &McpLink) -> Option<String> {
+    match link {
+        McpLink::Url { url, .. } => {
+            let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+            let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            let host = host.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
+            telling(host)
+        }
+        McpLink::Command(program) => {
+            let mut words = program.command.iter().map(|word| word.as_str());
+            words.find_map(|word| {
+                let flag = word.starts_with('-') || word.contains('=') || word.starts_with("${");
+                let variable = word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+                if flag || variable || word.is_empty() {
+                    return None;
+                }
+                of_program(word)
+            })
+        }
+    }
+}
+
+/// `@scope/server-files@1.2` and `/opt/servers/files.py` are both called `files`; a file that says nothing has the name of its
+/// folder.
+fn of_program(word: &str) -> Option<String> {
+    let mut parts = word.rsplit(['/', '\\']).filter(|part| !part.is_empty());
+    parts.find_map(|part| {
+        let part = part.split('@').find(|piece| !piece.is_empty())?;
+        let part = part.split(':').next().unwrap_or(part);
+        let part = part.rsplit_once('.').filter(|(_, end)| end.len() <= 3).map_or(part, |(stem, _)| stem);
+        telling(part).filter(|name| !LAUNCHERS.contains(&name.as_str()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indexmap::IndexMap;
+    use mcpaql_core::adapter::McpCommand;
+    use serde_json::json;
+
+    fn command(words: &[&str]) -> McpLink {
+        McpLink::Command(McpCommand {
+            command: words.iter().map(|word| (*word).to_owned()).collect(),
+            cwd: None,
+            env: Vec::new(),
+            set_env: IndexMap::new(),
+        })
+    }
+
+    #[test]
+    fn a_server_is_named_by_itself_else_by_its_command_or_address() {
+        for (words, expected) in [
+            (&["npx", "-y", "@modelcontextprotocol/server-filesystem@latest", "/tmp"][..], "filesystem"),
+            (&["uvx", "mcp-server-git", "--repository", "/src"], "git"),
+            (&["python", "-m", "mcp_server_time"], "time"),
+            (
+                &["docker", "run", "-i", "--rm", "-e", "GITHUB_TOKEN", "ghcr.io/github/github-mcp-server:v1"],
+                "github",
+            ),
+            (&["node", "/opt/weather/dist/index.js"], "weather"),
+            (&["/usr/local/bin/notes"], "notes"),
+            (&["node", "index.js"], "server"),
+        ] {
+            assert_eq!(read(&Capture::default(), &command(words), None).name, expected, "{words:?}");
+        }
+        let url =
+            |url: &str| McpLink::Url { url: url.to_owned(), headers: IndexMap::new(), allow_http: false };
+        assert_eq!(read(&Capture::default(), &url("https://mcp.context7.com/mcp"), None).name, "context7");
+        assert_eq!(read(&Capture::default(), &url("https://a.example"), Some("My Tools")).name, "my-tools");
+    }
+
+    #[test]
+    fn a_server_says_who_it_is() {
+        let initialize = json!({
+            "serverInfo": {"name": "github-mcp-server", "title": "GitHub", "version": "v0.5.1"},
+            "instructions": "Issues and **pull requests**."
+        });
+        let capture = Capture { initialize: initialize.as_object().unwrap().clone(), tools: Vec::new() };
+        let identity = read(&capture, &command(&["x"]), None);
+        assert_eq!((identity.name.as_str(), identity.display_name.as_str()), ("github", "GitHub"));
+        assert_eq!((identity.version.as_str(), identity.said_version.as_deref()), ("0.5.1", Some("v0.5.1")));
+        assert_eq!(identity.description, "Issues and pull requests.");
+    }
+}

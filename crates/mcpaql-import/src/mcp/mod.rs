@@ -1,0 +1,356 @@
+//! What an MCP server says of itself → adapter: every tool becomes an operation.
+//!
+//! What always holds: no tool is lost because something about it is odd; names depend on the tools alone and not on their
+//! order; the server is always called by the tool's own name; and no default of a schema is ever filled in, because it tells
+//! what the server does when it is given nothing.
+
+mod arguments;
+mod identity;
+mod names;
+mod pieces;
+mod tool;
+mod types;
+
+use crate::emit;
+use crate::openapi::corrections::decide;
+use crate::openapi::details::Note;
+use crate::report::{Judged, Origin, Report};
+use crate::select::Selection;
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{
+    Adapter, Auth, ErrorPolicy, McpLink, McpTarget, Target, ToolNames, guard_of, title_of,
+};
+use mcpaql_core::capture::Capture;
+use mcpaql_core::classify::{self, Decision, Evidence, Reason, classify};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::facts::{self, Declared, Effect, Reach};
+use mcpaql_core::operation::{Binding, Category, Danger, McpBinding, Operation, Param};
+use mcpaql_core::overrides::{Overrides, unmatched_param, unmatched_producer, unsplittable};
+use mcpaql_core::policy::HintOverrides;
+use pieces::{Kind, Piece};
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use tool::Tool;
+use types::Local;
+
+/// What the caller wants.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The adapter's name; from the server's own unless set.
+    pub name: Option<String>,
+    /// Which operations to take.
+    pub selection: Selection,
+    /// What the author corrects.
+    pub overrides: Overrides,
+}
+
+/// A server's tools as an adapter.
+#[derive(Debug)]
+pub struct Imported {
+    /// Whole, with every type.
+    pub adapter: Adapter,
+    /// What was decided and what was left out.
+    pub report: Report,
+    /// The version that the server gives itself.
+    pub version: Option<String>,
+    /// Operation → what was changed or left out of it; those without notes are not there.
+    pub notes: IndexMap<String, Vec<Note>>,
+}
+
+/// Makes an adapter of what a server was heard to say.
+///
+/// # Errors
+///
+/// Which corrections match nothing, or ask for what cannot be.
+pub fn import(
+    capture: &Capture,
+    target: McpTarget,
+    auth: Auth,
+    options: &Options,
+) -> Result<Imported, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    let tools = tools(capture, &mut report);
+    let pieces = pieces::pieces(&tools, &options.overrides)?;
+    let (mut adapter, version) = adapter(capture, target, auth, options)?;
+    let mut idle = options.selection.rules();
+    let mut problems = Vec::new();
+    let mut taken = Vec::with_capacity(pieces.len());
+    for piece in &pieces {
+        let Some(tool) = tools.get(piece.tool) else { continue };
+        let made = make(tool, piece, &mut problems);
+        let wanted = piece.correction.as_ref().and_then(|correction| correction.include);
+        let is_taken = wanted.unwrap_or_else(|| options.selection.takes(&made.operation, ""));
+        idle.retain(|rule| !rule.fits(&made.operation, ""));
+        if is_taken {
+            taken.push((made, piece));
+        } else {
+            report.excluded += 1;
+        }
+    }
+    problems.extend(producers(&taken));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    report.diagnostics.extend(idle.iter().map(|rule| {
+        let message = format!("The rule '{}' matches no operation", rule.written());
+        Diagnostic::warning(Code::SchemaUnresolvedRef, "", message)
+    }));
+    let mut taken: Vec<Made> = taken.into_iter().map(|(made, _)| made).collect();
+    adapter.types = name_types(&mut taken);
+    // A server is served in the order in which its document would be.
+    taken.sort_by_cached_key(|made| emit::place(&made.operation));
+    let mut notes = IndexMap::new();
+    for made in taken {
+        if !made.notes.is_empty() {
+            notes.insert(made.operation.name.clone(), made.notes);
+        }
+        adapter.operations.push(made.operation);
+        report.operations.push(made.judged);
+    }
+    Ok(Imported { adapter, report, version, notes })
+}
+
+/// Every tool that can be called; the others are diagnosed and counted.
+fn tools<'c>(capture: &'c Capture, report: &mut Report) -> Vec<Tool<'c>> {
+    let mut tools: Vec<Tool<'c>> = Vec::with_capacity(capture.tools.len());
+    let mut seen: HashSet<&str> = HashSet::new();
+    for (index, value) in capture.tools.iter().enumerate() {
+        let pointer = format!("/tools/{index}");
+        match Tool::read(value) {
+            Some(tool) if seen.insert(tool.name) => tools.push(tool),
+            Some(tool) => {
+                report.skipped += 1;
+                let message = format!("A second tool is called '{}' and can never be reached", tool.name);
+                report.diagnostics.push(Diagnostic::warning(Code::SchemaDuplicateName, pointer, message));
+            }
+            None => {
+                report.skipped += 1;
+                let message = "A tool without a name cannot be called";
+                report.diagnostics.push(Diagnostic::error(Code::SchemaMissingField, pointer, message));
+            }
+        }
+    }
+    if tools.is_empty() {
+        let message = "The server has no tool that can be called";
+        report.diagnostics.push(Diagnostic::warning(Code::SchemaMissingField, "/tools", message));
+    }
+    tools
+}
+
+/// An operation with everything that is known of it.
+struct Made {
+    operation: Operation,
+    judged: Judged,
+    notes: Vec<Note>,
+    /// The definitions of its arguments and of its result.
+    locals: [Local; 2],
+}
+
+/// One operation of a tool.
+fn make(tool: &Tool<'_>, piece: &Piece, problems: &mut Vec<Diagnostic>) -> Made {
+    let correction = piece.correction.as_deref();
+    let mut decision = judge(tool, piece);
+    let (name, category) = decide(correction, piece.name.clone(), &mut decision);
+    let mut params = arguments::params(tool.input);
+    let fixed = narrow(&mut params.made, piece, problems);
+    let returns = arguments::returns(tool.output);
+    let binding = Binding::Mcp(McpBinding { tool: tool.name.to_owned(), fixed });
+    let effect = if decision.effect.category() == category { decision.effect } else { Effect::of(category) };
+    let facts = facts::infer(&Declared {
+        category,
+        effect: Some(effect),
+        idempotent: decision.idempotent,
+        danger: decision.danger,
+        guard: guard_of(&params.made),
+        reach: Reach::Open,
+        binding: &binding,
+    });
+    let mut operation = Operation::new(name, category, facts, binding);
+    let own_title = tool.title.clone().filter(|_| !matches!(piece.kind, Kind::Value { .. }));
+    operation.title = own_title.unwrap_or_else(|| title_of(&operation.name));
+    operation.description = match piece.kind {
+        Kind::Value { .. } => format!("{}: {}", operation.title, tool.description),
+        Kind::Whole | Kind::Rest { .. } => tool.description.clone(),
+    };
+    operation.danger = decision.danger;
+    operation.hints = hints(tool, category, &piece.kind);
+    operation.tags.clone_from(&tool.tags);
+    operation.source_id = Some(tool.name.to_owned());
+    operation.params = params.made;
+    operation.returns = returns.made;
+    if let Some(correction) = correction {
+        let known =
+            |name: &str| operation.params.iter().any(|param| param.name == name || param.wire == name);
+        let missing = correction.params.keys().filter(|name| !known(name));
+        let names = || operation.params.iter().map(|param| param.name.as_str());
+        problems.extend(missing.map(|name| unmatched_param(&piece.key, name, names())));
+        correction.apply(&mut operation);
+    }
+    let judged = Judged {
+        name: operation.name.clone(),
+        source_id: operation.source_id.clone(),
+        origin: Origin::Tool(tool.name.to_owned()),
+        category,
+        decision,
+        corrected: correction.is_some(),
+    };
+    let local = |types| Local { tool: tool.name.to_owned(), types };
+    let locals = [local(params.types), local(returns.types)];
+    Made { operation, judged, notes: params.notes.into_iter().chain(returns.notes).collect(), locals }
+}
+
+/// What an operation does.
+fn judge(tool: &Tool<'_>, piece: &Piece) -> Decision {
+    let part = match &piece.kind {
+        Kind::Value { value, .. } => Some(pieces::part_name(tool.name, &pieces::text(value))),
+        Kind::Whole | Kind::Rest { .. } => None,
+    };
+    let mut decision = classify(&Evidence {
+        name: part.as_deref().unwrap_or(tool.name),
+        // The words about a tool speak of all its parts at once.
+        description: if part.is_some() { "" } else { &tool.description },
+        annotations: tool.annotations,
+        ..Evidence::default()
+    });
+    if let (Kind::Whole, Some((by, effects))) = (&piece.kind, pieces::mixing(tool)) {
+        mixed(&mut decision, &by, &effects, tool.annotations.read_only == Some(true));
+    }
+    decision
+}
+
+/// A tool whose switch mixes effects can do the worst of them.
+fn mixed(decision: &mut Decision, by: &str, effects: &IndexMap<String, Effect>, announced: bool) {
+    let destroys = effects.values().any(|effect| effect.category() == Category::Delete);
+    let words: Vec<&str> = effects.keys().map(String::as_str).take(6).collect();
+    let review =
+        format!("its parameter '{by}' chooses between {}; split it into operations", words.join(", "));
+    if !(announced && decision.category == Category::Read) {
+        decision.effect = Effect::Multiplexed;
+        decision.category = Category::Execute;
+        decision.idempotent = None;
+        decision.danger =
+            decision.danger.max(if destroys { Danger::Destructive } else { Danger::Reversible });
+        decision.reasons.push(Reason {
+            evidence: classify::Kind::Name,
+            text: format!("'{by}' mixes {}", words.join(", ")),
+        });
+    }
+    decision.review = Some(match decision.review.take() {
+        Some(other) => format!("{other}; {review}"),
+        None => review,
+    });
+}
+
+/// Takes the switch of a part out of the parameters; gives what is always sent instead.
+fn narrow(params: &mut Vec<Param>, piece: &Piece, problems: &mut Vec<Diagnostic>) -> Map<String, Value> {
+    match &piece.kind {
+        Kind::Whole => Map::new(),
+        Kind::Rest { by, values } => {
+            if let Some(schema) =
+                params.iter_mut().find(|param| param.wire == *by).map(|param| &mut param.schema)
+                && !values.is_empty()
+            {
+                *schema = json!({"type": "string", "enum": values});
+            }
+            Map::new()
+        }
+        Kind::Value { by, value, params: wanted } => {
+            if let Some(wanted) = wanted {
+                let known =
+                    |word: &String| params.iter().any(|param| param.name == *word || param.wire == *word);
+                for word in wanted.iter().filter(|word| !known(word)) {
+                    let message = format!("'{word}' is no parameter of '{}'", piece.key);
+                    let value = pieces::text(value);
+                    problems.push(unsplittable(&piece.key, &["values", &value, "params"], message));
+                }
+                params.retain(|param| wanted.contains(&param.name) || wanted.contains(&param.wire));
+            }
+            params.retain(|param| param.wire != *by);
+            Map::from_iter([(by.clone(), value.clone())])
+        }
+    }
+}
+
+/// What the server's own hints say beyond the facts.
+fn hints(tool: &Tool<'_>, category: Category, kind: &Kind) -> HintOverrides {
+    let destructive = match (category, kind) {
+        // The hint of a tool is about the worst of its parts.
+        (Category::Read | Category::Delete, _) | (_, Kind::Value { .. }) => None,
+        (Category::Create | Category::Update | Category::Execute, _) => tool.annotations.destructive,
+    };
+    HintOverrides {
+        destructive,
+        open_world: tool.open_world.filter(|open| !open),
+        ..HintOverrides::default()
+    }
+}
+
+/// Operations that values are to come from and that are not there.
+fn producers(taken: &[(Made, &Piece)]) -> Vec<Diagnostic> {
+    let names = || taken.iter().map(|(made, _)| made.operation.name.as_str());
+    let mut problems = Vec::new();
+    for (_, piece) in taken {
+        let params = piece.correction.iter().flat_map(|correction| &correction.params);
+        for (param, own) in params {
+            let missing = own.from.iter().flatten().filter(|from| !names().any(|name| name == **from));
+            problems.extend(missing.map(|from| unmatched_producer(&piece.key, param, from, names())));
+        }
+    }
+    problems
+}
+
+/// The types of all operations, under names that are unique over the adapter.
+fn name_types(made: &mut [Made]) -> IndexMap<String, Value> {
+    let locals: Vec<&Local> = made.iter().flat_map(|made| &made.locals).collect();
+    let merged = types::merge(&locals);
+    let mut renames = merged.renames.into_iter();
+    for made in made {
+        let (Some(input), Some(output)) = (renames.next(), renames.next()) else { break };
+        made.operation.params.iter_mut().for_each(|param| types::rename(&mut param.schema, &input));
+        made.operation.returns.iter_mut().for_each(|returns| types::rename(&mut returns.schema, &output));
+    }
+    merged.types
+}
+
+fn adapter(
+    capture: &Capture,
+    mut target: McpTarget,
+    auth: Auth,
+    options: &Options,
+) -> Result<(Adapter, Option<String>), Vec<Diagnostic>> {
+    let said = &options.overrides.adapter;
+    let mut identity =
+        identity::read(capture, &target.link, options.name.as_deref().or(said.name.as_deref()));
+    identity.correct(said);
+    if let Some(address) = &said.base_url {
+        match &mut target.link {
+            McpLink::Url { url, .. } => url.clone_from(address),
+            McpLink::Command(_) => {
+                let message = "A server that is started by a command has no address to correct";
+                return Err(vec![Diagnostic::error(Code::SchemaInvalidValue, "/adapter/base_url", message)]);
+            }
+        }
+    }
+    let adapter = Adapter {
+        name: identity.name,
+        display_name: identity.display_name,
+        version: identity.version,
+        description: identity.description,
+        tool_names: ToolNames::default(),
+        mode: None,
+        profile: None,
+        policy: None,
+        hints: HintOverrides::default(),
+        endpoint_hints: IndexMap::new(),
+        targets: IndexMap::new(),
+        default_target: None,
+        types: IndexMap::new(),
+        operations: Vec::new(),
+        target: Target::Mcp(target),
+        auth,
+        errors: ErrorPolicy::default(),
+        tags: Vec::new(),
+    };
+    Ok((adapter, identity.said_version))
+}

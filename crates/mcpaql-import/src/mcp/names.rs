@@ -1,0 +1,120 @@
+//! Names of operations from names of tools.
+//!
+//! What always holds: a name is `^[a-z][a-z0-9_]*$`, has at most 64 characters, is unique in its adapter and never one that
+//! the protocol or the runtime has; it depends on the tool's own name and on tools that want the same one, so that no other
+//! addition to a server renames anything. For the same reason a prefix that all tools share stays where it is.
+
+use crate::naming::{EXECUTIONS, cut, short_hash};
+use mcpaql_core::naming::{MAX_NAME, RESERVED};
+use mcpaql_core::suggest::snake_case;
+use std::collections::{HashMap, HashSet};
+
+/// The names of all tools, in their order.
+///
+/// Where several tools want one name, the tool that is spelled so keeps it and every other gets a hash of its own spelling.
+pub(super) fn names(tools: &[&str]) -> Vec<String> {
+    let firsts: Vec<String> = tools.iter().map(|tool| legal(tool)).collect();
+    let mut wanted: HashMap<&str, usize> = HashMap::new();
+    for name in &firsts {
+        *wanted.entry(name).or_default() += 1;
+    }
+    let mut names = Vec::with_capacity(tools.len());
+    let mut taken: HashSet<String> = HashSet::new();
+    for (tool, first) in tools.iter().zip(&firsts) {
+        let alone = wanted.get(first.as_str()).is_some_and(|count| *count == 1);
+        let own = alone || tool == first;
+        let name = if own { first.clone() } else { hashed(first, tool) };
+        // Equal tools were left out before, so that only equal hashes come to a number.
+        let name = free(name, &|name| taken.contains(name) || (!own && wanted.contains_key(name)));
+        taken.insert(name.clone());
+        names.push(name);
+    }
+    names
+}
+
+/// A legal name that is nearest to the tool's.
+pub(super) fn legal(tool: &str) -> String {
+    let mut name = snake_case(tool);
+    name.retain(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
+    let mut name = name.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_");
+    if name.is_empty() {
+        return format!("tool_{}", short_hash(tool));
+    }
+    if !name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        name.insert_str(0, "tool_");
+    }
+    if RESERVED.contains(&name.as_str()) || EXECUTIONS.contains(&name.as_str()) {
+        name.push_str("_tool");
+    }
+    if name.len() > MAX_NAME { hashed(&name, tool) } else { name }
+}
+
+fn hashed(name: &str, tool: &str) -> String {
+    let hash = short_hash(tool);
+    format!("{}_{hash}", cut(name, MAX_NAME - hash.len() - 1))
+}
+
+fn free(name: String, taken: &dyn Fn(&str) -> bool) -> String {
+    if !taken(&name) {
+        return name;
+    }
+    let numbered = (2_usize..).map(|number| format!("{}_{number}", cut(&name, MAX_NAME - 8)));
+    numbered.into_iter().find(|name| !taken(name)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcpaql_core::naming::is_operation_name;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_are_snake_case_and_close_to_the_tools() {
+        for (tool, expected) in [
+            ("get_file_contents", "get_file_contents"),
+            ("getFileContents", "get_file_contents"),
+            ("get-file-contents", "get_file_contents"),
+            ("devserver.start", "devserver_start"),
+            ("ReverseGeocodeTool", "reverse_geocode_tool"),
+            ("lightdash_tools__list_projects", "lightdash_tools_list_projects"),
+            ("2fa_enable", "tool_2fa_enable"),
+            ("introspect", "introspect_tool"),
+            ("list_executions", "list_executions_tool"),
+            ("github_create_issue", "github_create_issue"),
+        ] {
+            assert_eq!(legal(tool), expected, "{tool}");
+        }
+        assert!(legal("名前").starts_with("tool_"));
+        assert_ne!(legal("名前"), legal("検索"));
+    }
+
+    #[test]
+    fn the_tool_that_is_spelled_so_keeps_a_name_that_several_want() {
+        let before = names(&["get_user", "list_users"]);
+        let after = names(&["getUser", "get_user", "GetUser", "list_users"]);
+        assert_eq!(after[1], before[0]);
+        assert_eq!(after[3], before[1]);
+        assert!(after[0].starts_with("get_user_") && after[2].starts_with("get_user_"), "{after:?}");
+        assert_ne!(after[0], after[2]);
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_legal_distinct_and_independent_of_order(
+            tools in prop::collection::hash_set("\\PC{1,12}|[a-b_A-B.-]{1,3}|(long_name_){6,8}x?", 0..12)
+        ) {
+            let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
+            let made = names(&tools);
+            let distinct: HashSet<&String> = made.iter().collect();
+            prop_assert_eq!(distinct.len(), made.len());
+            for name in &made {
+                prop_assert!(is_operation_name(name) && name.len() <= MAX_NAME, "{}", name);
+            }
+            let mut reversed = tools.clone();
+            reversed.reverse();
+            let mut again = names(&reversed);
+            again.reverse();
+            prop_assert_eq!(again, made);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The types of all tools, under names that are unique over the adapter.
+//!
+//! Every tool has definitions of its own, most of them copies of its neighbours'. What always holds: two definitions have one
+//! name if and only if they say the same, with everything that they refer to; and a name depends on what it is called in its
+//! tools and on other definitions of that name, not on the order of the tools.
+
+use crate::openapi::type_names::type_name;
+use indexmap::IndexMap;
+use mcpaql_core::introspect::PROTOCOL_TYPES;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// How the model refers to a type.
+const TYPES: &str = "#/types/";
+
+/// The definitions of one schema.
+#[derive(Debug)]
+pub(super) struct Local {
+    /// The tool they belong to.
+    pub(super) tool: String,
+    /// By their names in that schema.
+    pub(super) types: IndexMap<String, Value>,
+}
+
+/// All types, and for each schema what its own names became.
+pub(super) struct Merged {
+    pub(super) types: IndexMap<String, Value>,
+    pub(super) renames: Vec<HashMap<String, String>>,
+}
+
+/// Gives every definition its name.
+pub(super) fn merge(locals: &[&Local]) -> Merged {
+    let classes = classes(locals);
+    // Local name → class → the first tool by name that has it.
+    let mut called: BTreeMap<&str, BTreeMap<usize, &str>> = BTreeMap::new();
+    for (local, classes) in locals.iter().zip(&classes) {
+        for (name, class) in local.types.keys().zip(classes) {
+            let tool = called.entry(name).or_default().entry(*class).or_insert(&local.tool);
+            *tool = (*tool).min(&local.tool);
+        }
+    }
+    let mut taken: HashSet<String> = PROTOCOL_TYPES.iter().map(|name| (*name).to_owned()).collect();
+    // A name that means one thing everywhere stays; the others then step aside for it.
+    let (plain, shared): (Vec<_>, Vec<_>) = called.iter().partition(|(_, classes)| classes.len() == 1);
+    let mut names: HashMap<(&str, usize), String> = HashMap::new();
+    for (name, classes) in plain {
+        for class in classes.keys() {
+            let free = free((*name).to_owned(), &taken);
+            taken.insert(free.clone());
+            names.insert((*name, *class), free);
+        }
+    }
+    for (name, classes) in shared {
+        let mut owners: Vec<(&str, usize)> = classes.iter().map(|(class, tool)| (*tool, *class)).collect();
+        owners.sort_unstable();
+        for (tool, class) in owners {
+            let free = free(type_name(&format!("{tool} {name}")), &taken);
+            taken.insert(free.clone());
+            names.insert((*name, class), free);
+        }
+    }
+    collect(locals, &classes, &names)
+}
+
+fn collect(locals: &[&Local], classes: &[Vec<usize>], names: &HashMap<(&str, usize), String>) -> Merged {
+    let mut types: IndexMap<String, Value> = IndexMap::new();
+    let mut renames = Vec::with_capacity(locals.len());
+    for (local, classes) in locals.iter().zip(classes) {
+        let own: HashMap<String, String> = local
+            .types
+            .keys()
+            .zip(classes)
+            .filter_map(|(name, class)| Some((name.clone(), names.get(&(name.as_str(), *class))?.clone())))
+            .collect();
+        for (name, body) in &local.types {
+            let Some(global) = own.get(name) else { continue };
+            if !types.contains_key(global) {
+                let mut body = body.clone();
+                rename(&mut body, &own);
+                types.insert(global.clone(), body);
+            }
+        }
+        renames.push(own);
+    }
+    types.sort_unstable_keys();
+    Merged { types, renames }
+}
+
+/// Writes the adapter's names into a schema that has those of its tool.
+pub(super) fn rename(schema: &mut Value, names: &HashMap<String, String>) {
+    match schema {
+        Value::Object(map) => {
+            if let Some(Value::String(target)) = map.get_mut("$ref")
+                && let Some(name) = target.strip_prefix(TYPES).and_then(|name| names.get(name))
+            {
+                *target = format!("{TYPES}{name}");
+            }
+            map.values_mut().for_each(|inner| rename(inner, names));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rename(item, names)),
+        _ => {}
+    }
+}
+
+/// The class of every definition: equal for those that say the same, whatever is behind their references.
+fn classes(locals: &[&Local]) -> Vec<Vec<usize>> {
+    // First by what they say themselves, then again and again by the classes of what they refer to.
+    let mut ids: HashMap<String, usize> = HashMap::new();
+    let mut classes: Vec<Vec<usize>> = Vec::with_capacity(locals.len());
+    let mut references: Vec<Vec<Vec<usize>>> = Vec::with_capacity(locals.len());
+    for local in locals {
+        let mut own = Vec::with_capacity(local.types.len());
+        let mut led = Vec::with_capacity(local.types.len());
+        for body in local.types.values() {
+            let next = ids.len();
+            own.push(*ids.entry(body.to_string()).or_insert(next));
+            let mut targets = Vec::new();
+            referred(body, &local.types, &mut targets);
+            led.push(targets);
+        }
+        classes.push(own);
+        references.push(led);
+    }
+    let mut count = ids.len();
+    loop {
+        let mut ids: HashMap<(usize, Vec<usize>), usize> = HashMap::new();
+        let finer: Vec<Vec<usize>> = classes
+            .iter()
+            .zip(&references)
+            .map(|(own, led)| {
+                own.iter()
+                    .zip(led)
+                    .map(|(class, targets)| {
+                        let behind = targets.iter().filter_map(|at| own.get(*at).copied()).collect();
+                        let next = ids.len();
+                        *ids.entry((*class, behind)).or_insert(next)
+                    })
+                    .collect()
+            })
+            .collect();
+        classes = finer;
+        if ids.len() == count {
+            return classes;
+        }
+        count = ids.len();
+    }
+}
+
+/// Where the references of a definition lead, in order.
+fn referred(schema: &Value, types: &IndexMap<String, Value>, found: &mut Vec<usize>) {
+    match schema {
+        Value::Object(map) => {
+            let target = map.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix(TYPES));
+            found.extend(target.and_then(|name| types.get_index_of(name)));
+            map.values().for_each(|inner| referred(inner, types, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| referred(item, types, found)),
+        _ => {}
+    }
+}
+
+fn free(name: String, taken: &HashSet<String>) -> String {
+    crate::openapi::type_names::free(name, taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn local(tool: &str, types: Value) -> Local {
+        let types = types.as_object().unwrap().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+        Local { tool: tool.to_owned(), types }
+    }
+
+    fn node(leaf: &str) -> Value {
+        json!({"Node": {"type": "object", "properties": {"child": {"$ref": "#/types/Node"}, "leaf": {"$ref": "#/types/Leaf"}}},
+               "Leaf": {"type": leaf}})
+    }
+
+    #[test]
+    fn equal_definitions_are_one_type_even_where_they_refer_to_themselves() {
+        let merged = merge(&[&local("a", node("string")), &local("b", node("string"))]);
+        assert_eq!(merged.types.keys().collect::<Vec<_>>(), ["Leaf", "Node"]);
+        assert_eq!(merged.renames[1]["Node"], "Node");
+    }
+
+    #[test]
+    fn definitions_that_only_look_alike_are_named_after_their_tools() {
+        let locals =
+            [local("list_things", node("string")), local("a", node("integer")), local("c", node("string"))];
+        let merged = merge(&locals.each_ref());
+        assert_eq!(merged.types.keys().collect::<Vec<_>>(), ["ALeaf", "ANode", "CLeaf", "CNode"]);
+        assert_eq!(merged.types["CNode"]["properties"]["leaf"]["$ref"], "#/types/CLeaf");
+        assert_eq!(merged.renames[0]["Node"], "CNode");
+        let mut reversed = locals;
+        reversed.reverse();
+        assert_eq!(merge(&reversed.each_ref()).types, merged.types);
+    }
+
+    #[test]
+    fn a_name_of_the_protocol_is_not_taken() {
+        let protocol = PROTOCOL_TYPES[0];
+        let merged = merge(&[&local("a", json!({protocol: {"type": "object"}}))]);
+        assert!(!merged.types.contains_key(protocol));
+    }
+}

@@ -1,0 +1,383 @@
+//! What comes out of the tools of MCP servers.
+
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
+use mcpaql_core::capture::Capture;
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::check::check;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::operation::{Binding, Category, McpBinding, Operation};
+use mcpaql_core::overrides::{self, Overrides};
+use mcpaql_core::source::Source;
+use mcpaql_import::emit::{self, Provenance};
+use mcpaql_import::mcp::{self, Imported, Options};
+use mcpaql_import::select::Selection;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const TOOLS: &str = include_str!("../fixtures/tools.json");
+
+fn capture() -> Capture {
+    Capture::from_json(serde_json::from_str(TOOLS).unwrap()).unwrap()
+}
+
+fn with_tools(tools: Value) -> Capture {
+    Capture::from_json(tools).unwrap()
+}
+
+fn target() -> McpTarget {
+    let command = vec!["npx".to_owned(), "-y".to_owned(), "@acme/tracker-mcp".to_owned()];
+    McpTarget::new(McpLink::Command(McpCommand {
+        command,
+        cwd: None,
+        env: vec!["ACME_TOKEN".to_owned()],
+        set_env: IndexMap::new(),
+    }))
+}
+
+fn imported(capture: &Capture) -> Imported {
+    attempt(capture, &Options::default()).unwrap()
+}
+
+fn attempt(capture: &Capture, options: &Options) -> Result<Imported, Vec<Diagnostic>> {
+    mcp::import(capture, target(), Auth::None, options)
+}
+
+fn corrected(text: &str) -> Result<Imported, Vec<Diagnostic>> {
+    let overrides = overrides::parse(&Source::new("overrides.yaml", text)).unwrap();
+    attempt(&capture(), &Options { overrides, ..Options::default() })
+}
+
+fn written(imported: &Imported) -> String {
+    let provenance = Provenance {
+        source: "npx -y @acme/tracker-mcp".to_owned(),
+        version: imported.version.clone(),
+        fingerprint: None,
+    };
+    emit::markdown(&imported.adapter, &provenance)
+}
+
+fn operation<'i>(imported: &'i Imported, name: &str) -> &'i Operation {
+    imported.adapter.operations.iter().find(|operation| operation.name == name).unwrap_or_else(|| {
+        panic!("{name} is not among {:?}", names(imported));
+    })
+}
+
+fn names(imported: &Imported) -> Vec<&str> {
+    imported.adapter.operations.iter().map(|operation| operation.name.as_str()).collect()
+}
+
+fn binding(operation: &Operation) -> &McpBinding {
+    match &operation.binding {
+        Binding::Mcp(binding) => binding,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn schema<'o>(operation: &'o Operation, param: &str) -> &'o Value {
+    &operation.param(param).unwrap().schema
+}
+
+fn notes(imported: &Imported, name: &str) -> Vec<String> {
+    imported
+        .notes
+        .get(name)
+        .into_iter()
+        .flatten()
+        .map(|note| format!("{}: {}", note.place, note.what))
+        .collect()
+}
+
+#[test]
+fn the_document_of_a_server() {
+    let imported = imported(&capture());
+    let document = written(&imported);
+    let checked = check(&Source::new("tracker-adapter.md", document.as_str()), &Settings::default());
+    assert_eq!(checked.errors(), 0, "{:?}", checked.diagnostics);
+    insta::assert_snapshot!(document);
+}
+
+#[test]
+fn no_tool_is_lost_and_each_is_called_by_its_own_name() {
+    let capture = capture();
+    let imported = imported(&capture);
+    let mut tools: Vec<&str> =
+        imported.adapter.operations.iter().map(|operation| binding(operation).tool.as_str()).collect();
+    let mut all: Vec<&str> = capture.tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    tools.sort_unstable();
+    all.sort_unstable();
+    assert_eq!(tools, all);
+    assert_eq!(imported.report.skipped, 0);
+    assert_eq!(binding(operation(&imported, "boards_create")).tool, "boards.create");
+    assert_eq!(binding(operation(&imported, "introspect_tool")).tool, "introspect");
+}
+
+#[test]
+fn the_server_says_who_it_is() {
+    let imported = imported(&capture());
+    let adapter = &imported.adapter;
+    assert_eq!((adapter.name.as_str(), adapter.display_name.as_str()), ("acme-tracker", "Acme Tracker"));
+    assert_eq!((adapter.version.as_str(), imported.version.as_deref()), ("2.4.0", Some("v2.4.0")));
+    assert_eq!(adapter.description, "Issues and boards of a tracker.\n\nAsk for a board first.");
+}
+
+#[test]
+fn arguments_are_snake_case_here_and_themselves_on_the_wire() {
+    let imported = imported(&capture());
+    let get = operation(&imported, "get_issue");
+    let id = get.param("issue_id").unwrap();
+    assert_eq!((id.wire.as_str(), id.required), ("issueId", true));
+    assert!(!get.param("with_comments").unwrap().required);
+    assert!(get.params.iter().all(|param| param.default.is_none()), "what a server assumes is never sent");
+    assert_eq!(get.title, "Get an issue");
+    assert_eq!(get.description, "Returns one issue.\n\nSee the manual.");
+}
+
+#[test]
+fn definitions_become_types_that_are_unique_over_the_adapter() {
+    let imported = imported(&capture());
+    let types: Vec<&str> = imported.adapter.types.keys().map(String::as_str).collect();
+    assert_eq!(types, ["ColumnsItems", "CountIssuesFilter", "Issue", "SearchIssuesFilter"]);
+    assert_eq!(schema(operation(&imported, "search_issues"), "filter")["$ref"], "#/types/SearchIssuesFilter");
+    assert_eq!(schema(operation(&imported, "count_issues"), "filter")["$ref"], "#/types/CountIssuesFilter");
+    let recursive = &imported.adapter.types["SearchIssuesFilter"]["anyOf"][1]["properties"]["all"]["items"];
+    assert_eq!(recursive["$ref"], "#/types/SearchIssuesFilter");
+    assert_eq!(imported.adapter.types["Issue"]["properties"]["parent"]["$ref"], "#/types/Issue");
+}
+
+#[test]
+fn what_cannot_be_kept_is_noted() {
+    let imported = imported(&capture());
+    let create = operation(&imported, "boards_create");
+    assert_eq!(schema(create, "theme"), &json!({}));
+    assert!(create.param("owner").unwrap().required, "required, though nothing describes it");
+    let notes = notes(&imported, "boards_create");
+    for expected in [
+        "inputSchema: 'owner' is required and not described",
+        "inputSchema: 'dependentRequired' is left to the server",
+        "theme: '#/$defs/Gone' leads nowhere",
+    ] {
+        assert!(notes.iter().any(|note| note == expected), "{expected} is not in {notes:?}");
+    }
+}
+
+#[test]
+fn arguments_in_several_forms_are_all_offered() {
+    let imported = imported(&capture());
+    let moving = operation(&imported, "move");
+    let required: Vec<(&str, bool)> =
+        moving.params.iter().map(|param| (param.name.as_str(), param.required)).collect();
+    assert_eq!(required, [("kind", true), ("id", true), ("board", false)]);
+    assert_eq!(schema(moving, "kind")["enum"], json!(["issue", "board"]));
+    assert_eq!(schema(moving, "id")["anyOf"], json!([{"type": "integer"}, {"type": "string"}]));
+    assert_eq!(notes(&imported, "move").len(), 1);
+}
+
+#[test]
+fn odd_roots_cost_parameters_but_no_tool() {
+    let roots =
+        [json!(null), json!(false), json!("x"), json!([]), json!({"type": "string"}), json!({"$ref": "#"})];
+    let tools: Vec<Value> = roots
+        .iter()
+        .enumerate()
+        .map(|(at, root)| json!({"name": format!("t{at}"), "inputSchema": root}))
+        .collect();
+    let imported = imported(&with_tools(json!(tools)));
+    assert_eq!(imported.adapter.operations.len(), roots.len());
+    assert!(imported.adapter.operations.iter().all(|operation| operation.params.is_empty()));
+}
+
+#[test]
+fn what_has_no_name_or_a_second_one_is_counted() {
+    let imported =
+        imported(&with_tools(json!([{"name": "a"}, {"title": "b"}, 7, {"name": "a"}, {"name": " "}])));
+    assert_eq!(names(&imported), ["a"]);
+    assert_eq!((imported.report.skipped, imported.report.diagnostics.len()), (4, 4));
+}
+
+#[test]
+fn another_tool_renames_nothing_and_changes_no_other_lines() {
+    let before = imported(&capture());
+    let mut more = capture();
+    let tool = json!({"name": "archive_board", "description": "Archives a board.", "inputSchema": {"type": "object"}});
+    more.tools.insert(0, tool);
+    let after = imported(&more);
+    let without = |imported: &Imported| {
+        let all = names(imported).into_iter().filter(|name| *name != "archive_board");
+        all.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(without(&after), without(&before));
+    more.tools.reverse();
+    assert_eq!(written(&imported(&more)), written(&after), "the order of the list says nothing");
+}
+
+#[test]
+fn operations_are_selected_by_name_and_category() {
+    let selection =
+        Selection::parse(&["category:READ".to_owned(), "boards.*".to_owned()], &["ping".to_owned()]).unwrap();
+    let imported = attempt(&capture(), &Options { selection, ..Options::default() }).unwrap();
+    assert_eq!(names(&imported), ["boards_create", "count_issues", "get_issue", "search_issues"]);
+    assert!(!imported.adapter.types.contains_key("Gone"));
+}
+
+#[test]
+fn corrections_apply_and_must_match() {
+    let imported = corrected(
+        "adapter: {name: tracker, display_name: Tracker}\noperations:\n  getIssue: {name: read_issue, params: {issueId: {description: Its number}}}\n  \
+         move: {category: UPDATE, danger: destructive}\n  ping: {include: false}\n",
+    )
+    .unwrap();
+    assert_eq!(imported.adapter.name, "tracker");
+    let read = operation(&imported, "read_issue");
+    assert_eq!(read.param("issue_id").unwrap().description, "Its number");
+    assert_eq!(operation(&imported, "move").category, Category::Update);
+    assert_eq!(imported.report.excluded, 1);
+    for wrong in [
+        "operations: {get_issues: {danger: safe}}",
+        "operations: {getIssue: {danger: safe}, get_issue: {title: x}}",
+        "operations: {getIssue: {name: ping}}",
+        "operations: {getIssue: {name: Get}}",
+        "operations: {getIssue: {params: {issue: {description: x}}}}",
+        "operations: {getIssue: {params: {issue_id: {from: [nowhere]}}}}",
+        "adapter: {base_url: 'https://x.example'}",
+    ] {
+        assert!(corrected(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_tool_with_a_switch_is_split_into_operations() {
+    let imported = corrected(
+        "operations:\n  issue_write:\n    split:\n      by: method\n      values:\n        \
+         create: {name: create_issue, category: CREATE, params: [title]}\n        update: {name: update_issue}\n",
+    )
+    .unwrap();
+    let create = operation(&imported, "create_issue");
+    assert_eq!(create.category, Category::Create);
+    assert_eq!(binding(create).tool, "issue_write");
+    assert_eq!(Value::Object(binding(create).fixed.clone()), json!({"method": "create"}));
+    assert_eq!(create.params.iter().map(|param| param.name.as_str()).collect::<Vec<_>>(), ["title"]);
+    let update = operation(&imported, "update_issue");
+    assert_eq!(update.category, Category::Update);
+    assert_eq!(update.params.len(), 2);
+    assert!(!names(&imported).contains(&"issue_write"), "no value is left for it");
+    let document = written(&imported);
+    assert_eq!(
+        check(&Source::new("a.md", document.as_str()), &Settings::default()).errors(),
+        0,
+        "{document}"
+    );
+}
+
+#[test]
+fn values_that_nobody_names_stay_together() {
+    let imported =
+        corrected("operations: {issue_write: {split: {by: method, values: {create: {}}}}}").unwrap();
+    assert_eq!(binding(operation(&imported, "create_issue")).tool, "issue_write");
+    let rest = operation(&imported, "issue_write");
+    assert_eq!(schema(rest, "method")["enum"], json!(["update"]));
+    assert!(binding(rest).fixed.is_empty());
+}
+
+#[test]
+fn without_values_every_one_becomes_an_operation() {
+    let imported = corrected("operations: {issue_write: {split: {by: method}}}").unwrap();
+    assert_eq!(operation(&imported, "create_issue").category, Category::Create);
+    assert_eq!(operation(&imported, "update_issue").category, Category::Update);
+}
+
+#[test]
+fn a_split_that_cannot_be_made_is_an_error() {
+    for (wrong, pointer) in [
+        ("operations: {issue_write: {split: {by: methode}}}", "/operations/issue_write/split/by"),
+        ("operations: {issue_write: {split: {by: issue_number}}}", "/operations/issue_write/split/by"),
+        (
+            "operations: {issue_write: {split: {by: method, values: {delete: {}}}}}",
+            "/operations/issue_write/split/values/delete",
+        ),
+        (
+            "operations: {issue_write: {split: {by: method, values: {create: {params: [titel]}}}}}",
+            "/operations/issue_write/split/values/create/params",
+        ),
+        ("operations: {issue_write: {split: {by: method, values: {create: {name: ping}}}}}", "/operations"),
+    ] {
+        let problems = corrected(wrong).unwrap_err();
+        assert_eq!(problems[0].pointer, pointer, "{wrong}");
+    }
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-3_i64..9).prop_map(Value::from),
+        "[a-z$#/]{0,6}".prop_map(Value::from),
+        prop::sample::select(vec![
+            "object",
+            "#",
+            "#/$defs/A",
+            "#/properties/a",
+            "string",
+            "create",
+            "delete"
+        ])
+        .prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 48, 6, |inner| {
+        let key = prop::sample::select(vec![
+            "name",
+            "type",
+            "properties",
+            "required",
+            "$ref",
+            "$defs",
+            "A",
+            "a",
+            "B",
+            "method",
+            "enum",
+            "const",
+            "oneOf",
+            "anyOf",
+            "allOf",
+            "items",
+            "default",
+            "additionalProperties",
+            "inputSchema",
+            "annotations",
+        ]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((key, inner), 0..6).prop_map(|members| Value::Object(
+                members.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
+            )),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_schema_costs_a_tool_or_breaks_the_document(roots in prop::collection::vec(values(), 1..5)) {
+        let tools: Vec<Value> = roots
+            .iter()
+            .enumerate()
+            .map(|(at, root)| json!({"name": format!("tool-{at}"), "inputSchema": root, "outputSchema": root}))
+            .collect();
+        let imported = imported(&with_tools(json!(tools)));
+        prop_assert_eq!(imported.adapter.operations.len(), roots.len());
+        let document = written(&imported);
+        let checked = check(&Source::new("a.md", document.as_str()), &Settings::default());
+        prop_assert!(checked.catalog.is_some(), "{}", document);
+        prop_assert_eq!(checked.errors(), 0, "{:?}\n{}", checked.diagnostics, document);
+    }
+}
+
+#[test]
+fn overrides_that_say_nothing_change_nothing() {
+    let plain = imported(&capture());
+    let same =
+        attempt(&capture(), &Options { overrides: Overrides::default(), ..Options::default() }).unwrap();
+    assert_eq!(written(&plain), written(&same));
+}
