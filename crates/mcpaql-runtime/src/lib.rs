@@ -10,3 +10,4 @@ pub mod pipeline;
 pub mod secret;
 pub mod serve;
 pub mod target;
+pub mod upstream;

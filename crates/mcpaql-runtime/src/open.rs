@@ -73,9 +73,16 @@ pub async fn open(
         adapter::Target::Command(target) => command::Runner::new(target, lookup)
             .map(Target::Command)
             .map_err(|source| OpenError::Command { adapter, source })?,
-        adapter::Target::Mcp(target) => mcp::Proxy::new(target, &catalog.adapter.auth, lookup)
-            .map(Target::Mcp)
-            .map_err(|source| OpenError::Mcp { adapter, source })?,
+        adapter::Target::Mcp(target) => {
+            let proxy = mcp::Proxy::new(target, &catalog.adapter.auth, environment)
+                .map_err(|source| OpenError::Mcp { adapter, source })?;
+            if target.eager {
+                let upstream = proxy.upstream().clone();
+                // Whether it went well is told by its state, and by the first call.
+                tokio::spawn(async move { drop(upstream.start().await) });
+            }
+            Target::Mcp(proxy)
+        }
         adapter::Target::Store(target) => {
             let Some(data) = data else { return Err(OpenError::NoDataFolder { adapter }) };
             store::Store::open(&data.join(STORE_FILE), &catalog.adapter.name, target, &catalog.adapter.types)

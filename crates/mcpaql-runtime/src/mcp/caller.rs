@@ -104,6 +104,13 @@ impl Caller {
         })
     }
 
+    /// Whether both are the same client on the same connection.
+    #[must_use]
+    pub fn is_same_client(&self, other: &Caller) -> bool {
+        let info = |caller: &Caller| caller.client.as_ref().and_then(|client| client.peer.peer_info());
+        matches!((info(self), info(other)), (Some(one), Some(another)) if Arc::ptr_eq(&one, &another))
+    }
+
     /// Tells how far the work has come; only the latest news reach a client that listens slowly.
     pub fn progress(&self, news: News) {
         if let Some(client) = &self.client {

@@ -20,24 +20,31 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-/// One end of a byte stream. `receive` may be dropped and called again without losing anything.
-pub(super) struct Lines<R, W: AsyncWrite> {
+/// Reads lines of which no more than so many bytes are ever held. `read` may be dropped and called again without losing
+/// anything.
+pub(crate) struct LineReader<R> {
     reader: BufReader<R>,
-    writer: AsyncRwTransport<RoleServer, Empty, W>,
+    max: usize,
     line: Vec<u8>,
     /// Set while the rest of a line that is too long is skipped.
     skipped: Option<IdScan>,
-    answering: Option<Sending>,
 }
 
-impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
-    pub(super) fn new(reader: R, writer: W) -> Self {
-        let writer = AsyncRwTransport::new_server(tokio::io::empty(), writer);
-        Lines { reader: BufReader::new(reader), writer, line: Vec::new(), skipped: None, answering: None }
+/// A line that was read.
+pub(crate) enum Line<'a> {
+    /// Without its end, a byte order mark and white space around it.
+    Whole(&'a [u8]),
+    /// It was too long; what was found in it.
+    TooLong(IdScan),
+}
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    pub(crate) fn new(reader: R, max: usize) -> Self {
+        LineReader { reader: BufReader::new(reader), max, line: Vec::new(), skipped: None }
     }
 
     /// Takes in a line up to its end or the end of input; false when there is nothing more.
-    async fn read_line(&mut self) -> bool {
+    pub(crate) async fn read(&mut self) -> bool {
         loop {
             // The end of a stream that fails is its end.
             let available = self.reader.fill_buf().await.unwrap_or_default();
@@ -46,7 +53,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let (part, _) = available.split_at(end.unwrap_or(available.len()));
-            if self.skipped.is_none() && self.line.len() + part.len() > MAX_LINE_BYTES {
+            if self.skipped.is_none() && self.line.len() + part.len() > self.max {
                 let mut scan = IdScan::default();
                 scan.feed(&self.line);
                 self.line = Vec::new();
@@ -64,20 +71,42 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         }
     }
 
-    /// The line that was read, as a message or as the answer to something that is none.
-    fn take_line(&mut self) -> Option<Result<RxJsonRpcMessage<RoleServer>, TxJsonRpcMessage<RoleServer>>> {
+    /// Hands the line that was read to `look` and makes room for the next.
+    pub(crate) fn take<T>(&mut self, look: impl FnOnce(Line<'_>) -> T) -> T {
         if let Some(scan) = self.skipped.take() {
-            return Some(Err(malformed::too_long(MAX_LINE_BYTES, scan.found)));
+            return look(Line::TooLong(scan));
         }
         let text = self.line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.line).trim_ascii();
-        let taken = match serde_json::from_slice(text) {
-            _ if text.is_empty() => None,
-            Ok(message) => Some(Ok(message)),
-            Err(_) => malformed::answer(text).map(Err),
-        };
+        let looked = look(Line::Whole(text));
         self.line.clear();
         self.line.shrink_to(KEPT_BYTES);
-        taken
+        looked
+    }
+}
+
+/// One end of a byte stream. `receive` may be dropped and called again without losing anything.
+pub(super) struct Lines<R, W: AsyncWrite> {
+    reader: LineReader<R>,
+    writer: AsyncRwTransport<RoleServer, Empty, W>,
+    answering: Option<Sending>,
+}
+
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
+    pub(super) fn new(reader: R, writer: W) -> Self {
+        let writer = AsyncRwTransport::new_server(tokio::io::empty(), writer);
+        Lines { reader: LineReader::new(reader, MAX_LINE_BYTES), writer, answering: None }
+    }
+
+    /// The line that was read, as a message or as the answer to something that is none.
+    fn take_line(&mut self) -> Option<Result<RxJsonRpcMessage<RoleServer>, TxJsonRpcMessage<RoleServer>>> {
+        self.reader.take(|line| match line {
+            Line::TooLong(scan) => Some(Err(malformed::too_long(MAX_LINE_BYTES, scan.found))),
+            Line::Whole([]) => None,
+            Line::Whole(text) => match serde_json::from_slice(text) {
+                Ok(message) => Some(Ok(message)),
+                Err(_) => malformed::answer(text).map(Err),
+            },
+        })
     }
 }
 
@@ -102,7 +131,7 @@ where
                 self.answering = None;
                 sent.ok()?;
             }
-            if !self.read_line().await {
+            if !self.reader.read().await {
                 return None;
             }
             match self.take_line() {

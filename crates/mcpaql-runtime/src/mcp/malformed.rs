@@ -39,7 +39,7 @@ pub(super) fn too_long(limit: usize, id: Option<RequestId>) -> ServerJsonRpcMess
 
 /// Finds the `id` among the outermost members of a message that is broken elsewhere, piece by piece and in little memory.
 #[derive(Default)]
-pub(super) struct IdScan {
+pub(crate) struct IdScan {
     pub(super) found: Option<RequestId>,
     depth: usize,
     in_string: bool,
@@ -50,7 +50,15 @@ pub(super) struct IdScan {
 }
 
 impl IdScan {
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
+    /// The id where it is a number that counts something, as ours are.
+    pub(crate) fn number(&self) -> Option<u64> {
+        match self.found {
+            Some(RequestId::Number(number)) => u64::try_from(number).ok(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             if self.in_string {
                 self.keep(byte);

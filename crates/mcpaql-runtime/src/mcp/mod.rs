@@ -32,6 +32,8 @@ use tokio::sync::watch;
 pub(crate) use drain::serve as serve_stream;
 pub(crate) use handler::Server;
 pub(crate) use http::{Admission, route as http_route};
+pub(crate) use lines::{Line, LineReader};
+pub(crate) use malformed::IdScan;
 /// The standard streams; pipes without the blocking pool where the platform can.
 pub(crate) use rmcp::transport::io::stdio_pipes as stdio;
 

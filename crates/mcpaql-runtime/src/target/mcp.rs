@@ -1,47 +1,90 @@
-//! Another MCP server as a target: a tool call here is a tool call there.
+//! Another MCP server as a target: a tool call here is a tool call there, and its result is taken out of its wrapping once.
+
+mod failed;
+mod unwrapped;
 
 use super::Args;
+use crate::environment::Environment;
 use crate::mcp::Caller;
+pub use crate::upstream::SetupError;
+use crate::upstream::{Upstream, UpstreamError};
 use mcpaql_core::adapter::{Auth, McpTarget};
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::Operation;
+use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::response::Answer;
-
-/// Why a server cannot be reached as the document wants.
-#[derive(Debug, thiserror::Error)]
-pub enum SetupError {
-    /// A variable that is not set.
-    #[error("the environment variable {0} is not set")]
-    Unset(String),
-}
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The tools of one server.
 #[derive(Debug)]
-pub struct Proxy {}
+pub struct Proxy {
+    upstream: Upstream,
+}
 
 impl Proxy {
     /// Gets ready to reach the server; nothing is started yet.
     ///
     /// # Errors
-    /// What is missing.
-    pub fn new(
-        _target: &McpTarget,
-        _auth: &Auth,
-        _lookup: impl Fn(&str) -> Option<String>,
-    ) -> Result<Proxy, SetupError> {
-        Ok(Proxy {})
+    /// What is wrong with the target as it is written.
+    pub fn new(target: &McpTarget, auth: &Auth, environment: &Environment) -> Result<Proxy, SetupError> {
+        Upstream::new(target, auth, environment).map(Proxy::over)
+    }
+
+    /// The tools of a server that others talk to as well.
+    #[must_use]
+    pub const fn over(upstream: Upstream) -> Proxy {
+        Proxy { upstream }
+    }
+
+    /// The server.
+    #[must_use]
+    pub const fn upstream(&self) -> &Upstream {
+        &self.upstream
     }
 
     /// Runs one validated call.
     ///
     /// # Errors
     /// What the server, or the way to it, had against the call.
-    pub async fn call(
-        &self,
-        _operation: &Operation,
-        _args: &Args,
-        _caller: &Caller,
-    ) -> Result<Answer, OpError> {
-        Err(OpError::new(Code::Internal, "MCP servers cannot be called yet; tell the user."))
+    pub async fn call(&self, operation: &Operation, args: &Args, caller: &Caller) -> Result<Answer, OpError> {
+        let Binding::Mcp(binding) = &operation.binding else {
+            return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
+                .because("the operation is not bound to a tool"));
+        };
+        let wire = |name: &String| operation.param(name).map_or(name, |param| &param.wire).clone();
+        let mut arguments: Args = args.iter().map(|(name, value)| (wire(name), value.clone())).collect();
+        arguments.extend(binding.fixed.clone());
+        let mut params = Args::new();
+        params.insert("name".into(), binding.tool.as_str().into());
+        params.insert("arguments".into(), arguments.into());
+        let outcome = self.upstream.ask("tools/call", &params, caller).await;
+        let mask = || {
+            let mut mask = self.upstream.mask();
+            let sensitive = operation.params.iter().filter(|param| param.sensitive);
+            mask.add_values(sensitive.filter_map(|param| args.get(&param.name)));
+            mask
+        };
+        match outcome {
+            Ok(result) => unwrapped::answer(&self.without_credentials(result), mask),
+            Err(UpstreamError::Refused { code, message, data, .. }) => {
+                Err(failed::refused(code, &message, data, &mask()))
+            }
+            Err(error) => Err(error.to_op_error()),
+        }
+    }
+
+    /// The result without what was sent along to be let in, should the server echo it.
+    fn without_credentials(&self, result: Box<RawValue>) -> Box<RawValue> {
+        let mask = self.upstream.credentials();
+        if !mask.finds(result.get()) {
+            return result;
+        }
+        let masked = RawValue::from_string(mask.apply(result.get()).into_owned());
+        masked.unwrap_or_else(|_| {
+            // The secret is a bare number, so what replaces it needs quotes.
+            let mut value = serde_json::from_str::<Value>(result.get()).unwrap_or_default();
+            mask.apply_value(&mut value);
+            serde_json::value::to_raw_value(&value).unwrap_or_default()
+        })
     }
 }

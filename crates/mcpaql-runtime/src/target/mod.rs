@@ -9,7 +9,7 @@ use mcpaql_core::operation::Operation;
 use mcpaql_core::response::Answer;
 use serde_json::{Map, Value};
 
-mod auth;
+pub(crate) mod auth;
 pub mod command;
 pub mod http;
 pub mod mcp;

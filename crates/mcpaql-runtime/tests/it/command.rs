@@ -346,19 +346,19 @@ async fn git_answers_about_a_real_repository() {
 }
 
 /// Tells when processes are gone: they hold a named pipe open, and its reader sees the end when the last of them ends.
-struct Watch {
+pub(crate) struct Watch {
     folder: tempfile::TempDir,
 }
 
 impl Watch {
-    fn new() -> Watch {
+    pub(crate) fn new() -> Watch {
         let folder = tempfile::tempdir().expect("a folder");
         let made = Command::new("mkfifo").arg(folder.path().join("pipe")).status().expect("mkfifo");
         assert!(made.success());
         Watch { folder }
     }
 
-    fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         self.folder.path().join("pipe").to_str().expect("text").to_owned()
     }
 
@@ -367,7 +367,7 @@ impl Watch {
         format!("exec 9>{}; sh -c 'sleep 600; true' & sleep 600 & echo ready >&9; wait", self.path())
     }
 
-    fn follow(self) -> Heard {
+    pub(crate) fn follow(self) -> Heard {
         let (ready, on_ready) = tokio::sync::oneshot::channel();
         let (gone, on_gone) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
@@ -382,17 +382,17 @@ impl Watch {
     }
 }
 
-struct Heard {
+pub(crate) struct Heard {
     on_ready: tokio::sync::oneshot::Receiver<String>,
     on_gone: tokio::sync::oneshot::Receiver<()>,
 }
 
 impl Heard {
-    async fn until_ready(&mut self) {
+    pub(crate) async fn until_ready(&mut self) {
         assert_eq!((&mut self.on_ready).await.as_deref(), Ok("ready\n"));
     }
 
-    async fn until_all_gone(self) {
+    pub(crate) async fn until_all_gone(self) {
         // Far longer than any grace: only a process that was never ended reaches it.
         let limit = std::time::Duration::from_secs(60);
         tokio::time::timeout(limit, self.on_gone).await.expect("all processes end").expect("the watch");

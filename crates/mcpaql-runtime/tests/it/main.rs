@@ -20,3 +20,5 @@ mod serve_http;
 mod stdio;
 mod store;
 mod stream;
+#[cfg(unix)]
+mod upstream;

@@ -5,7 +5,7 @@
 
 mod argv;
 mod output;
-mod process;
+pub(crate) mod process;
 
 use super::Args;
 use crate::environment::Template;
@@ -22,9 +22,9 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 /// Passed on to every program; adapters add to them.
-const PASSED_ON: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
+pub(crate) const PASSED_ON: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 /// A shorter value is a setting, not a secret, and would mask ordinary words.
-const SECRET_LENGTH: usize = 6;
+pub(crate) const SECRET_LENGTH: usize = 6;
 
 /// Runs the programs of one adapter.
 pub struct Runner {
@@ -253,7 +253,7 @@ fn failed(code: Code, name: &str, status: ExitStatus, (stream, said): (&str, &st
 }
 
 /// The program without its folder.
-fn short(program: &str) -> &str {
+pub(crate) fn short(program: &str) -> &str {
     program.rsplit(['/', '\\']).next().unwrap_or(program)
 }
 

@@ -8,11 +8,11 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 /// How long a program may take to end after the polite signal, and its descendants to let go of the output after its end.
-const GRACE: Duration = Duration::from_millis(500);
+pub(crate) const GRACE: Duration = Duration::from_millis(500);
 /// How much of standard error is kept: its end.
 pub(super) const TAIL: usize = 2048;
 
@@ -52,21 +52,8 @@ pub(super) enum Ending {
 
 /// Runs the job to its end.
 pub(super) async fn run(job: Job<'_>) -> io::Result<Finished> {
-    let mut command = Command::new(job.program);
-    command
-        .args(job.args)
-        .env_clear()
-        .envs(job.env.iter().map(|(name, value)| (name, value)))
-        .stdin(if job.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    if let Some(cwd) = job.cwd {
-        command.current_dir(cwd);
-    }
-    #[cfg(unix)]
-    command.process_group(0);
-    let mut process = Process::new(command.spawn()?);
+    let stdin = if job.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
+    let mut process = Process::start(job.program, job.args, job.env, job.cwd, stdin)?;
     let (mut stdout, mut stderr) = (Vec::with_capacity(4096), Vec::with_capacity(TAIL));
     let follow = process.follow(job.stdin, job.max_output, &mut stdout, &mut stderr);
     let ending = match timeout(job.timeout, follow).await {
@@ -77,15 +64,75 @@ pub(super) async fn run(job: Job<'_>) -> io::Result<Finished> {
 }
 
 /// A running process and its group.
-struct Process {
+pub(crate) struct Process {
     child: Option<Child>,
     group: Group,
 }
 
+/// The process's ends of its streams, where they are pipes.
+pub(crate) type Streams = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
+
 impl Process {
-    fn new(child: Child) -> Process {
+    /// Starts a program with these variables alone.
+    pub(crate) fn start(
+        program: &str,
+        args: &[String],
+        env: &[(String, String)],
+        cwd: Option<&Path>,
+        stdin: Stdio,
+    ) -> io::Result<Process> {
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .env_clear()
+            .envs(env.iter().map(|(name, value)| (name, value)))
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        if let Some(cwd) = cwd {
+            command.current_dir(cwd);
+        }
+        #[cfg(unix)]
+        command.process_group(0);
+        let child = command.spawn()?;
         let group = Group::of(&child);
-        Process { child: Some(child), group }
+        Ok(Process { child: Some(child), group })
+    }
+
+    /// Hands out the streams; a second time there are none.
+    pub(crate) fn streams(&mut self) -> Streams {
+        match self.child.as_mut() {
+            Some(child) => (child.stdin.take(), child.stdout.take(), child.stderr.take()),
+            None => (None, None, None),
+        }
+    }
+
+    /// Completes when the leader has ended by itself; may be asked again.
+    pub(crate) async fn exited(&mut self) {
+        if let Some(child) = self.child.as_mut() {
+            let _ = child.wait().await;
+        }
+    }
+
+    /// Lets the leader end by itself for so long, then ends it; its descendants go with it.
+    pub(crate) async fn end(mut self, patience: Duration) -> Option<ExitStatus> {
+        let child = self.child.as_mut()?;
+        let mut ended = timeout(patience, child.wait()).await;
+        if ended.is_err() {
+            self.group.ask_to_end();
+            ended = timeout(GRACE, child.wait()).await;
+        }
+        self.group.kill();
+        let status = match ended {
+            Ok(status) => status,
+            Err(_) => {
+                let _ = child.start_kill();
+                child.wait().await
+            }
+        };
+        self.child = None;
+        status.ok()
     }
 
     /// Feeds and reads until the process has ended and its output is closed, whichever way that comes about.
@@ -96,8 +143,8 @@ impl Process {
         stdout: &mut Vec<u8>,
         stderr: &mut Vec<u8>,
     ) -> io::Result<Ending> {
+        let (stdin, out, err) = self.streams();
         let Some(child) = self.child.as_mut() else { return Err(io::ErrorKind::NotFound.into()) };
-        let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let feed = feed(stdin, input);
         let read = async { tokio::try_join!(read_capped(out, max_output, stdout), read_tail(err, stderr)) };
         tokio::pin!(feed, read);

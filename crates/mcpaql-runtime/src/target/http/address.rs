@@ -17,6 +17,8 @@ use url::Url;
 #[derive(Debug)]
 pub(crate) struct Network {
     allow_http: bool,
+    /// Whether an address may have a query.
+    query: bool,
     connect_timeout: Duration,
     /// Loopback addresses are reached without a proxy.
     direct: OnceLock<reqwest::Client>,
@@ -42,16 +44,23 @@ impl Network {
     pub(super) fn new(target: &HttpTarget) -> Network {
         Network {
             allow_http: target.allow_http,
+            query: false,
             connect_timeout: Duration::from_millis(target.connect_timeout_ms),
             direct: OnceLock::new(),
             usual: OnceLock::new(),
         }
     }
 
+    /// For addresses that are whole and not the beginning of others.
+    pub(super) fn with_queries(self) -> Network {
+        Network { query: true, ..self }
+    }
+
     #[cfg(test)]
     pub(crate) fn for_tests() -> Network {
         Network {
             allow_http: false,
+            query: false,
             connect_timeout: Duration::from_secs(5),
             direct: OnceLock::new(),
             usual: OnceLock::new(),
@@ -102,7 +111,7 @@ impl Network {
                 "holds credentials; put them into environment variables and name those in auth",
             ));
         }
-        if url.query().is_some() || url.fragment().is_some() {
+        if (url.query().is_some() && !self.query) || url.fragment().is_some() {
             return Err(wrong("holds a query or a fragment; declare parameters instead"));
         }
         match url.scheme() {

@@ -106,7 +106,7 @@ impl Call<'_> {
     /// One attempt, with its redirects.
     async fn follow(&self, mut hop: Hop<'_>) -> Result<Reply, Fault> {
         for _ in 0..=redirect::MAX_HOPS {
-            let request = self.request(&hop).map_err(Fault::Refused)?;
+            let request = signed(&hop, &self.credentials).map_err(Fault::Refused)?;
             let http = self.client.network.client(&hop.outgoing.url).map_err(Fault::Refused)?;
             let sent = match &hop.outgoing.body {
                 Some(body) => body.send(http, request).await,
@@ -124,50 +124,6 @@ impl Call<'_> {
             }
         }
         Err(Fault::Refused(refused_redirect(StatusCode::FOUND, "too many redirects")))
-    }
-
-    /// The request of a hop without its body, with credentials where they may go along.
-    fn request(&self, hop: &Hop<'_>) -> Result<reqwest::Request, OpError> {
-        let mut url = hop.outgoing.url.clone();
-        let mut headers = hop.outgoing.headers.clone();
-        if hop.trusted {
-            let cookies = self.cookies(&hop.outgoing.headers);
-            headers.extend(self.credentials.headers.clone());
-            if let Some(cookies) = cookies? {
-                headers.insert(COOKIE, cookies);
-            }
-            for (name, key) in &self.credentials.query {
-                // A redirect may have kept it.
-                if !url.query_pairs().any(|(given, _)| given == name.as_str()) {
-                    let mut query = Pairs::query(url.query().unwrap_or_default().to_owned());
-                    query.push(&style::encode(name), &style::encode(key.expose()));
-                    url.set_query(Some(&query.into_text()));
-                }
-            }
-        }
-        let mut request = reqwest::Request::new(hop.outgoing.method.clone(), url);
-        *request.headers_mut() = headers;
-        Ok(request)
-    }
-
-    /// One header for the cookies of parameters, of the target and of the credentials, where the latter two have any.
-    fn cookies(&self, outgoing: &reqwest::header::HeaderMap) -> Result<Option<HeaderValue>, OpError> {
-        let own = self.credentials.headers.get(COOKIE);
-        if own.is_none() && self.credentials.cookies.is_empty() {
-            return Ok(None);
-        }
-        let mut cookies = String::new();
-        for value in [outgoing.get(COOKIE), own].into_iter().flatten() {
-            join_cookies(&mut cookies, &String::from_utf8_lossy(value.as_bytes()));
-        }
-        for (name, secret) in &self.credentials.cookies {
-            join_cookies(&mut cookies, &format!("{name}={}", secret.expose()));
-        }
-        let mut value = HeaderValue::try_from(cookies).map_err(|_| {
-            request::unusable_document().because("the cookie of the credentials cannot be sent")
-        })?;
-        value.set_sensitive(true);
-        Ok(Some(value))
     }
 
     async fn conclude(&self, outcome: Result<Reply, Fault>, repeated: bool) -> Result<Answer, OpError> {
@@ -247,12 +203,58 @@ impl Call<'_> {
     }
 }
 
+/// The request of a hop without its body, with credentials where they may go along.
+pub(super) fn signed(hop: &Hop<'_>, credentials: &Credentials) -> Result<reqwest::Request, OpError> {
+    let mut url = hop.outgoing.url.clone();
+    let mut headers = hop.outgoing.headers.clone();
+    if hop.trusted {
+        let cookies = cookies(&hop.outgoing.headers, credentials);
+        headers.extend(credentials.headers.clone());
+        if let Some(cookies) = cookies? {
+            headers.insert(COOKIE, cookies);
+        }
+        for (name, key) in &credentials.query {
+            // A redirect may have kept it.
+            if !url.query_pairs().any(|(given, _)| given == name.as_str()) {
+                let mut query = Pairs::query(url.query().unwrap_or_default().to_owned());
+                query.push(&style::encode(name), &style::encode(key.expose()));
+                url.set_query(Some(&query.into_text()));
+            }
+        }
+    }
+    let mut request = reqwest::Request::new(hop.outgoing.method.clone(), url);
+    *request.headers_mut() = headers;
+    Ok(request)
+}
+
+/// One header for the cookies of parameters, of the target and of the credentials, where the latter two have any.
+fn cookies(
+    outgoing: &reqwest::header::HeaderMap,
+    credentials: &Credentials,
+) -> Result<Option<HeaderValue>, OpError> {
+    let own = credentials.headers.get(COOKIE);
+    if own.is_none() && credentials.cookies.is_empty() {
+        return Ok(None);
+    }
+    let mut cookies = String::new();
+    for value in [outgoing.get(COOKIE), own].into_iter().flatten() {
+        join_cookies(&mut cookies, &String::from_utf8_lossy(value.as_bytes()));
+    }
+    for (name, secret) in &credentials.cookies {
+        join_cookies(&mut cookies, &format!("{name}={}", secret.expose()));
+    }
+    let mut value = HeaderValue::try_from(cookies)
+        .map_err(|_| request::unusable_document().because("the cookie of the credentials cannot be sent"))?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
 /// Whether the API did not take the credentials that it got.
 fn is_refused(outcome: &Result<Reply, Fault>) -> bool {
     matches!(outcome, Ok(reply) if reply.trusted && reply.response.status() == StatusCode::UNAUTHORIZED)
 }
 
-fn refused_redirect(status: StatusCode, reason: &'static str) -> OpError {
+pub(super) fn refused_redirect(status: StatusCode, reason: &'static str) -> OpError {
     let number = status.as_u16();
     OpError::new(
         Code::Internal,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::time::SystemTime;
 
 /// How much of an upstream's error is passed on.
-const SHOWN_BYTES: usize = 4096;
+pub(crate) const SHOWN_BYTES: usize = 4096;
 /// How much of an upstream's error is read.
 pub(super) const READ_BYTES: usize = 64 * 1024;
 /// How much of an upstream's message becomes part of ours, in characters.
@@ -104,7 +104,7 @@ impl Refusal<'_> {
     }
 }
 
-fn truncate(text: &mut String, bytes: usize) {
+pub(crate) fn truncate(text: &mut String, bytes: usize) {
     text.truncate(text.floor_char_boundary(bytes));
 }
 
@@ -143,12 +143,12 @@ fn code_of(status: StatusCode, body: &Value) -> Code {
     }
 }
 
-fn says_value(body: &Value) -> bool {
+pub(crate) fn says_value(body: &Value) -> bool {
     let text = body.to_string().to_lowercase();
     VALUE_WORDS.iter().any(|words| text.contains(words))
 }
 
-fn advice(code: Code) -> &'static str {
+pub(crate) fn advice(code: Code) -> &'static str {
     match code {
         Code::InvalidValue => "correct the value and call again",
         Code::InvalidType => "correct the parameters and call again",
@@ -163,7 +163,7 @@ fn advice(code: Code) -> &'static str {
 }
 
 /// What the upstream itself says, from the places where APIs put it.
-fn upstream_message(body: &Value) -> Option<&str> {
+pub(crate) fn upstream_message(body: &Value) -> Option<&str> {
     match body {
         // A page of text is no message.
         Value::String(text) => (text.chars().count() <= MESSAGE_CHARS).then_some(text.as_str()),
@@ -179,7 +179,7 @@ fn upstream_message(body: &Value) -> Option<&str> {
 }
 
 /// The first line, capped and without a final full stop; `None` where the text shows the insides of the upstream.
-fn quotable(text: &str) -> Option<String> {
+pub(crate) fn quotable(text: &str) -> Option<String> {
     if shows_insides(text) {
         return None;
     }

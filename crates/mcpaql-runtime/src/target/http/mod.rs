@@ -11,12 +11,13 @@ pub(crate) mod address;
 mod base64;
 mod body;
 mod call;
-mod failure;
+pub(crate) mod door;
+pub(crate) mod failure;
 mod headers;
 mod multipart;
 mod redirect;
 mod request;
-mod response;
+pub(crate) mod response;
 mod retry;
 #[cfg(test)]
 mod samples;

@@ -186,7 +186,7 @@ fn masked_json(text: &str, mask: &Mask) -> Option<Payload> {
 
 /// JSON without white space beside brackets, commas, colons and strings: an agent pays for every one. It never changes
 /// what the tokens are, so what was not valid before is not valid after.
-fn minified(json: &str) -> String {
+pub(crate) fn minified(json: &str) -> String {
     let mut kept = String::with_capacity(json.len());
     let mut rest = json;
     loop {

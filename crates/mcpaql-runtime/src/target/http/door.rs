@@ -1,0 +1,161 @@
+//! Requests to one whole address that no operation describes, with the same care as calls: credentials stay with the address's
+//! origin, a redirect never leaves it, and what must not be shown comes along as a mask.
+
+use super::address::{Base, Network};
+use super::call::{refused_redirect, signed};
+use super::failure::{READ_BYTES, Refusal};
+use super::redirect::{self, Hop, Step};
+use super::request::Outgoing;
+use super::response::{self, End};
+use super::{SecretHeaders, SetupError, chain, target_headers};
+use crate::secret::Mask;
+use crate::target::auth::{Credentials, Env, Reserved, Tokens};
+use bytes::Bytes;
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{Auth, HttpTarget};
+use mcpaql_core::error::OpError;
+use mcpaql_core::operation::BodyForm;
+use reqwest::header::HeaderMap;
+use reqwest::{Method, Response, StatusCode};
+use std::sync::Arc;
+
+/// Until a connection stands.
+const CONNECT_MS: u64 = 10_000;
+
+/// One address, and how to be let in.
+#[derive(Debug)]
+pub(crate) struct Door {
+    network: Arc<Network>,
+    base: Base,
+    headers: HeaderMap,
+    secret_headers: SecretHeaders,
+    auth: Auth,
+    tokens: Tokens,
+    env: Env,
+    allow_http: bool,
+}
+
+/// An answer, and what must not be shown of it.
+pub(crate) struct Opened {
+    pub(crate) response: Response,
+    pub(crate) mask: Mask,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Shut {
+    /// Nobody could be reached, or the connection broke; what happened, without addresses and secrets.
+    Connection {
+        /// Nothing was sent.
+        unreachable: bool,
+        reason: String,
+    },
+    /// Credentials are missing, or a redirect was not followed.
+    Refused(OpError),
+}
+
+impl Door {
+    pub(crate) fn new(
+        url: &str,
+        headers: &IndexMap<String, String>,
+        allow_http: bool,
+        auth: &Auth,
+        env: Env,
+    ) -> Result<Door, SetupError> {
+        let target = HttpTarget {
+            base_url: url.to_owned(),
+            headers: headers.clone(),
+            serialization: BodyForm::Json,
+            allow_http,
+            connect_timeout_ms: CONNECT_MS,
+            timeout_ms: u64::MAX,
+            retries: 0,
+            max_response_bytes: u64::MAX,
+        };
+        let network = Arc::new(Network::new(&target).with_queries());
+        let base = network.base(url, &env)?;
+        let mut reserved = Reserved::default();
+        let (headers, secret_headers) = target_headers(&target, &mut reserved)?;
+        reserved.add(auth).map_err(|name| SetupError::Header {
+            name,
+            reason: "is not a header name; correct it in auth",
+        })?;
+        let tokens = Tokens::new(Arc::clone(&network));
+        Ok(Door { network, base, headers, secret_headers, auth: auth.clone(), tokens, env, allow_http })
+    }
+
+    /// One request. A token that is refused is fetched anew, once.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Option<Bytes>,
+    ) -> Result<Opened, Shut> {
+        let mut mask = Mask::default();
+        let mut renewed = false;
+        loop {
+            let read = Credentials::read(&self.auth, &self.secret_headers, &self.env, &self.tokens);
+            let credentials = read.await.map_err(Shut::Refused)?;
+            mask.join(credentials.mask.clone());
+            let outcome = self.follow(&method, &headers, body.as_ref(), &credentials).await;
+            match outcome {
+                Ok(response)
+                    if response.status() == StatusCode::UNAUTHORIZED
+                        && !renewed
+                        && credentials.give_up().await =>
+                {
+                    renewed = true;
+                }
+                Ok(response) => return Ok(Opened { response, mask }),
+                Err(shut) => return Err(shut),
+            }
+        }
+    }
+
+    async fn follow(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        body: Option<&Bytes>,
+        credentials: &Credentials,
+    ) -> Result<Response, Shut> {
+        let url = self.base.url(&self.network, &self.env).map_err(Shut::Refused)?;
+        let mut all = self.headers.clone();
+        all.extend(headers.clone());
+        let outgoing = Outgoing { method: method.clone(), url, headers: all, body: None };
+        let mut hop = Hop { outgoing, trusted: true };
+        for _ in 0..=redirect::MAX_HOPS {
+            let mut request = signed(&hop, credentials).map_err(Shut::Refused)?;
+            *request.body_mut() = body.cloned().map(Into::into);
+            let http = self.network.client(&hop.outgoing.url).map_err(Shut::Refused)?;
+            let response = http.execute(request).await.map_err(|error| broken(error, &credentials.mask))?;
+            let status = response.status();
+            match redirect::step(&hop, status, response.headers(), self.allow_http, &credentials.mask) {
+                Step::Final => return Ok(response),
+                Step::Follow(next) if next.trusted && next.outgoing.method == *method => hop = *next,
+                Step::Follow(_) => {
+                    return Err(Shut::Refused(refused_redirect(status, "it leads to another origin")));
+                }
+                Step::Refuse(reason) => return Err(Shut::Refused(refused_redirect(status, reason))),
+            }
+        }
+        Err(Shut::Refused(refused_redirect(StatusCode::FOUND, "too many redirects")))
+    }
+}
+
+/// A connection that failed.
+pub(crate) fn broken(error: reqwest::Error, mask: &Mask) -> Shut {
+    let unreachable = error.is_connect();
+    let reason = mask.apply(&chain(&error.without_url())).into_owned();
+    Shut::Connection { unreachable, reason }
+}
+
+/// The body of an answer that is no success, as far as it is read, and what the caller is told where it says nothing better.
+pub(crate) async fn refusal(mut opened: Opened) -> (Vec<u8>, OpError) {
+    let mut body = Vec::new();
+    let end = response::read(&mut opened.response, READ_BYTES, &mut body).await;
+    let cut = !matches!(end, Ok(End::Whole));
+    let (status, headers) = (opened.response.status(), opened.response.headers());
+    let error = Refusal { status, headers, body: &body, cut }.into_error(&opened.mask);
+    (body, error)
+}

@@ -1,0 +1,297 @@
+//! One conversation with an upstream: the handshake, then any number of calls side by side.
+//!
+//! A call is one future. It sends, waits, puts the upstream's questions to its caller and passes notices on, in the order they
+//! came; dropping it forgets all of that and tells the upstream to stop.
+
+use super::calls::{Calls, Changes, Event, Ticket, unanswered};
+use super::error::{Failure, UpstreamError};
+use super::http::Endpoint;
+use super::message::{self, METHOD_NOT_FOUND, REVISION, STATELESS, UNSUPPORTED_REVISION};
+use super::stdio::Program;
+use crate::mcp::{Ability, Caller, Refused};
+use crate::secret::Mask;
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// How long a question may wait for its answer.
+const QUESTION: Duration = Duration::from_secs(600);
+/// How long the rest of an answer's stream may take, so that its connection can be used again.
+const REST: Duration = Duration::from_secs(1);
+/// How long closing a conversation may take.
+const CLOSING: Duration = Duration::from_secs(5);
+/// A timeout past what the clock can hold is no timeout.
+const FOREVER: Duration = Duration::from_secs(86_400 * 365);
+
+/// How an upstream is reached.
+#[derive(Debug, Clone)]
+pub(super) enum Link {
+    Program(Arc<Program>),
+    Endpoint(Arc<Endpoint>),
+}
+
+/// A conversation. Dropping it ends it, and the program behind it.
+pub(super) struct Session {
+    calls: Arc<Calls>,
+    /// Where requests are posted; without one they go to a program's input.
+    endpoint: Option<Arc<Endpoint>>,
+    /// What the program was given in confidence.
+    mask: Mask,
+    greeting: OnceLock<Map<String, Value>>,
+    /// What each request carries in revisions without a handshake.
+    meta: OnceLock<Map<String, Value>>,
+    closing: CancellationToken,
+    keeper: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.closing.cancel();
+    }
+}
+
+impl Session {
+    /// Starts the server where it is a program, and greets it.
+    pub(super) async fn start(
+        link: &Link,
+        server: &str,
+        limit: usize,
+        changes: Changes,
+        patience: Duration,
+    ) -> Result<Session, UpstreamError> {
+        let (calls, outgoing) = Calls::new(server, limit, changes);
+        let closing = CancellationToken::new();
+        let (endpoint, keeper, mask) = match link {
+            Link::Program(program) => {
+                let (keeper, mask) = program.start(&calls, outgoing, limit, closing.clone())?;
+                (None, keeper, mask)
+            }
+            Link::Endpoint(endpoint) => {
+                let endpoint = Arc::new(endpoint.fresh());
+                let keeper =
+                    tokio::spawn(Arc::clone(&endpoint).keep(Arc::clone(&calls), outgoing, closing.clone()));
+                (Some(endpoint), keeper, Mask::default())
+            }
+        };
+        let (greeting, meta) = (OnceLock::new(), OnceLock::new());
+        let keeper = Mutex::new(Some(keeper));
+        let session = Session { calls, endpoint, mask, greeting, meta, closing, keeper };
+        match timeout(patience, session.greet(patience)).await {
+            Ok(greeted) => greeted?,
+            Err(_) => return Err(UpstreamError::Timeout { server: server.to_owned(), after: patience }),
+        }
+        Ok(session)
+    }
+
+    async fn greet(&self, patience: Duration) -> Result<(), UpstreamError> {
+        let hello = json!({
+            "protocolVersion": REVISION,
+            "capabilities": message::capabilities(),
+            "clientInfo": message::client_info(),
+        });
+        let nobody = Caller::nobody();
+        let greeting = match self.ask("initialize", &object(hello), &nobody, patience).await {
+            Err(Failure {
+                error: UpstreamError::Refused { code: METHOD_NOT_FOUND | UNSUPPORTED_REVISION, .. },
+                ..
+            }) => {
+                let _ = self.meta.set(message::stateless_meta());
+                if let Some(endpoint) = &self.endpoint {
+                    endpoint.speak(STATELESS);
+                }
+                self.ask("server/discover", &Map::new(), &nobody, patience).await
+            }
+            greeting => greeting,
+        };
+        let greeting = greeting.map_err(|failure| failure.error)?;
+        let unreadable = || UpstreamError::Unreadable {
+            server: self.calls.server(),
+            reason: "to the handshake is no object",
+        };
+        let greeting: Map<String, Value> = serde_json::from_str(greeting.get()).map_err(|_| unreadable())?;
+        if let Some(name) = info(&greeting, "name") {
+            self.calls.rename(name);
+        }
+        if self.meta.get().is_none() {
+            if let (Some(endpoint), Some(Value::String(version))) =
+                (&self.endpoint, greeting.get("protocolVersion"))
+            {
+                endpoint.speak(version);
+            }
+            self.calls.send(message::notification("notifications/initialized", None)).await;
+        }
+        let _ = self.greeting.set(greeting);
+        if let Some(endpoint) = &self.endpoint {
+            endpoint.greeted();
+        }
+        Ok(())
+    }
+
+    /// The server's answer to the handshake.
+    pub(super) fn greeting(&self) -> Map<String, Value> {
+        self.greeting.get().cloned().unwrap_or_default()
+    }
+
+    /// Name and version of the server, as it says.
+    pub(super) fn about(&self) -> (String, String) {
+        let version = self.greeting.get().and_then(|greeting| info(greeting, "version"));
+        (self.calls.server(), version.unwrap_or_default().to_owned())
+    }
+
+    /// What is sent along to be let in.
+    pub(super) fn credentials(&self) -> Mask {
+        self.endpoint.as_ref().map(|endpoint| endpoint.mask()).unwrap_or_default()
+    }
+
+    /// What must not be shown of the server's errors.
+    pub(super) fn mask(&self) -> Mask {
+        match &self.endpoint {
+            Some(endpoint) => endpoint.mask(),
+            None => self.mask.clone(),
+        }
+    }
+
+    pub(super) fn calls(&self) -> &Arc<Calls> {
+        &self.calls
+    }
+
+    /// One call. News of its progress begin its time anew, and so does an answered question.
+    pub(super) async fn ask(
+        &self,
+        method: &str,
+        params: &Map<String, Value>,
+        caller: &Caller,
+        patience: Duration,
+    ) -> Result<Box<RawValue>, Failure> {
+        let patience = patience.min(FOREVER);
+        let mut ticket = self.calls.open(caller).map_err(Failure::unseen)?;
+        let mut posting = self.post(&ticket, method, params);
+        let mut posted = false;
+        let mut questions = FuturesUnordered::new();
+        let mut deadline = Instant::now() + patience;
+        loop {
+            tokio::select! {
+                biased;
+                Some(event) = ticket.events.recv() => match event {
+                    Event::Notice { method, params } => caller.notify(&method, params).await,
+                    Event::Question { id, ability, params } => {
+                        ticket.open.push(id.clone());
+                        questions.push(question(id, ability, params, caller));
+                    }
+                },
+                outcome = &mut ticket.answer => {
+                    if !posted && self.endpoint.is_some() {
+                        tokio::spawn(timeout(REST, posting));
+                    }
+                    return outcome.unwrap_or_else(|_| Err(self.gone())).map_err(Failure::from);
+                }
+                Some((id, answer)) = questions.next() => {
+                    ticket.open.retain(|open| open.get() != id.get());
+                    self.calls.send_aside(answer);
+                    deadline = Instant::now() + patience;
+                }
+                outcome = &mut posting, if !posted => {
+                    outcome?;
+                    posted = true;
+                }
+                () = sleep_until(deadline) => {
+                    let heard = ticket.last_heard().map(|heard| heard + patience);
+                    match heard.filter(|until| *until > Instant::now()) {
+                        Some(until) => deadline = until,
+                        None if !questions.is_empty() => deadline = Instant::now() + patience,
+                        None => return Err(self.late(patience).into()),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends the request; over HTTP it also brings the answer.
+    fn post(
+        &self,
+        ticket: &Ticket,
+        method: &str,
+        params: &Map<String, Value>,
+    ) -> BoxFuture<'static, Result<(), Failure>> {
+        let id = ticket.id;
+        let mut meta = self.meta.get().cloned().unwrap_or_default();
+        if method == "tools/call" {
+            meta.insert("progressToken".into(), id.into());
+        }
+        let name = ["name", "uri"].into_iter().find_map(|key| params.get(key)?.as_str()).map(str::to_owned);
+        let line = message::request(id, method, params, meta);
+        let calls = Arc::clone(&self.calls);
+        match &self.endpoint {
+            // Where nobody takes it, the end of the conversation is near and will say why.
+            None => Box::pin(async move {
+                calls.send(line).await;
+                Ok(())
+            }),
+            Some(endpoint) => {
+                let (endpoint, method) = (Arc::clone(endpoint), method.to_owned());
+                Box::pin(async move { endpoint.exchange(line, id, &method, name.as_deref(), &calls).await })
+            }
+        }
+    }
+
+    fn gone(&self) -> UpstreamError {
+        self.calls.end_reason().unwrap_or_else(|| UpstreamError::Unavailable {
+            server: self.calls.server(),
+            reason: "went away".to_owned(),
+            retry_after: None,
+        })
+    }
+
+    fn late(&self, after: Duration) -> UpstreamError {
+        UpstreamError::Timeout { server: self.calls.server(), after }
+    }
+
+    /// Ends the conversation and waits until the program behind it is gone.
+    pub(super) async fn close(&self) {
+        self.closing.cancel();
+        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(keeper) = keeper {
+            let _ = timeout(CLOSING, keeper).await;
+        }
+    }
+}
+
+/// Puts a question to the caller; what the upstream is answered.
+async fn question(
+    id: Box<RawValue>,
+    ability: Ability,
+    params: Value,
+    caller: &Caller,
+) -> (Box<RawValue>, String) {
+    let outcome = match timeout(QUESTION, caller.ask(ability, params)).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(Refused::Error { code, message, data })) => {
+            let mut error = json!({"code": code, "message": message});
+            if let (Some(data), Some(fields)) = (data, error.as_object_mut()) {
+                fields.insert("data".into(), data);
+            }
+            Err(error)
+        }
+        Ok(Err(Refused::Unable(_) | Refused::Gone)) | Err(_) => unanswered(ability),
+    };
+    let answer = message::answer(&id, outcome);
+    (id, answer)
+}
+
+fn info<'a>(greeting: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    greeting.get("serverInfo")?.get(key)?.as_str().filter(|text| !text.is_empty())
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}

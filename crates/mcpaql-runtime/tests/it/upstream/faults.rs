@@ -1,0 +1,121 @@
+//! What a server does wrong in the middle of its work, and that nobody else pays for it.
+
+use super::{call, command, over, pid, said, target, upstream};
+use crate::fixture::in_time;
+use mcpaql_runtime::mcp::Caller;
+use mcpaql_runtime::upstream::{State, Upstream, UpstreamError};
+use rustix::process::{Signal, kill_process};
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+/// A call that is never answered, begun.
+async fn held(upstream: &Upstream) -> JoinHandle<Result<serde_json::Value, UpstreamError>> {
+    in_time(upstream.start()).await.unwrap();
+    let mut begun = upstream.tools_changed();
+    begun.mark_unchanged();
+    let holding = upstream.clone();
+    let task =
+        tokio::spawn(async move { holding.call_tool("hold", Default::default(), &Caller::nobody()).await });
+    in_time(begun.changed()).await.unwrap();
+    task
+}
+
+#[tokio::test]
+async fn a_server_killed_in_mid_call_fails_it_at_once_and_comes_back() {
+    let upstream = upstream("");
+    let victim = pid(&upstream).await;
+    let calls = [held(&upstream).await, held(&upstream).await];
+    kill_process(victim, Signal::KILL).unwrap();
+    for call in calls {
+        let error = in_time(call).await.unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "the MCP server 'fixture' was ended by signal 9");
+    }
+    assert!(matches!(&*upstream.state().borrow(), State::Failed { .. }));
+    assert_ne!(pid(&upstream).await, victim);
+    assert!(matches!(&*upstream.state().borrow(), State::Running { .. }));
+}
+
+#[tokio::test]
+async fn a_server_that_dies_leaves_its_last_words() {
+    let error = call(&upstream(""), "die", json!({})).await.unwrap_err();
+    assert_eq!(error.to_string(), "the MCP server 'fixture' ended with exit status 7: out of cheese");
+}
+
+#[tokio::test]
+async fn a_call_that_is_never_answered_ends_with_its_time_and_the_server_is_told() {
+    let mut target = target(command(""));
+    target.timeout_ms = 200;
+    let upstream = over(&target);
+    let task = held(&upstream).await;
+    let mut told = upstream.tools_changed();
+    told.mark_unchanged();
+    let error = in_time(task).await.unwrap().unwrap_err();
+    assert!(matches!(&error, UpstreamError::Timeout { server, .. } if server == "fixture"), "{error}");
+    in_time(told.changed()).await.unwrap();
+    // The server answers what was cancelled all the same; the next call must not take that answer.
+    let heard = said(&call(&upstream, "cancelled", json!({})).await.unwrap());
+    assert_eq!(heard["ids"], heard["held"]);
+    assert_eq!(heard["ids"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_dropped_call_is_cancelled_in_the_server() {
+    let upstream = upstream("");
+    let task = held(&upstream).await;
+    let mut told = upstream.tools_changed();
+    told.mark_unchanged();
+    task.abort();
+    in_time(told.changed()).await.unwrap();
+    let heard = said(&call(&upstream, "cancelled", json!({})).await.unwrap());
+    assert_eq!(heard["ids"], heard["held"]);
+}
+
+#[tokio::test]
+async fn garbage_on_standard_output_is_stepped_over() {
+    let mut target = target(command(""));
+    target.max_response_bytes = 1 << 20;
+    let upstream = over(&target);
+    let result = call(&upstream, "flood", json!({})).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "still here");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_fails_its_own_call_alone() {
+    let upstream = upstream("");
+    let other = held(&upstream).await;
+    let error = call(&upstream, "big", json!({"bytes": 50_000_000})).await.unwrap_err();
+    assert!(matches!(error, UpstreamError::TooLarge { limit, .. } if limit == 10 << 20), "{error}");
+    assert!(!other.is_finished());
+    let result = call(&upstream, "big", json!({"bytes": 5_000_000})).await.unwrap();
+    assert_eq!(result["content"][0]["text"].as_str().unwrap().len(), 5_000_000);
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_fails_its_call() {
+    let upstream = upstream("");
+    let error = call(&upstream, "broken", json!({})).await.unwrap_err();
+    assert!(matches!(error, UpstreamError::Unreadable { .. }), "{error}");
+    call(&upstream, "echo", json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn tools_that_change_while_calls_run_are_announced_and_disturb_nothing() {
+    let upstream = upstream("");
+    let task = held(&upstream).await;
+    let mut changed = upstream.tools_changed();
+    changed.mark_unchanged();
+    call(&upstream, "change", json!({})).await.unwrap();
+    in_time(changed.changed()).await.unwrap();
+    let capture = in_time(upstream.capture()).await.unwrap();
+    assert_eq!(capture.tools.last().unwrap()["name"], "new0");
+    assert!(!task.is_finished());
+}
+
+#[tokio::test]
+async fn an_error_of_the_protocol_keeps_its_code_and_words() {
+    let error = call(&upstream(""), "nonsense", json!({})).await.unwrap_err();
+    assert!(
+        matches!(&error, UpstreamError::Refused { code: -32602, message, .. } if message == "Unknown tool: nonsense"),
+        "{error:?}"
+    );
+}

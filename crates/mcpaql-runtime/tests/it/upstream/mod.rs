@@ -1,0 +1,64 @@
+//! Upstreams as they are in the world: real processes and real connections, with everything that goes wrong there.
+
+mod faults;
+mod http;
+mod life;
+mod questions;
+mod server;
+
+use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
+use mcpaql_runtime::environment::{self, Environment};
+use mcpaql_runtime::mcp::Caller;
+use mcpaql_runtime::upstream::{Upstream, UpstreamError};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A command that is the fixture with these faults.
+fn command(faults: &str) -> McpCommand {
+    let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    let arguments = server::ARGUMENTS.iter().map(|argument| (*argument).to_owned());
+    McpCommand {
+        command: std::iter::once(program).chain(arguments).collect(),
+        cwd: None,
+        env: Vec::new(),
+        set_env: [(server::FAULTS.to_owned(), faults.to_owned())].into_iter().collect(),
+    }
+}
+
+fn target(command: McpCommand) -> McpTarget {
+    McpTarget::new(McpLink::Command(command))
+}
+
+/// The environment of this process, with a secret.
+fn environment() -> Environment {
+    let process = environment::process();
+    Arc::new(move |name| match name {
+        "TOKEN" => Some("s3cret-token".to_owned()),
+        "UNWANTED" => Some("unwanted".to_owned()),
+        _ => process(name),
+    })
+}
+
+fn over(target: &McpTarget) -> Upstream {
+    Upstream::new(target, &Auth::None, &environment()).unwrap()
+}
+
+fn upstream(faults: &str) -> Upstream {
+    over(&target(command(faults)))
+}
+
+async fn call(upstream: &Upstream, tool: &str, arguments: Value) -> Result<Value, UpstreamError> {
+    let arguments = arguments.as_object().unwrap().clone();
+    crate::fixture::in_time(upstream.call_tool(tool, arguments, &Caller::nobody())).await
+}
+
+/// The JSON in the text of a result.
+fn said(result: &Value) -> Value {
+    serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
+}
+
+async fn pid(upstream: &Upstream) -> rustix::process::Pid {
+    let result = call(upstream, "environment", json!({})).await.unwrap();
+    let pid = said(&result)["pid"].as_i64().unwrap();
+    rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap()
+}
