@@ -5,11 +5,14 @@
 //! what the server does when it is given nothing.
 
 mod arguments;
+mod bundle;
 mod identity;
 mod names;
 mod pieces;
 mod tool;
 mod types;
+
+pub use bundle::{bundle, canonical};
 
 use crate::emit;
 use crate::openapi::corrections::decide;
