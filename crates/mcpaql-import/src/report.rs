@@ -204,7 +204,7 @@ fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn operation(judged: &Judged, notes: &IndexMap<String, Vec<Note>>) -> Value {
+pub(crate) fn operation(judged: &Judged, notes: &IndexMap<String, Vec<Note>>) -> Value {
     let decision = &judged.decision;
     let reasons: Vec<Value> = decision
         .reasons
@@ -245,7 +245,7 @@ fn operation(judged: &Judged, notes: &IndexMap<String, Vec<Note>>) -> Value {
     out
 }
 
-fn diagnostic(odd: &Diagnostic) -> Value {
+pub(crate) fn diagnostic(odd: &Diagnostic) -> Value {
     json!({
         "severity": match odd.severity { Severity::Error => "error", Severity::Warning => "warning" },
         "pointer": odd.pointer,

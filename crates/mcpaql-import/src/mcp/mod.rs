@@ -5,11 +5,14 @@
 //! what the server does when it is given nothing.
 
 mod arguments;
+mod bundle;
 mod identity;
 mod names;
 mod pieces;
 mod tool;
 mod types;
+
+pub use bundle::{bundle, canonical};
 
 use crate::emit;
 use crate::openapi::corrections::decide;
@@ -174,7 +177,7 @@ fn make(tool: &Tool<'_>, piece: &Piece, problems: &mut Vec<Diagnostic>) -> Made 
         Kind::Whole | Kind::Rest { .. } => tool.description.clone(),
     };
     operation.danger = decision.danger;
-    operation.hints = hints(tool, category, &piece.kind);
+    operation.hints = hints(tool, category, operation.danger);
     operation.tags.clone_from(&tool.tags);
     operation.source_id = Some(tool.name.to_owned());
     operation.params = params.made;
@@ -214,28 +217,23 @@ fn judge(tool: &Tool<'_>, piece: &Piece) -> Decision {
         ..Evidence::default()
     });
     if let (Kind::Whole, Some((by, effects))) = (&piece.kind, pieces::mixing(tool)) {
-        mixed(&mut decision, &by, &effects, tool.annotations.read_only == Some(true));
+        mixed(&mut decision, &by, &effects);
     }
     decision
 }
 
 /// A tool whose switch mixes effects can do the worst of them.
-fn mixed(decision: &mut Decision, by: &str, effects: &IndexMap<String, Effect>, announced: bool) {
+fn mixed(decision: &mut Decision, by: &str, effects: &IndexMap<String, Effect>) {
     let destroys = effects.values().any(|effect| effect.category() == Category::Delete);
     let words: Vec<&str> = effects.keys().map(String::as_str).take(6).collect();
     let review =
         format!("its parameter '{by}' chooses between {}; split it into operations", words.join(", "));
-    if !(announced && decision.category == Category::Read) {
-        decision.effect = Effect::Multiplexed;
-        decision.category = Category::Execute;
-        decision.idempotent = None;
-        decision.danger =
-            decision.danger.max(if destroys { Danger::Destructive } else { Danger::Reversible });
-        decision.reasons.push(Reason {
-            evidence: classify::Kind::Name,
-            text: format!("'{by}' mixes {}", words.join(", ")),
-        });
-    }
+    decision.effect = Effect::Multiplexed;
+    decision.category = Category::Execute;
+    decision.idempotent = None;
+    decision.danger = decision.danger.max(if destroys { Danger::Destructive } else { Danger::Reversible });
+    let text = format!("'{by}' mixes {}", words.join(", "));
+    decision.reasons.push(Reason { evidence: classify::Kind::Name, text });
     decision.review = Some(match decision.review.take() {
         Some(other) => format!("{other}; {review}"),
         None => review,
@@ -272,15 +270,14 @@ fn narrow(params: &mut Vec<Param>, piece: &Piece, problems: &mut Vec<Diagnostic>
     }
 }
 
-/// What the server's own hints say beyond the facts.
-fn hints(tool: &Tool<'_>, category: Category, kind: &Kind) -> HintOverrides {
-    let destructive = match (category, kind) {
-        // The hint of a tool is about the worst of its parts.
-        (Category::Read | Category::Delete, _) | (_, Kind::Value { .. }) => None,
-        (Category::Create | Category::Update | Category::Execute, _) => tool.annotations.destructive,
-    };
+/// What the server's own hints say beyond the facts: that an update or an execution destroys nothing, and that nothing
+/// outside is reached. What it calls destructive is in the danger already.
+fn hints(tool: &Tool<'_>, category: Category, danger: Danger) -> HintOverrides {
+    let harmless = tool.annotations.destructive == Some(false)
+        && matches!(category, Category::Update | Category::Execute)
+        && danger < Danger::Destructive;
     HintOverrides {
-        destructive,
+        destructive: harmless.then_some(false),
         open_world: tool.open_world.filter(|open| !open),
         ..HintOverrides::default()
     }
