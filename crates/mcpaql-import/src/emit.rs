@@ -4,6 +4,7 @@
 //! adapter gives the same bytes; and no credential gets into it: no default and no example of a secret parameter, and
 //! nothing that has the shape of a token.
 
+mod configuration;
 mod operation;
 mod scalar;
 mod schema;
@@ -14,6 +15,7 @@ mod text;
 mod yaml;
 
 use mcpaql_core::adapter::{Adapter, Auth, Target, title_of, without_credentials};
+use mcpaql_core::config::AdapterEntry;
 use mcpaql_core::operation::{Binding, Category, Operation, Segment};
 use operation::Lines;
 use std::borrow::Cow;
@@ -53,6 +55,12 @@ pub fn markdown(adapter: &Adapter, provenance: &Provenance) -> String {
     out.push_str("---\n");
     text::write(&mut out, adapter, provenance);
     out
+}
+
+/// The `adapters` of a configuration, without settings and `auth`. The same entries give the same bytes.
+#[must_use]
+pub fn configuration(entries: &[AdapterEntry]) -> String {
+    configuration::write(entries)
 }
 
 /// Whether a document was written by an import, so that another import may write over it.

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use crate::clients::{Client, Scope};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Settings;
@@ -21,7 +22,7 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 
     /// Shape of the log on standard error; RUST_LOG chooses what is in it.
-    #[arg(long, global = true, value_enum, default_value_t = Log::Text, value_name = "SHAPE")]
+    #[arg(long, global = true, value_enum, default_value_t = Log::Text, value_name = "SHAPE", display_order = 900)]
     pub(crate) log: Log,
 }
 
@@ -38,6 +39,8 @@ pub(crate) enum Command {
     /// Turn the description of an API into an adapter document.
     #[command(subcommand)]
     Import(Import),
+    /// Put this program into the configuration of an MCP client, or take it out.
+    Install(Install),
     /// Find operations by what they do, as an agent does with introspect.
     Search(Search),
     /// Report every problem of adapter documents, with its place and what to write instead.
@@ -111,6 +114,64 @@ pub(crate) struct Importing {
 pub(crate) enum Import {
     /// From an OpenAPI description: Swagger 2.0, OpenAPI 3.0, 3.1 or 3.2, as JSON or YAML.
     Openapi(ImportOpenapi),
+    /// From the configuration of an MCP client: its servers, as adapters of one mcpaql.yaml.
+    Config(ImportConfig),
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Credentials are not copied: they become ${env:NAME}, and what to set is printed, without values.\n\
+    Exit status: 0 imported, 1 no server could be taken over, 2 could not run."
+)]
+pub(crate) struct ImportConfig {
+    /// Configuration file, `-` for standard input, or a client: claude-desktop, claude-code, cursor, vscode, windsurf,
+    /// gemini, zed.
+    #[arg(value_name = "PATH")]
+    pub(crate) source: String,
+    /// Where to write; `-` is standard output.
+    #[arg(long, short, value_name = "FILE", default_value = "mcpaql.yaml")]
+    pub(crate) output: PathBuf,
+    /// Write over a file that this command did not write, or that was changed since.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// What was done, as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Everything else in the client's file stays as it is, and a copy of it is kept beside it.\n\
+    Exit status: 0 done or nothing to do, 2 could not run."
+)]
+pub(crate) struct Install {
+    /// The client to configure.
+    #[arg(value_enum, value_name = "CLIENT", required_unless_present = "list")]
+    pub(crate) client: Option<Client>,
+    /// Configuration to serve; mcpaql.yaml of this folder unless set, and the notebook where there is none.
+    #[arg(long, value_name = "FILE", conflicts_with = "remove")]
+    pub(crate) config: Option<PathBuf>,
+    /// What the client calls the server.
+    #[arg(long, default_value = "mcpaql")]
+    pub(crate) name: String,
+    /// For all that you open, or for this folder.
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+    /// Another file than the client's usual one.
+    #[arg(long, value_name = "FILE", conflicts_with = "scope")]
+    pub(crate) path: Option<PathBuf>,
+    /// Show what would change and write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Take the server out again.
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Show the known clients, their files, and whether this program is in them.
+    #[arg(long, conflicts_with_all = ["client", "config", "path", "dry_run", "remove"])]
+    pub(crate) list: bool,
+    /// What was done, as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

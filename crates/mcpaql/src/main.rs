@@ -2,6 +2,7 @@
 
 mod args;
 mod cache;
+mod clients;
 mod commands;
 mod descriptions;
 mod documents;
@@ -51,6 +52,8 @@ fn run(args: args::Args) -> Result<Outcome> {
             in_runtime(threads, commands::serve::run(*command))
         }
         args::Command::Import(args::Import::Openapi(command)) => commands::import::run(&command),
+        args::Command::Import(args::Import::Config(command)) => commands::import_config::run(&command),
+        args::Command::Install(command) => commands::install::run(&command),
         args::Command::Search(command) => commands::search::run(&command),
         args::Command::Check(command) => commands::check::run(&command),
         args::Command::Tools(command) => commands::tools::run(&command),

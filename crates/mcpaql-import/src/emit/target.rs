@@ -101,6 +101,13 @@ fn command_target(command: &CommandTarget) -> Members<'_> {
 fn mcp_target(mcp: &McpTarget) -> Members<'_> {
     let mut out = Lines::default();
     out.put("transport", "mcp");
+    out.0.extend(mcp_members(mcp));
+    out.0
+}
+
+/// How an MCP server is reached, wherever that is written.
+pub(super) fn mcp_members(mcp: &McpTarget) -> Members<'_> {
+    let mut out = Lines::default();
     match &mcp.link {
         McpLink::Command(program) => {
             out.put_texts("command", &program.command);

@@ -5,6 +5,8 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod import;
+pub(crate) mod import_config;
+pub(crate) mod install;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod serve;

@@ -11,6 +11,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo install --path crates/mcpaql", "builds the program once more and changes the user's machine"),
     ("mcpaql serve", "waits for a client; serve.rs starts the program the same way"),
     ("mcpaql completions", "writes into the user's own folders; the command line page runs it"),
+    (
+        "mcpaql install",
+        "writes into the user's own folders; the integration tests run it in a home of their own",
+    ),
     ("claude mcp add", "belongs to another program"),
     ("cargo build", "builds the program that this test runs"),
     ("cargo fmt", "belongs to the toolchain"),

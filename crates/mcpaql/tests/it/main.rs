@@ -10,6 +10,7 @@
 )]
 
 mod cli;
+mod clients;
 mod documents;
 #[cfg(unix)]
 mod durability;

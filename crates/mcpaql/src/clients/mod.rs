@@ -1,0 +1,248 @@
+//! What is known of MCP clients: where each keeps its servers, and in which shape.
+//!
+//! Configurations belong to other programs and hold other people's secrets. What always holds: a file is read as JSON with
+//! comments, changed as text and never written anew; no value of it is shown.
+
+pub(crate) mod edit;
+pub(crate) mod file;
+pub(crate) mod jsonc;
+pub(crate) mod secrets;
+pub(crate) mod takeover;
+pub(crate) mod variables;
+
+use clap::ValueEnum;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// A client whose configuration is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    ClaudeDesktop,
+    ClaudeCode,
+    Cursor,
+    Vscode,
+    Windsurf,
+    Gemini,
+    Zed,
+}
+
+/// For whom a configuration is: for everything that the user opens, or for the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    User,
+    Project,
+}
+
+impl Scope {
+    pub(crate) const ALL: [Scope; 2] = [Scope::User, Scope::Project];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Scope::User => "user",
+            Scope::Project => "project",
+        }
+    }
+}
+
+impl Client {
+    /// As it is typed.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Client::ClaudeDesktop => "claude-desktop",
+            Client::ClaudeCode => "claude-code",
+            Client::Cursor => "cursor",
+            Client::Vscode => "vscode",
+            Client::Windsurf => "windsurf",
+            Client::Gemini => "gemini",
+            Client::Zed => "zed",
+        }
+    }
+
+    /// As people call it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Client::ClaudeDesktop => "Claude Desktop",
+            Client::ClaudeCode => "Claude Code",
+            Client::Cursor => "Cursor",
+            Client::Vscode => "VS Code",
+            Client::Windsurf => "Windsurf",
+            Client::Gemini => "Gemini CLI",
+            Client::Zed => "Zed",
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Client> {
+        Client::value_variants().iter().copied().find(|client| client.id() == text)
+    }
+
+    /// Where it keeps its servers; `None` where it has no such place, or where this user has no home.
+    pub(crate) fn path(self, scope: Scope) -> Option<PathBuf> {
+        match scope {
+            Scope::User => self.user_path(),
+            Scope::Project => self.project_path().map(PathBuf::from),
+        }
+    }
+
+    fn user_path(self) -> Option<PathBuf> {
+        match self {
+            Client::ClaudeDesktop => Some(settings_folder()?.join("Claude/claude_desktop_config.json")),
+            Client::ClaudeCode => Some(variable("CLAUDE_CONFIG_DIR").or_else(home)?.join(".claude.json")),
+            Client::Cursor => Some(home()?.join(".cursor/mcp.json")),
+            Client::Vscode => Some(settings_folder()?.join("Code/User/mcp.json")),
+            Client::Windsurf => Some(home()?.join(".codeium/windsurf/mcp_config.json")),
+            Client::Gemini => Some(home()?.join(".gemini/settings.json")),
+            Client::Zed => Some(zed_folder()?.join("settings.json")),
+        }
+    }
+
+    fn project_path(self) -> Option<&'static str> {
+        match self {
+            Client::ClaudeDesktop | Client::Windsurf => None,
+            Client::ClaudeCode => Some(".mcp.json"),
+            Client::Cursor => Some(".cursor/mcp.json"),
+            Client::Vscode => Some(".vscode/mcp.json"),
+            Client::Gemini => Some(".gemini/settings.json"),
+            Client::Zed => Some(".zed/settings.json"),
+        }
+    }
+
+    /// Under which keys its servers stand.
+    pub(crate) fn container(self) -> &'static [&'static str] {
+        match self {
+            Client::Vscode => &["servers"],
+            Client::Zed => &["context_servers"],
+            _ => &["mcpServers"],
+        }
+    }
+
+    /// A program on standard streams, as this client writes it.
+    pub(crate) fn entry(self, command: &str, args: &[String]) -> Map<String, Value> {
+        let mut entry = Map::new();
+        match self {
+            Client::ClaudeCode | Client::Vscode => {
+                entry.insert("type".into(), "stdio".into());
+            }
+            Client::Zed => {
+                entry.insert("source".into(), "custom".into());
+            }
+            _ => {}
+        }
+        entry.insert("command".into(), command.into());
+        entry.insert("args".into(), json!(args));
+        entry
+    }
+
+    /// What makes it read its configuration again.
+    pub(crate) fn next_step(self) -> &'static str {
+        match self {
+            Client::ClaudeDesktop => "quit Claude Desktop and start it again",
+            Client::ClaudeCode => "start Claude Code again; `/mcp` in it shows the server",
+            Client::Cursor => "restart Cursor; its settings show the server under MCP",
+            Client::Vscode => "run `MCP: List Servers` in VS Code and start the server",
+            Client::Windsurf => "press refresh in Windsurf's MCP panel, or restart it",
+            Client::Gemini => "start Gemini CLI again; `/mcp` in it shows the server",
+            Client::Zed => "open Zed's agent panel; it starts the server by itself",
+        }
+    }
+
+    /// Whether it is started from a desktop, which knows nothing of a shell's variables.
+    pub(crate) fn is_desktop(self) -> bool {
+        !matches!(self, Client::ClaudeCode | Client::Gemini)
+    }
+}
+
+/// Where servers may stand in a configuration, for files of clients nobody named.
+pub(crate) const CONTAINERS: &[&[&str]] =
+    &[&["mcpServers"], &["servers"], &["mcp", "servers"], &["context_servers"]];
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+pub(crate) fn home() -> Option<PathBuf> {
+    if cfg!(windows) { variable("USERPROFILE").or_else(|| variable("HOME")) } else { variable("HOME") }
+}
+
+/// Where programs of a desktop keep their settings.
+fn settings_folder() -> Option<PathBuf> {
+    if cfg!(windows) {
+        variable("APPDATA")
+    } else if cfg!(target_os = "macos") {
+        Some(home()?.join("Library/Application Support"))
+    } else {
+        variable("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))
+    }
+}
+
+fn zed_folder() -> Option<PathBuf> {
+    if cfg!(windows) {
+        Some(variable("APPDATA")?.join("Zed"))
+    } else if cfg!(target_os = "macos") {
+        Some(home()?.join(".config/zed"))
+    } else {
+        Some(settings_folder()?.join("zed"))
+    }
+}
+
+/// A path as people write it, with `~` for their home.
+pub(crate) fn shown(path: &Path) -> String {
+    let below = home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_path_buf));
+    match below {
+        Some(below) if below.as_os_str().is_empty() => "~".into(),
+        Some(below) => Path::new("~").join(below).display().to_string(),
+        None => path.display().to_string(),
+    }
+}
+
+/// Whether an entry of a configuration starts this program.
+pub(crate) fn is_ours(entry: &Value) -> bool {
+    let command = entry.get("command");
+    // Zed once kept the program one level deeper.
+    let nested = command.and_then(|command| command.get("path"));
+    let Some(command) = nested.or(command).and_then(Value::as_str) else { return false };
+    let args = command_args(entry);
+    let program = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let program = program.strip_suffix(".exe").unwrap_or(program);
+    program == "mcpaql" && args.first().is_none_or(|first| *first == "serve")
+}
+
+fn command_args(entry: &Value) -> Vec<&str> {
+    let args = entry.get("args").or_else(|| entry.get("command")?.get("args"));
+    args.and_then(Value::as_array)
+        .map(|args| args.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_client_is_typed_as_it_is_called() {
+        for client in Client::value_variants() {
+            let typed = client.to_possible_value().unwrap();
+            assert_eq!(typed.get_name(), client.id());
+            assert_eq!(Client::parse(client.id()), Some(*client));
+        }
+    }
+
+    #[test]
+    fn only_this_program_is_ours() {
+        for ours in [
+            json!({"command": "mcpaql", "args": ["serve"]}),
+            json!({"command": "/usr/bin/mcpaql", "args": ["serve", "--config", "x"]}),
+            json!({"command": r"C:\tools\mcpaql.exe", "args": ["serve"]}),
+            json!({"command": {"path": "/opt/mcpaql", "args": ["serve"]}}),
+        ] {
+            assert!(is_ours(&ours), "{ours}");
+        }
+        for other in [
+            json!({"command": "mcpaql-like", "args": ["serve"]}),
+            json!({"command": "mcpaql", "args": ["call"]}),
+            json!({"url": "https://host/mcpaql"}),
+            json!("mcpaql"),
+        ] {
+            assert!(!is_ours(&other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Which values of a configuration are credentials.
+//!
+//! A value that is taken for one although it is none costs a variable; one that is missed stands in a file that people
+//! share. So doubt counts against the value.
+
+use mcpaql_core::adapter::{is_credential_name, without_credentials};
+use mcpaql_core::suggest::snake_case;
+
+/// Words in a name that speak of a credential.
+const WORDS: &[&str] = &[
+    "apikey",
+    "auth",
+    "authorization",
+    "bearer",
+    "cookie",
+    "credential",
+    "credentials",
+    "dsn",
+    "jwt",
+    "key",
+    "keys",
+    "pass",
+    "passphrase",
+    "passwd",
+    "password",
+    "pat",
+    "pin",
+    "pwd",
+    "secret",
+    "secrets",
+    "session",
+    "token",
+    "tokens",
+];
+/// Last words of names that hold something about a credential.
+const ABOUT: &[&str] = &[
+    "dir", "endpoint", "env", "file", "folder", "host", "id", "limit", "mode", "name", "path", "port",
+    "region", "scheme", "type", "url", "user", "username", "version",
+];
+/// Shorter runs of letters and digits are words, versions and dates.
+const RANDOM: usize = 16;
+/// Shorter runs of letters of both cases are names.
+const MIXED: usize = 24;
+
+/// Whether what a variable, a header or a flag of that name holds must not be copied.
+pub(crate) fn is_secret(name: &str, value: &str) -> bool {
+    is_secret_name(name, value) || is_secret_value(value)
+}
+
+/// Whether a name speaks of a credential, and the value does not speak against it.
+pub(crate) fn is_secret_name(name: &str, value: &str) -> bool {
+    is_credential_name(name) || (speaks_of_credential(name) && !is_harmless(value))
+}
+
+/// Whether a value shows by itself that it is a credential.
+pub(crate) fn is_secret_value(value: &str) -> bool {
+    if has_token(value) {
+        return true;
+    }
+    match value.split_once("://") {
+        Some((_, rest)) => is_secret_address(rest),
+        None => !is_path(value) && is_random(value),
+    }
+}
+
+/// Whether path or query of an address hold a key; hosts are public.
+fn is_secret_address(rest: &str) -> bool {
+    let tail = rest.split_once(['/', '?']).map_or("", |(_, tail)| tail);
+    tail.split(['/', '?', '&', '#']).any(|part| match part.split_once('=') {
+        Some((name, value)) => is_secret_name(name, value) || is_random(value),
+        None => is_random(part),
+    })
+}
+
+/// Whether a text holds something of the shape of a well-known token.
+pub(crate) fn has_token(text: &str) -> bool {
+    matches!(without_credentials("", text), std::borrow::Cow::Owned(_))
+}
+
+fn speaks_of_credential(name: &str) -> bool {
+    let name = snake_case(name);
+    let words: Vec<&str> = name.split('_').collect();
+    words.iter().any(|word| WORDS.contains(word)) && !words.last().is_some_and(|last| ABOUT.contains(last))
+}
+
+/// Switches, numbers and places.
+fn is_harmless(value: &str) -> bool {
+    let word = value.to_ascii_lowercase();
+    value.is_empty()
+        || ["true", "false", "yes", "no", "on", "off", "none", "auto"].contains(&word.as_str())
+        || (value.len() < 8 && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+        || is_path(value)
+}
+
+pub(crate) fn is_path(value: &str) -> bool {
+    let mut chars = value.chars();
+    value.starts_with(['/', '~', '.'])
+        || (chars.next().is_some_and(|drive| drive.is_ascii_alphabetic())
+            && chars.next() == Some(':')
+            && matches!(chars.next(), Some('\\' | '/')))
+}
+
+/// Whether a text holds a run that nobody would think up.
+pub(crate) fn is_random(text: &str) -> bool {
+    let is_run = |c: char| c.is_ascii_alphanumeric() || c == '+';
+    // The sum of a file, and a commit that a package is taken from, are public.
+    let text = text.split_once("sha256:").map_or(text, |(before, _)| before);
+    let text = text.rsplit_once('@').filter(|(_, last)| is_commit(last)).map_or(text, |(before, _)| before);
+    is_uuid(text) || text.split(|c| !is_run(c)).any(is_random_run)
+}
+
+fn is_random_run(run: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| run.bytes().any(|byte| test(&byte));
+    let mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    (run.len() >= RANDOM && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic))
+        || (run.len() >= MIXED && mixed)
+}
+
+fn is_commit(text: &str) -> bool {
+    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_uuid(text: &str) -> bool {
+    let lengths: Vec<usize> = text.split('-').map(str::len).collect();
+    lengths == [8, 4, 4, 4, 12] && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_known_by_name_or_by_shape() {
+        for (name, value) in [
+            ("GITHUB_TOKEN", "x"),
+            ("Authorization", "Basic x"),
+            ("DB_PASS", "hunter2"),
+            ("GITHUB_PAT", "hunter2"),
+            ("LINEAR_KEY", "hunter2"),
+            ("ANYTHING", "ghp_0123456789abcdefghij"),
+            ("DATABASE", "postgres://me:hunter2@db/x"),
+            ("ANYTHING", "3f2a9c0d7b1e4f5a"),
+            ("ANYTHING", "AbCdEfGhIjKlMnOpQrStUvWx"),
+            ("WEBHOOK", "https://hooks.example.com/services/T0/B0/abcdefghijkl0123456789"),
+            ("SERVER", "https://example.com/mcp?key=hunter2&x=1"),
+            ("TENANT", "0b1c2d3e-0000-4000-8000-123456789abc"),
+            ("HEADERS", r#"{"Authorization": "Bearer abcdefghijklmnop"}"#),
+        ] {
+            assert!(is_secret(name, value), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn harmless_values_are_kept() {
+        for (name, value) in [
+            ("LOG_LEVEL", "debug"),
+            ("MODEL", "claude-3-5-sonnet-20241022"),
+            ("GOOGLE_APPLICATION_CREDENTIALS", "/home/me/key.json"),
+            ("SSH_KEY_PATH", "~/.ssh/id_ed25519"),
+            ("USE_AUTH", "true"),
+            ("MAX_TOKENS", "4096"),
+            ("BASE_URL", "https://api.example.com/v1"),
+            ("ROOT", "/nix/store/3f2a9c0d7b1e4f5a8c6d7e8f9a0b1c2d-x"),
+            ("IMAGE", "ghcr.io/a/b@sha256:3f2a9c0d7b1e4f5a8c6d7e8f9a0b1c2d3f2a9c0d7b1e4f5a8c6d7e8f9a0b1c2d"),
+            ("PACKAGE", "@modelcontextprotocol/server-filesystem@2025.1.14"),
+            ("FROM", "git+ssh@3f2a9c0d7b1e4f5a8c6d7e8f9a0b1c2d3f2a9c0d"),
+            ("EMPTY", ""),
+        ] {
+            assert!(!is_secret(name, value), "{name}={value}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Servers of a client's configuration as adapters of ours.
+//!
+//! What always holds: every server is either taken over or left out with a reason; what is taken over loads; no credential
+//! is among it.
+
+mod entry;
+mod names;
+
+use super::variables::{References, Variables};
+use super::{CONTAINERS, Client, secrets};
+use crate::clients;
+use entry::Place;
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::config::{self, AdapterEntry, Origin};
+use mcpaql_core::source::Source;
+use mcpaql_import::emit;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A configuration that was read.
+#[derive(Debug)]
+pub(crate) struct Configuration {
+    /// As people write its path.
+    pub(crate) label: String,
+    pub(crate) value: Value,
+    /// Whose it is, where that is known.
+    pub(crate) client: Option<Client>,
+    /// The folder it is for, where it is for one.
+    pub(crate) workspace: Option<PathBuf>,
+}
+
+impl Configuration {
+    /// The folder that a configuration file is for: the one it stands in, or the one above a client's own folder.
+    pub(crate) fn workspace_of(path: &Path) -> Option<PathBuf> {
+        let path = std::path::absolute(path).ok()?;
+        let name = path.file_name()?.to_str()?;
+        let folder = path.parent()?;
+        if name == ".mcp.json" {
+            return Some(folder.to_owned());
+        }
+        let above = folder.parent()?;
+        let own = folder.file_name()?.to_str()?.starts_with('.');
+        (own && clients::home().as_deref() != Some(above)).then(|| above.to_owned())
+    }
+
+    /// The servers, each group with the keys it stands under.
+    fn groups(&self) -> Vec<(Vec<String>, &Map<String, Value>)> {
+        let here = std::env::current_dir().ok();
+        let project = here.as_deref().and_then(Path::to_str);
+        let local = project.map(|project| vec!["projects", project, "mcpServers"]);
+        let paths = local.into_iter().chain(CONTAINERS.iter().map(|path| path.to_vec()));
+        paths
+            .filter_map(|path| {
+                let found = path.iter().try_fold(&self.value, |value, key| value.get(key))?;
+                Some((path.into_iter().map(str::to_owned).collect(), found.as_object()?))
+            })
+            .collect()
+    }
+
+    /// Names of servers that are switched off somewhere else in the file.
+    fn switched_off(&self) -> Vec<&str> {
+        let here = std::env::current_dir().ok();
+        let project = here.as_deref().and_then(Path::to_str).unwrap_or_default();
+        let project = self.value.get("projects").and_then(|projects| projects.get(project));
+        let lists = [
+            self.value.get("mcp").and_then(|mcp| mcp.get("excluded")),
+            project.and_then(|project| project.get("disabledMcpServers")),
+        ];
+        lists.into_iter().flatten().filter_map(Value::as_array).flatten().filter_map(Value::as_str).collect()
+    }
+
+    fn references(&self) -> References {
+        let inputs = [self.value.get("inputs"), self.value.get("mcp").and_then(|mcp| mcp.get("inputs"))];
+        let inputs = inputs.into_iter().flatten().filter_map(Value::as_array).flatten();
+        let answers: BTreeMap<String, String> = inputs
+            .filter(|input| input.get("password").and_then(Value::as_bool) != Some(true))
+            .filter_map(|input| {
+                let (id, answer) = (input.get("id")?.as_str()?, input.get("default")?.as_str()?);
+                (!secrets::is_secret(id, answer)).then(|| (id.to_owned(), answer.to_owned()))
+            })
+            .collect();
+        References { workspace: self.workspace.clone(), bare: self.client == Some(Client::Gemini), answers }
+    }
+}
+
+/// A server that is an adapter now.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    /// As the client called it.
+    pub(crate) server: String,
+    pub(crate) entry: AdapterEntry,
+    /// What could not be said in the same way.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A server that stays where it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub(crate) server: String,
+    pub(crate) reason: String,
+}
+
+/// What came of all servers.
+#[derive(Debug, Default)]
+pub(crate) struct Takeover {
+    pub(crate) taken: Vec<Taken>,
+    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) variables: Variables,
+}
+
+impl Takeover {
+    /// Takes over what can be; of servers with the same name the first counts.
+    pub(crate) fn of(configurations: &[Configuration]) -> Takeover {
+        let mut takeover = Takeover::default();
+        for configuration in configurations {
+            takeover.reserve(configuration);
+        }
+        for configuration in configurations {
+            takeover.add(configuration);
+        }
+        takeover.settle();
+        takeover
+    }
+
+    /// The `adapters` of mcpaql.yaml.
+    pub(crate) fn yaml(&self) -> String {
+        let entries: Vec<AdapterEntry> = self.taken.iter().map(|taken| taken.entry.clone()).collect();
+        emit::configuration(&entries)
+    }
+
+    /// Keeps names that a configuration refers to from standing for anything else.
+    fn reserve(&mut self, configuration: &Configuration) {
+        let references = configuration.references();
+        for (_, servers) in configuration.groups() {
+            servers.values().for_each(|server| self.variables.reserve(&references, server));
+        }
+    }
+
+    fn add(&mut self, configuration: &Configuration) {
+        let references = configuration.references();
+        let off = configuration.switched_off();
+        for (path, servers) in configuration.groups() {
+            for (server, value) in servers {
+                let keys = format!("{} › {server}", path.join(" › "));
+                let place = Place { keys, file: &configuration.label };
+                let result = if off.contains(&server.as_str()) {
+                    Err("it is switched off".to_owned())
+                } else if self.taken.iter().any(|taken| taken.server == *server) {
+                    Err(format!(
+                        "another server of that name was taken over, not the one in {}",
+                        configuration.label
+                    ))
+                } else {
+                    self.take(server, value, &references, &place)
+                };
+                match result {
+                    Ok(taken) => self.taken.push(taken),
+                    Err(reason) => self.left_out.push(LeftOut { server: server.clone(), reason }),
+                }
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        server: &str,
+        value: &Value,
+        references: &References,
+        place: &Place<'_>,
+    ) -> Result<Taken, String> {
+        let used: Vec<&str> = self.taken.iter().filter_map(|taken| taken.entry.name.as_deref()).collect();
+        let name = names::adapter_name(server, &used);
+        let read = entry::read(&name, value, references, &mut self.variables, place)?;
+        let entry = AdapterEntry {
+            origin: Origin::Mcp(Box::new(read.target)),
+            name: Some(name),
+            include: read.include,
+            exclude: read.exclude,
+            overrides: None,
+            auth: None,
+            settings: Settings::default(),
+            pointer: String::new(),
+        };
+        Ok(Taken { server: server.to_owned(), entry, notes: read.notes })
+    }
+
+    /// Leaves out what would not load; nobody shall get a file that has to be mended first.
+    fn settle(&mut self) {
+        while let Some((index, reason)) = first_problem(&self.yaml()) {
+            if index >= self.taken.len() {
+                return;
+            }
+            let taken = self.taken.remove(index);
+            self.left_out.push(LeftOut { server: taken.server, reason });
+        }
+    }
+}
+
+/// The first entry that does not load, and why.
+fn first_problem(yaml: &str) -> Option<(usize, String)> {
+    let source = Source::new("mcpaql.yaml", yaml);
+    let diagnostics = match source.parse() {
+        Ok(parsed) => [config::load(&parsed.value).1, parsed.diagnostics].concat(),
+        Err(diagnostics) => diagnostics,
+    };
+    diagnostics.into_iter().find_map(|diagnostic| {
+        let index = diagnostic.pointer.strip_prefix("/adapters/")?.split('/').next()?.parse().ok()?;
+        Some((index, format!("it cannot be written down: {}", diagnostic.message)))
+    })
+}

@@ -1,0 +1,425 @@
+//! One server: from the keys of clients to those of `mcpaql.yaml`.
+
+use crate::clients::secrets;
+use crate::clients::variables::{Piece, References, Variables, is_variable, variable_name, written};
+use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget, is_credential_name};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// Keys that are read, and those that only concern the client.
+const KEYS: &[&str] = &[
+    "allowedTools",
+    "alwaysAllow",
+    "args",
+    "autoApprove",
+    "autoStart",
+    "command",
+    "cwd",
+    "description",
+    "dev",
+    "disabled",
+    "disabledTools",
+    "enabled",
+    "env",
+    "envFile",
+    "environment",
+    "excludeTools",
+    "gallery",
+    "headers",
+    "httpUrl",
+    "includeTools",
+    "metadata",
+    "serverUrl",
+    "source",
+    "timeout",
+    "tools",
+    "transport",
+    "trust",
+    "type",
+    "url",
+    "version",
+];
+const STREAMABLE: &[&str] = &["http", "streamable-http", "streamablehttp", "streamable_http", "remote"];
+const STDIO: &[&str] = &["stdio", "local"];
+
+/// Where a server stands.
+pub(super) struct Place<'a> {
+    /// Down to the server.
+    pub(super) keys: String,
+    pub(super) file: &'a str,
+}
+
+/// What was read.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) target: McpTarget,
+    pub(super) include: Vec<String>,
+    pub(super) exclude: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Reads a server; else why it cannot be taken over.
+pub(super) fn read(
+    server: &str,
+    value: &Value,
+    references: &References,
+    variables: &mut Variables,
+    place: &Place<'_>,
+) -> Result<Read, String> {
+    let Value::Object(entry) = value else { return Err("its entry is not an object".into()) };
+    if crate::clients::is_ours(value) {
+        return Err("it is mcpaql itself".into());
+    }
+    let flag = |key: &str| entry.get(key).and_then(Value::as_bool);
+    if flag("disabled") == Some(true) || flag("enabled") == Some(false) {
+        return Err("it is switched off".into());
+    }
+    let mut hand = Hand { server, entry, references, variables, place, notes: Vec::new() };
+    let link = hand.link()?;
+    let mut target = McpTarget::new(link);
+    if let Some(timeout) = hand.timeout() {
+        target.timeout_ms = timeout;
+    }
+    let unknown = entry.keys().filter(|key| !KEYS.contains(&key.as_str()));
+    let notes: Vec<String> =
+        unknown.map(|key| format!("its `{key}` has no counterpart and was left out")).collect();
+    hand.notes.extend(notes);
+    Ok(Read {
+        include: rules(entry, &["includeTools", "allowedTools", "tools"]),
+        exclude: rules(entry, &["excludeTools", "disabledTools"]),
+        notes: hand.notes,
+        target,
+    })
+}
+
+/// Lists of tools as rules.
+fn rules(entry: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
+    let lists = keys.iter().filter_map(|key| entry.get(*key)?.as_array()).flatten();
+    lists.filter_map(Value::as_str).filter(|tool| *tool != "*").map(|tool| format!("op:{tool}")).collect()
+}
+
+/// A server in the hand.
+struct Hand<'a> {
+    server: &'a str,
+    entry: &'a Map<String, Value>,
+    references: &'a References,
+    variables: &'a mut Variables,
+    place: &'a Place<'a>,
+    notes: Vec<String>,
+}
+
+impl Hand<'_> {
+    fn link(&mut self) -> Result<McpLink, String> {
+        let text = |key: &str| self.entry.get(key).and_then(Value::as_str);
+        let kind = text("type").or_else(|| text("transport")).unwrap_or_default().to_ascii_lowercase();
+        let url = ["httpUrl", "serverUrl", "url"].iter().find_map(|key| text(key));
+        let known = |kinds: &[&str]| kind.is_empty() || kinds.contains(&kind.as_str());
+        if kind == "sse" || (kind.is_empty() && url.is_some_and(is_sse)) {
+            return Err(
+                "it speaks the older transport HTTP+SSE; give it the server's streamable HTTP address".into(),
+            );
+        }
+        match (self.entry.get("command"), url) {
+            (Some(_), _) if known(STDIO) => self.command().map(McpLink::Command),
+            (_, Some(url)) if known(STREAMABLE) => self.url(url),
+            (None, None) => {
+                Err("it has neither a command nor an address; its client starts it in a way of its own"
+                    .into())
+            }
+            _ => Err("its `type` is none that mcpaql speaks".into()),
+        }
+    }
+
+    fn command(&mut self) -> Result<McpCommand, String> {
+        let (entry, command) = (self.entry, self.entry.get("command"));
+        // Zed once kept the program one level deeper.
+        let nested = command.and_then(Value::as_object);
+        let of = |key: &str| nested.and_then(|nested| nested.get(key)).or_else(|| entry.get(key));
+        let mut words: Vec<&str> = match command {
+            Some(Value::String(program)) => vec![program],
+            Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
+            _ => of("path").and_then(Value::as_str).into_iter().collect(),
+        };
+        let args = of("args").and_then(Value::as_array);
+        words.extend(args.into_iter().flatten().filter_map(Value::as_str));
+        if words.first().is_none_or(|program| program.trim().is_empty()) {
+            return Err("its command names no program".into());
+        }
+        let cwd = self.cwd(&words)?;
+        let mut line = Vec::new();
+        let mut before = None;
+        for (index, word) in words.into_iter().enumerate() {
+            line.push(self.argument(index, before, word)?);
+            before = Some(word);
+        }
+        let mut set_env = self.env_file()?;
+        let env = of("env").or_else(|| entry.get("environment")).and_then(Value::as_object);
+        for (name, value) in env.into_iter().flatten() {
+            let Some(value) = scalar(value) else { continue };
+            set_env.retain(|(known, _)| known != name);
+            let own = if is_variable(name) { name.clone() } else { variable_name("VARIABLE", &[name]) };
+            set_env.push((name.clone(), self.value(name, &own, &value, &format!("env › {name}"))?));
+        }
+        Ok(McpCommand { command: line, cwd, env: Vec::new(), set_env: set_env.into_iter().collect() })
+    }
+
+    /// The folder to start in, where the server says one or names files beside the configuration.
+    fn cwd(&mut self, words: &[&str]) -> Result<Option<String>, String> {
+        let workspace = self.references.workspace.as_deref();
+        let inside = |path: &str| match workspace {
+            Some(folder) if !secrets::is_path(path) || path.starts_with('.') => {
+                folder.join(path).display().to_string()
+            }
+            _ => path.to_owned(),
+        };
+        if let Some(cwd) = self.entry.get("cwd").and_then(Value::as_str) {
+            let pieces = self.read(cwd, "cwd")?;
+            let text = written(&pieces);
+            return Ok(Some(if text.starts_with("${") { text } else { inside(&text) }));
+        }
+        let relative = |word: &&str| word.starts_with("./") || word.starts_with("../");
+        Ok(workspace.filter(|_| words.iter().any(relative)).map(|folder| folder.display().to_string()))
+    }
+
+    /// Every name of the file; what it holds is not even looked at.
+    fn env_file(&mut self) -> Result<Vec<(String, String)>, String> {
+        let Some(file) = self.entry.get("envFile").and_then(Value::as_str) else { return Ok(Vec::new()) };
+        let file = written(&self.references.read(file)?);
+        let folder = self.references.workspace.clone().unwrap_or_default();
+        let path = folder.join(&file);
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            self.notes.push("its `envFile` could not be read, so its variables are missing".into());
+            return Ok(Vec::new());
+        };
+        let names = text.lines().filter_map(|line| {
+            let line = line.trim().trim_start_matches("export ").trim_start();
+            let (name, _) = line.split_once('=')?;
+            Some(name.trim().to_owned()).filter(|name| is_variable(name))
+        });
+        let label = super::clients::shown(Path::new(&path));
+        let mut found: Vec<(String, String)> = Vec::new();
+        for name in names {
+            if found.iter().all(|(known, _)| *known != name) {
+                // The file stands for what it holds: two files may give one name different values.
+                let stand_in =
+                    self.variables.stand_in(self.server, &name, &format!("{label} {name}"), &label);
+                found.push((name, format!("${{env:{stand_in}}}")));
+            }
+        }
+        Ok(found)
+    }
+
+    fn url(&mut self, url: &str) -> Result<McpLink, String> {
+        let url = url.split('#').next().unwrap_or(url);
+        if secrets::has_token(url) && authority(url).contains('@') {
+            return Err(
+                "its address holds a user and a password; write it down with `auth: {type: basic, …}`".into(),
+            );
+        }
+        let pieces = self.read(url, "url")?;
+        let url = written(&self.hide(pieces, "url", "URL")?);
+        let allow_http = url.starts_with("http://") && !is_loopback(authority(&url));
+        if allow_http {
+            self.notes.push("it is reached without encryption; `allow_http` says so".into());
+        }
+        let mut headers = Vec::new();
+        for (name, value) in self.entry.get("headers").and_then(Value::as_object).into_iter().flatten() {
+            let Some(value) = scalar(value) else { continue };
+            let own = variable_name("SERVER", &[self.server, name]);
+            headers.push((name.clone(), self.value(name, &own, &value, &format!("headers › {name}"))?));
+        }
+        Ok(McpLink::Url { url, headers: headers.into_iter().collect(), allow_http })
+    }
+
+    /// Milliseconds; clients disagree about the unit, but nobody waits a second at most or an hour at least.
+    fn timeout(&self) -> Option<u64> {
+        let timeout = self.entry.get("timeout")?.as_u64()?;
+        let milliseconds = if timeout < 1000 { timeout * 1000 } else { timeout };
+        (1000..=3_600_000).contains(&milliseconds).then_some(milliseconds)
+    }
+
+    /// Takes a text apart and notes what it refers to.
+    fn read(&mut self, text: &str, key: &str) -> Result<Vec<Piece>, String> {
+        let pieces = self.references.read(text)?;
+        for piece in &pieces {
+            if let Piece::Variable { name, .. } = piece {
+                self.variables.refer(name, &self.at(key));
+            }
+        }
+        Ok(pieces)
+    }
+
+    fn at(&self, key: &str) -> String {
+        format!("{} › {key} in {}", self.place.keys, self.place.file)
+    }
+
+    fn stand_in(&mut self, name: &str, value: &str, key: &str) -> Piece {
+        let place = self.at(key);
+        let name = self.variables.stand_in(self.server, name, value, &place);
+        Piece::Variable { name, fallback: None }
+    }
+
+    /// What a variable or a header of that name holds; `own` is the variable that stands in for it.
+    fn value(&mut self, name: &str, own: &str, text: &str, key: &str) -> Result<String, String> {
+        let mut pieces = self.read(text, key)?;
+        if pieces.is_empty() && is_credential_name(name) {
+            return Ok(format!("${{env:{own}:-}}"));
+        }
+        if let [Piece::Text(whole)] = pieces.as_slice() {
+            if secrets::is_secret(name, whole) {
+                return Ok(written(&[self.stand_in(own, text, key)]));
+            }
+            return Ok(whole.clone());
+        }
+        for piece in &mut pieces {
+            match piece {
+                Piece::Variable { fallback, .. } => {
+                    fallback.take_if(|fallback| secrets::is_secret(name, fallback));
+                }
+                Piece::Text(part) if secrets::is_secret_value(part) => {
+                    *piece = self.stand_in(own, &part.clone(), key)
+                }
+                Piece::Text(_) => {}
+            }
+        }
+        Ok(written(&pieces))
+    }
+
+    /// One word of the command line.
+    fn argument(&mut self, index: usize, before: Option<&str>, word: &str) -> Result<String, String> {
+        let key = if index == 0 { "command".to_owned() } else { format!("args › {}", index - 1) };
+        let pieces = self.read(word, &key)?;
+        let [Piece::Text(text)] = pieces.as_slice() else {
+            return Ok(written(&self.hide(pieces, &key, "ARGUMENT")?));
+        };
+        let text = text.clone();
+        let flag = before.filter(|before| before.starts_with('-') && !before.contains('=') && index > 1);
+        if let Some(flag) = flag
+            && !text.starts_with('-')
+            && secrets::is_secret_name(flag.trim_start_matches('-'), &text)
+        {
+            let own = variable_name("SERVER", &[self.server, flag]);
+            return Ok(written(&[self.stand_in(&own, &text, &key)]));
+        }
+        for separator in ['=', ':'] {
+            let Some((name, value)) = text.split_once(separator) else { continue };
+            let bare = name.trim_start_matches('-');
+            let value = value.trim_start();
+            let is_name = bare.len() > 1
+                && bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+            if !is_name || value.is_empty() || value.starts_with("//") || !is_secret_part(bare, value) {
+                continue;
+            }
+            let own = if separator == '=' && bare == name && is_variable(bare) {
+                bare.to_owned()
+            } else {
+                variable_name("SERVER", &[self.server, bare])
+            };
+            let head = text.strip_suffix(value).unwrap_or_default().to_owned();
+            let rest = self.stand_in(&own, value, &key);
+            return Ok(written(&[Piece::Text(head), rest]));
+        }
+        Ok(written(&self.hide(pieces, &key, "ARGUMENT")?))
+    }
+
+    /// Puts variables in place of what looks like a credential in a text that has no name.
+    fn hide(&mut self, pieces: Vec<Piece>, key: &str, word: &str) -> Result<Vec<Piece>, String> {
+        let own = variable_name("SERVER", &[self.server, word]);
+        let mut out = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Variable { name, fallback } => {
+                    let fallback = fallback.filter(|fallback| !secrets::is_secret(&name, fallback));
+                    out.push(Piece::Variable { name, fallback });
+                }
+                Piece::Text(text) if text.contains("://") && !text.contains(char::is_whitespace) => {
+                    let parts = self.hide_address(&text, key);
+                    let leaks = |part: &Piece| matches!(part, Piece::Text(text) if secrets::has_token(text));
+                    if parts.iter().any(leaks) {
+                        out.push(self.stand_in(&own, &text, key))
+                    } else {
+                        out.extend(parts)
+                    }
+                }
+                Piece::Text(text) if secrets::is_secret_value(&text) => {
+                    out.push(self.stand_in(&own, &text, key))
+                }
+                text => out.push(text),
+            }
+        }
+        Ok(out)
+    }
+
+    /// An address without its password and without the keys in its path and query.
+    fn hide_address(&mut self, text: &str, key: &str) -> Vec<Piece> {
+        let mut out = Vec::new();
+        let Some((scheme, rest)) = text.split_once("://") else { return vec![Piece::Text(text.to_owned())] };
+        let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (host, tail) = rest.split_at_checked(host_end).unwrap_or((rest, ""));
+        let name = |server: &str, word: &str| variable_name("SERVER", &[server, word]);
+        out.push(Piece::Text(format!("{scheme}://")));
+        match host.rsplit_once('@').map(|(who, host)| (who.split_once(':'), who, host)) {
+            Some((Some((user, password)), _, host)) => {
+                out.push(Piece::Text(format!("{user}:")));
+                out.push(self.stand_in(&name(self.server, "password"), password, key));
+                out.push(Piece::Text(format!("@{host}")));
+            }
+            Some((None, user, host)) if secrets::is_secret_value(user) => {
+                out.push(self.stand_in(&name(self.server, "user"), user, key));
+                out.push(Piece::Text(format!("@{host}")));
+            }
+            _ => out.push(Piece::Text(host.to_owned())),
+        }
+        let (path, query) = tail.split_once('?').map_or((tail, None), |(path, query)| (path, Some(query)));
+        for (index, part) in path.split('/').enumerate() {
+            out.extend((index > 0).then(|| Piece::Text("/".into())));
+            let secret = secrets::is_random(part) || secrets::has_token(part);
+            let own = name(self.server, "url_key");
+            out.push(if secret { self.stand_in(&own, part, key) } else { Piece::Text(part.to_owned()) });
+        }
+        for (index, pair) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
+            out.push(Piece::Text(if index == 0 { "?" } else { "&" }.into()));
+            match pair.split_once('=') {
+                Some((word, value)) if secrets::is_secret(word, value) => {
+                    out.push(Piece::Text(format!("{word}=")));
+                    out.push(self.stand_in(&name(self.server, word), value, key));
+                }
+                _ => out.push(Piece::Text(pair.to_owned())),
+            }
+        }
+        out
+    }
+}
+
+/// Whether a part of the command line must not be copied. Of an address only the secret part is taken out.
+fn is_secret_part(name: &str, value: &str) -> bool {
+    secrets::is_secret_name(name, value) || (!value.contains("://") && secrets::is_secret_value(value))
+}
+
+/// Clients take numbers and switches for texts.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+fn is_sse(url: &str) -> bool {
+    url.split(['?', '#']).next().unwrap_or(url).trim_end_matches('/').ends_with("/sse")
+}
+
+fn authority(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or(rest)
+}
+
+fn is_loopback(authority: &str) -> bool {
+    let host = authority.strip_prefix('[').map_or_else(
+        || authority.split(':').next().unwrap_or_default(),
+        |rest| rest.split(']').next().unwrap_or_default(),
+    );
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}

@@ -1,0 +1,325 @@
+//! `mcpaql install`: this program in the configuration of an MCP client.
+//!
+//! What always holds: nothing else in the file changes, a copy of it is kept, and a file that cannot be understood is not
+//! touched.
+
+use crate::clients::file::File;
+use crate::clients::{self, CONTAINERS, Client, Scope, edit, jsonc};
+use crate::output::Hinted;
+use crate::{Outcome, args, output};
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use mcpaql_core::source::Source;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// The configuration of a folder.
+const CONFIG: &str = "mcpaql.yaml";
+/// Keys of an entry that this command writes, and may show.
+const OWN_KEYS: &[&str] = &["type", "source", "command", "args"];
+
+pub(crate) fn run(args: &args::Install) -> Result<Outcome> {
+    if args.list {
+        return list(args);
+    }
+    let client = args.client.context("name a client")?;
+    if args.name.trim().is_empty() {
+        bail!("the server needs a --name");
+    }
+    let path = path(args, client)?;
+    let file = File::read(&path)?;
+    let place = Place::of(&file, client, &args.name)?;
+    let old = file.text.clone().unwrap_or_default();
+    let config = if args.remove { None } else { config(args)? };
+    let new = if args.remove {
+        place.removed(&old)?
+    } else {
+        place.installed(&old, &entry(client, config.as_deref())?)?
+    };
+    let change = Change { client, path: &path, place: &place, old: &old, new: &new, dry_run: args.dry_run };
+    let backup = if args.dry_run || new == old {
+        None
+    } else {
+        let backup = file.back_up()?;
+        file.replace(&new)?;
+        backup
+    };
+    let missing = config.as_deref().map(variables).unwrap_or_default();
+    if args.json {
+        output::data(&serde_json::to_string_pretty(&change.as_json(backup.as_deref(), &missing))?);
+    } else {
+        change.tell(backup.as_deref(), &missing);
+    }
+    Ok(Outcome::Clean)
+}
+
+fn path(args: &args::Install, client: Client) -> Result<PathBuf> {
+    if let Some(path) = &args.path {
+        return Ok(path.clone());
+    }
+    client.path(args.scope).ok_or_else(|| {
+        let message = format!("{} has no configuration of scope {}", client.title(), args.scope.as_str());
+        Hinted { message, hint: "choose another --scope, or name the file with --path".into() }.into()
+    })
+}
+
+/// The configuration to serve; `None` where there is none.
+fn config(args: &args::Install) -> Result<Option<PathBuf>> {
+    let path = match &args.config {
+        Some(path) if !path.is_file() => {
+            let message = format!("there is no file '{}'", path.display());
+            let hint = "name a configuration such as mcpaql.yaml; `mcpaql import config` writes one".into();
+            return Err(Hinted { message, hint }.into());
+        }
+        Some(path) => path.clone(),
+        None if Path::new(CONFIG).is_file() => PathBuf::from(CONFIG),
+        None => return Ok(None),
+    };
+    Ok(Some(std::path::absolute(&path).with_context(|| format!("cannot find {}", path.display()))?))
+}
+
+/// Names of the variables that a configuration refers to and that need a value.
+fn variables(config: &Path) -> Vec<String> {
+    fn search(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::String(text) => {
+                let names = text.split("${env:").skip(1).filter_map(|rest| rest.split('}').next());
+                for name in names.filter(|name| !name.contains(":-")) {
+                    if !found.iter().any(|known| known == name) {
+                        found.push(name.to_owned());
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| search(item, found)),
+            Value::Object(map) => map.values().for_each(|item| search(item, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    let text = std::fs::read_to_string(config).unwrap_or_default();
+    // What is wrong with it is told by whoever serves it.
+    if let Ok(parsed) = Source::new(CONFIG, text).parse() {
+        search(&parsed.value, &mut found);
+    }
+    found.retain(|name| !["HOME", "USERPROFILE"].contains(&name.as_str()));
+    found
+}
+
+fn entry(client: Client, config: Option<&Path>) -> Result<Map<String, Value>> {
+    let program = program()?;
+    let text = |path: &Path| {
+        let unusual = || format!("{} is not text that a configuration can hold", path.display());
+        path.to_str().map(str::to_owned).with_context(unusual)
+    };
+    let mut words = vec!["serve".to_owned()];
+    if let Some(config) = config {
+        words.extend(["--config".to_owned(), text(config)?]);
+    }
+    Ok(client.entry(&text(&program)?, &words))
+}
+
+/// This program by the path that stays when it is updated: the one that a shell finds, where that leads here.
+fn program() -> Result<PathBuf> {
+    let running = std::env::current_exe().context("cannot find this program")?;
+    let real = running.canonicalize().unwrap_or_else(|_| running.clone());
+    let name = running.file_name().map(ToOwned::to_owned).unwrap_or_default();
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(&name))
+        .find(|path| path.canonicalize().is_ok_and(|path| path == real));
+    Ok(found.unwrap_or(running))
+}
+
+/// Where in a file the server stands or shall stand.
+struct Place<'a> {
+    path: Vec<&'a str>,
+    shown: String,
+}
+
+impl<'a> Place<'a> {
+    /// Refuses where the file is broken, or where another server has the name.
+    fn of(file: &File, client: Client, name: &'a str) -> Result<Place<'a>> {
+        let shown = file.path.display().to_string();
+        let text = file.text.as_deref().unwrap_or_default();
+        let settings = file.path.file_name().is_some_and(|name| name == "settings.json");
+        let container =
+            if client == Client::Vscode && settings { &["mcp", "servers"] } else { client.container() };
+        if !jsonc::is_blank(text) {
+            let document = jsonc::parse(text).map_err(|problem| Hinted {
+                message: format!("{shown} is not JSON, and was left as it is: {problem}"),
+                hint: "mend it and run the command again".into(),
+            })?;
+            let path = [container, &[name]].concat();
+            if let Some(found) = document.root.at(&path).map(jsonc::Node::value)
+                && !clients::is_ours(&found)
+            {
+                return Err(Hinted {
+                    message: format!("{shown} has another server called '{name}'"),
+                    hint: "choose another --name, or take that server out first".into(),
+                }
+                .into());
+            }
+        }
+        Ok(Place { path: [container, &[name]].concat(), shown })
+    }
+
+    /// The text with the server in it. What people added to our entry stays.
+    fn installed(&self, text: &str, entry: &Map<String, Value>) -> Result<String> {
+        let there = jsonc::parse(text).ok().is_some_and(|document| {
+            document
+                .root
+                .at(&self.path)
+                .and_then(|node| node.get("command"))
+                .is_some_and(|command| command.members().is_none())
+        });
+        if !there {
+            return self.edited(edit::set(text, &self.path, &Value::Object(entry.clone())));
+        }
+        let mut text = text.to_owned();
+        for (key, value) in entry {
+            let path = [self.path.as_slice(), &[key]].concat();
+            let is = jsonc::parse(&text).ok().and_then(|document| Some(document.root.at(&path)?.value()));
+            if is.as_ref() != Some(value) && (is.is_some() || ["command", "args"].contains(&key.as_str())) {
+                text = self.edited(edit::set(&text, &path, value))?;
+            }
+        }
+        Ok(text)
+    }
+
+    fn removed(&self, text: &str) -> Result<String> {
+        self.edited(edit::remove(text, &self.path))
+    }
+
+    fn edited(&self, edited: Result<String, edit::Refused>) -> Result<String> {
+        edited.map_err(|refused| {
+            let message = format!("{} cannot be changed: {refused}", self.shown);
+            Hinted { message, hint: "mend it and run the command again".into() }.into()
+        })
+    }
+}
+
+/// What happens to a file.
+struct Change<'a> {
+    client: Client,
+    path: &'a Path,
+    place: &'a Place<'a>,
+    old: &'a str,
+    new: &'a str,
+    dry_run: bool,
+}
+
+impl Change<'_> {
+    fn has(&self, text: &str) -> bool {
+        jsonc::parse(text).is_ok_and(|document| document.root.at(&self.place.path).is_some())
+    }
+
+    fn action(&self) -> &'static str {
+        match (self.has(self.old), self.has(self.new)) {
+            (false, false) => "absent",
+            (true, true) if self.old == self.new => "unchanged",
+            (true, true) => "updated",
+            (false, true) => "installed",
+            (true, false) => "removed",
+        }
+    }
+
+    fn as_json(&self, backup: Option<&Path>, variables: &[String]) -> Value {
+        let server = self.place.path.last().copied().unwrap_or_default();
+        json!({
+            "client": self.client.id(),
+            "path": self.path.display().to_string(),
+            "server": server,
+            "action": self.action(),
+            "dry_run": self.dry_run,
+            "backup": backup.map(|backup| backup.display().to_string()),
+            "variables": variables,
+        })
+    }
+
+    fn tell(&self, backup: Option<&Path>, variables: &[String]) {
+        let (path, title) = (self.path.display(), self.client.title());
+        if self.old == self.new {
+            let state = if self.has(self.new) { "is in" } else { "is not in" };
+            output::talk(&format!("Nothing to do: mcpaql {state} {path}"));
+            return;
+        }
+        if self.dry_run {
+            let shown = |text: &str| edit::masked(text, &self.place.path, OWN_KEYS);
+            let head = format!("--- {path}\n+++ {path}\n");
+            output::data(&format!("{head}{}", edit::diff(&shown(self.old), &shown(self.new))));
+            output::talk("Nothing was written; values of others are shown as …");
+            return;
+        }
+        output::talk(&match self.action() {
+            "removed" => format!("Took mcpaql out of {path}"),
+            "updated" => format!("Updated mcpaql in {path}"),
+            _ => format!("Put mcpaql into {path}"),
+        });
+        if let Some(backup) = backup {
+            output::talk(&format!("What it was is in {}", backup.display()));
+        }
+        if self.has(self.new) && !variables.is_empty() {
+            let names = variables.join(", ");
+            output::talk(&if self.client.is_desktop() {
+                format!(
+                    "{title} must give it these variables, under `env` of its entry or from the desktop: {names}"
+                )
+            } else {
+                format!("Set these variables where you start {title}: {names}")
+            });
+        }
+        output::talk(&format!("Next: {}", self.client.next_step()));
+    }
+}
+
+fn list(args: &args::Install) -> Result<Outcome> {
+    let mut rows = Vec::new();
+    for client in Client::value_variants() {
+        for scope in Scope::ALL {
+            let Some(path) = client.path(scope) else { continue };
+            // In the home itself both scopes are the same file.
+            if scope == Scope::Project && std::path::absolute(&path).ok() == client.path(Scope::User) {
+                continue;
+            }
+            rows.push((*client, scope, state(&path, *client), path));
+        }
+    }
+    if args.json {
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|(client, scope, state, path)| {
+                json!({"client": client.id(), "scope": scope.as_str(), "path": path.display().to_string(), "state": state})
+            })
+            .collect();
+        output::data(&serde_json::to_string_pretty(&rows)?);
+        return Ok(Outcome::Clean);
+    }
+    let width = rows.iter().map(|(.., state, _)| state.len()).max().unwrap_or_default().max("STATE".len());
+    let mut out = format!("{:<14}  {:<7}  {:<width$}  FILE\n", "CLIENT", "SCOPE", "STATE");
+    for (client, scope, state, path) in &rows {
+        let path = clients::shown(path);
+        out.push_str(&format!("{:<14}  {:<7}  {state:<width$}  {path}\n", client.id(), scope.as_str()));
+    }
+    output::data(&out);
+    Ok(Outcome::Clean)
+}
+
+/// Whether this program is in a file, under whatever name.
+fn state(path: &Path, client: Client) -> &'static str {
+    let file = match File::read(path) {
+        Ok(File { text: Some(text), .. }) => text,
+        Ok(_) => return "no file",
+        Err(_) => return "cannot be read",
+    };
+    if jsonc::is_blank(&file) {
+        return "not installed";
+    }
+    let Ok(document) = jsonc::parse(&file) else { return "broken" };
+    let mut containers = CONTAINERS.iter().copied().chain([client.container()]);
+    let ours = containers.any(|path| {
+        let members = document.root.at(path).and_then(jsonc::Node::members).unwrap_or_default();
+        members.iter().any(|member| clients::is_ours(&member.value.value()))
+    });
+    if ours { "installed" } else { "not installed" }
+}
