@@ -1,0 +1,350 @@
+"""Holds real MCP servers against what is made of them.
+
+For each server: it is imported and the document checked; then all of them stand behind one gateway. Every call that only reads is made
+directly and through the gateway, and must give the same content.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+MCPAQL, NODE, VENV, OLDER = sys.argv[1:5]
+HERE = Path(__file__).parent
+SMALLEST = 8
+
+
+class Client:
+    """A client that adds nothing and hides nothing: JSON lines on standard streams."""
+
+    def __init__(self, command, cwd, env=None):
+        self.process = subprocess.Popen(
+            command, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        self.last = 0
+        self.notes = []
+        about = {"name": "ci", "version": "1"}
+        self.info = self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about})
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message):
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, method, params):
+        self.last += 1
+        self.send({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params})
+        while line := self.process.stdout.readline():
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue
+            if "method" in message:
+                self.notes.append(message)
+                if "id" in message:
+                    refusal = {"code": -32601, "message": "not here"}
+                    self.send({"jsonrpc": "2.0", "id": message["id"], "error": refusal})
+            elif message.get("id") == self.last:
+                return message
+        raise SystemExit(f"{method}: the server has closed its output")
+
+    def tools(self):
+        tools, cursor = [], None
+        while True:
+            page = self.ask("tools/list", {"cursor": cursor} if cursor else {})["result"]
+            tools += page["tools"]
+            cursor = page.get("nextCursor")
+            if not cursor:
+                return tools
+
+    def call(self, tool, arguments):
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+def node(name):
+    return f"{NODE}/node_modules/.bin/{name}"
+
+
+def servers(folder):
+    """What starts each server, and calls of it that only read. Answers that hold the time of day are compared without it."""
+    files = f"{folder}/files"
+    repo = f"{folder}/repo"
+    path = {"path": f"{files}/a.txt"}
+    return {
+        "everything": (
+            [node("mcp-server-everything")],
+            [
+                ("echo", {"message": "hello"}),
+                ("get-sum", {"a": 2, "b": 40}),
+                ("get-annotated-message", {"messageType": "success", "includeImage": True}),
+                ("get-resource-links", {"count": 3}),
+                ("get-resource-reference", {"resourceType": "Text", "resourceId": 1}),
+                ("get-structured-content", {"location": "Chicago"}),
+                ("get-tiny-image", {}),
+                ("trigger-long-running-operation", {"duration": 1, "steps": 2}),
+            ],
+        ),
+        "files": (
+            [node("mcp-server-filesystem"), files],
+            [
+                ("read_file", path),
+                ("read_text_file", {**path, "head": 1}),
+                ("read_media_file", {"path": f"{files}/dot.png"}),
+                ("read_multiple_files", {"paths": [f"{files}/a.txt", f"{files}/b.json"]}),
+                ("list_directory", {"path": files}),
+                ("list_directory_with_sizes", {"path": files, "sortBy": "size"}),
+                ("directory_tree", {"path": files}),
+                ("search_files", {"path": files, "pattern": "*.json"}),
+                ("get_file_info", path),
+                ("list_allowed_directories", {}),
+                ("read_file", {"path": "/etc/hostname"}),
+            ],
+        ),
+        "memory": (
+            [node("mcp-server-memory")],
+            [("read_graph", {}), ("search_nodes", {"query": "nobody"}), ("open_nodes", {"names": ["nobody"]})],
+        ),
+        "thinking": (
+            [node("mcp-server-sequential-thinking")],
+            [
+                (
+                    "sequentialthinking",
+                    {"thought": "One.", "nextThoughtNeeded": False, "thoughtNumber": 1, "totalThoughts": 1},
+                )
+            ],
+        ),
+        "playwright": ([node("playwright-mcp")], []),
+        "kubernetes": (
+            [node("mcp-server-kubernetes")],
+            [("ping", {}), ("kubectl_get", {"resourceType": "pods", "namespace": "default"}), ("explain_resource", {"resource": "pods"})],
+        ),
+        "time": (
+            [f"{VENV}/bin/mcp-server-time", "--local-timezone", "UTC"],
+            [
+                ("convert_time", {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}),
+                ("get_current_time", {"timezone": "Nowhere/City"}),
+            ],
+        ),
+        "git": (
+            [f"{VENV}/bin/mcp-server-git", "--repository", repo],
+            [
+                ("git_status", {"repo_path": repo}),
+                ("git_diff_unstaged", {"repo_path": repo}),
+                ("git_diff_staged", {"repo_path": repo}),
+                ("git_diff", {"repo_path": repo, "target": "HEAD"}),
+                ("git_log", {"repo_path": repo, "max_count": 2}),
+                ("git_show", {"repo_path": repo, "revision": "HEAD"}),
+                ("git_branch", {"repo_path": repo, "branch_type": "local"}),
+                ("git_show", {"repo_path": repo, "revision": "no-such-thing"}),
+            ],
+        ),
+        "fetch": ([f"{VENV}/bin/mcp-server-fetch"], [("fetch", {"url": "http://127.0.0.1:9/"})]),
+        "sqlite": (
+            [f"{OLDER}/bin/mcp-server-sqlite", "--db-path", f"{folder}/test.db"],
+            [
+                ("list_tables", {}),
+                ("read_query", {"query": "SELECT 1 AS one"}),
+                ("read_query", {"query": "SELECT nonsense"}),
+            ],
+        ),
+    }
+
+
+def prepare(folder):
+    files = folder / "files"
+    files.mkdir()
+    (files / "a.txt").write_text("one\ntwo\n")
+    (files / "b.json").write_text('{"b": [1, 2]}')
+    dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    (files / "dot.png").write_bytes(__import__("base64").b64decode(dot))
+    repo = folder / "repo"
+    repo.mkdir()
+    (repo / "a.txt").write_text("one\n")
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_COUNT": "0"}
+    for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "First"]):
+        identity = ["-c", "user.name=ci", "-c", "user.email=ci@example.com"]
+        subprocess.run(["git", *identity, *arguments], cwd=repo, env=environment, check=True)
+    (repo / "a.txt").write_text("one\ntwo\n")
+
+
+def tokens(texts):
+    lines = "\n".join(text.replace("\n", " ") for text in texts) + "\n"
+    counted = subprocess.run(["node", HERE / "tokens.mjs", f"{NODE}/node_modules"], input=lines, capture_output=True, text=True, check=True)
+    return [int(line) for line in counted.stdout.split()]
+
+
+def mcpaql(*arguments, cwd):
+    done = subprocess.run([MCPAQL, *arguments], cwd=cwd, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"mcpaql {' '.join(arguments)}:\n{done.stdout}{done.stderr}")
+    return done
+
+
+def json_or_text(text):
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, (dict, list)) else text
+
+
+def compare(server, tool, direct, through):
+    """What the server says and what comes through, which must be the same content. Returns what is wrong, if anything."""
+    envelope = json.loads(through["result"]["content"][0]["text"])
+    beside = through["result"]["content"][1:]
+    if "error" in direct:
+        return None if not envelope["success"] else f"a refusal became a success: {envelope}"
+    result = direct["result"]
+    texts = [block["text"] for block in result["content"] if block["type"] == "text"]
+    others = [block for block in result["content"] if block["type"] != "text"]
+    if result.get("isError"):
+        message = json.dumps(envelope, ensure_ascii=False)
+        said = all(json.dumps(line.strip(), ensure_ascii=False)[1:-1] in message for text in texts for line in text.splitlines()[:3])
+        return None if not envelope["success"] and said else f"a failure came as {envelope}"
+    if not envelope["success"]:
+        return f"a success came as {envelope}"
+    data = envelope["data"]
+    if others != [block for block in beside if block["type"] != "text"]:
+        return f"other blocks came as {beside}"
+    if "structuredContent" in result:
+        return None if data == result["structuredContent"] else f"structured content came as {data}"
+    expected = [json_or_text(text) for text in texts]
+    kept = [block["text"] for block in beside if block["type"] == "text"]
+    found = data if isinstance(data, list) and len(expected) > 1 else [data]
+    if found == expected or data == expected or kept == texts:
+        return None
+    return f"{expected} came as {data} with {kept}"
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="mcpaql-servers-") as folder:
+        run(Path(folder))
+
+
+def run(folder):
+    prepare(folder)
+    rows, faults, entries = [], [], []
+    known = servers(folder)
+    if len(known) < SMALLEST:
+        raise SystemExit("too few servers")
+    for name, (command, calls) in known.items():
+        row, found = look_at(folder, name, command, calls)
+        rows.append(row)
+        faults += found
+        entries.append(f"  - name: {name}\n    mcp: {{command: {json.dumps(command)}}}\n")
+    (folder / "mcpaql.yaml").write_text("adapters:\n" + "".join(entries))
+    mcpaql("check", cwd=folder)
+    compared, found = through_the_gateway(folder, known)
+    faults += found
+    show(rows)
+    print(f"{compared} calls that only read, each made directly and through the gateway: {len(found)} differ")
+    if faults:
+        raise SystemExit("\n".join(faults))
+
+
+def look_at(folder, name, command, calls):
+    """Imports one server; a row of the table and what is wrong."""
+    client = Client(command, folder)
+    tools = client.tools()
+    client.close()
+    document = f"{name}-adapter.md"
+    done = mcpaql("import", "mcp", "--name", name, "-o", document, "--report", "json", "--", *command, cwd=folder)
+    report = json.loads(done.stdout)
+    mcpaql("check", document, cwd=folder)
+    surface = json.loads(mcpaql("tools", document, "--json", cwd=folder).stdout)["tools"]
+    operations = {operation["source_id"]: operation for operation in report["operations"]}
+    faults = []
+    missing = [tool["name"] for tool in tools if tool["name"] not in operations]
+    if missing:
+        faults.append(f"{name}: not imported: {missing}")
+    agree = disagree = 0
+    for tool in tools:
+        hint = (tool.get("annotations") or {}).get("readOnlyHint")
+        operation = operations.get(tool["name"])
+        if hint is None or operation is None:
+            continue
+        reads = operation["category"] == "READ"
+        agree += reads == hint
+        disagree += reads != hint
+        if reads and not hint:
+            faults.append(f"{name}: {tool['name']} says that it writes and is published as a read")
+    before = tokens([json.dumps(tool, separators=(",", ":"), ensure_ascii=False) for tool in tools])
+    after = tokens([json.dumps(tool, separators=(",", ":"), ensure_ascii=False) for tool in surface])
+    return (name, len(tools), len(operations), sum(before), sum(after), f"{agree}/{agree + disagree}"), faults
+
+
+def through_the_gateway(folder, known):
+    home = {**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": f"{folder}/cache"}
+    gateway = Client([MCPAQL, "serve", "--config", "mcpaql.yaml"], folder, home)
+    names = wait_for_tools(gateway, known)
+    faults, compared = [], 0
+    for name, (command, calls) in known.items():
+        direct = Client(command, folder)
+        for tool, arguments in calls:
+            wanted = {"query": "operations", "detail": "full", "first": 20}
+            _ = wanted
+            operation = snake(tool)
+            said = direct.call(tool, arguments)
+            endpoint = home_of(gateway, names[name], name, operation)
+            if endpoint is None:
+                faults.append(f"{name}: the gateway has no operation {operation}")
+                continue
+            params = {snake(key): value for key, value in arguments.items()}
+            heard = gateway.call(endpoint, {"operation": operation, "params": params})
+            compared += 1
+            wrong = compare(name, tool, said, heard)
+            if wrong:
+                faults.append(f"{name}: {tool}: {wrong}"[:800])
+        direct.close()
+    gateway.close()
+    return compared, faults
+
+
+def wait_for_tools(gateway, known):
+    """The tools of each adapter, once every server has started."""
+    for _ in range(600):
+        tools = [tool["name"] for tool in gateway.tools()]
+        by_adapter = {name: [tool for tool in tools if tool.startswith(f"{name}_mcpaql")] for name in known}
+        if all(by_adapter.values()):
+            return by_adapter
+        __import__("time").sleep(0.1)
+    raise SystemExit(f"not all servers have started: {by_adapter}")
+
+
+def home_of(gateway, tools, name, operation):
+    reader = next(tool for tool in tools if tool.endswith("_read")) if any(t.endswith("_read") for t in tools) else tools[0]
+    asked = {"operation": "introspect", "params": {"name": operation, "detail": "full"}}
+    envelope = json.loads(gateway.call(reader, asked)["result"]["content"][0]["text"])
+    found = envelope["data"]["operation"]
+    return found and found["mcpTool"]
+
+
+def snake(name):
+    out = ""
+    for at, letter in enumerate(name):
+        if letter.isupper() and at and not name[at - 1].isupper():
+            out += "_"
+        out += letter.lower() if letter.isalnum() else "_"
+    return out
+
+
+def show(rows):
+    head = ("server", "tools", "operations", "tokens before", "tokens after", "agrees with its own readOnlyHint")
+    rows = [head, *[tuple(map(str, row)) for row in rows]]
+    total = tuple(str(sum(int(row[column]) for row in rows[1:])) for column in range(1, 5))
+    rows.append(("all", *total, ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) if at == 0 else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths))))
+
+
+main()
