@@ -98,13 +98,16 @@ impl Wanted {
 
     /// Imports the description as far as serving needs it; else what is wrong, with the text that it is wrong in.
     pub(crate) fn open(self) -> Result<Import, (Source, Vec<Diagnostic>)> {
-        let Description { name, text, others, .. } = self.description;
+        let Description { name, url, text, others } = self.description;
         openapi::open(text, &self.options, others).map_err(|diagnostics| {
             let corrected =
                 diagnostics.iter().any(|diagnostic| diagnostic.pointer.starts_with("/operations"));
             let source = self.overrides.filter(|_| corrected);
-            // The text went into the import; the little that is wrong with it says where.
-            (source.unwrap_or_else(|| Source::new(name, String::new())), diagnostics)
+            // The text went into the import: where something is wrong with it, its file shows the place.
+            let placed = url.is_none() && diagnostics.iter().any(|diagnostic| diagnostic.span.is_some());
+            let text = placed.then(|| descriptions::read_text(Path::new(&name)).ok()).flatten();
+            let text = text.unwrap_or_default().trim_start_matches(['\u{feff}', '\0']).to_owned();
+            (source.unwrap_or_else(|| Source::new(name, text)), diagnostics)
         })
     }
 }

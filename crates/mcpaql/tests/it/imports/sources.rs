@@ -40,6 +40,23 @@ async fn what_is_no_description_is_refused_with_a_reason() {
     assert!(ran.status == Some(2) && ran.stderr.contains("more than"), "{ran:?}");
 }
 
+#[tokio::test]
+async fn a_mistake_of_syntax_points_to_its_place() {
+    let place = Place::new();
+    let colon = "{\n  \"openapi\": \"3.0.0\",\n  \"info\": {\"title\" \"x\"}\n}\n";
+    for (name, text, at) in [
+        ("colon.json", colon.to_owned(), "colon.json:3:20"),
+        ("marked.json", format!("\u{feff}{colon}"), "marked.json:3:20"),
+        ("bracket.yaml", "openapi: 3.0.0\ninfo: [\n".to_owned(), "bracket.yaml:2:7"),
+    ] {
+        std::fs::write(place.path().join(name), text).unwrap();
+        let ran = place.run(&["import", "openapi", name]).await;
+        assert!(ran.stderr.contains(at), "{name}: {}", ran.stderr);
+        let ran = place.run(&["check", name]).await;
+        assert!(ran.stdout.contains(at) || ran.stderr.contains(at), "{name}: {ran:?}");
+    }
+}
+
 /// The description with one more operation, whose answer is described elsewhere.
 fn with_reference(reference: &str) -> String {
     let added = format!(
