@@ -2,6 +2,9 @@
 //!
 //! `{adapter}_mcpaql_{endpoint}` parses from the right because an adapter's name never holds `mcpaql`. A prefix takes the place of
 //! `{adapter}_`, and stands in front where the pattern has none.
+//!
+//! A name that clients would cut is shortened, always the same way: its end gives way to six digits that depend on all of it, so
+//! that what else is served changes nothing.
 
 use crate::suggest::snake_case;
 
@@ -80,25 +83,52 @@ impl Names {
             Subject::Whole => without_endpoint(&self.endpoint_pattern),
             Subject::Operation(operation) => self.operation_pattern.replace("{operation}", operation),
         };
-        let name = name.replace("{adapter}", &self.adapter);
+        let name = self.shortened(&name, subject);
         if name.is_empty() {
             return Err(NameProblem(format!(
                 "the pattern '{}' leaves no name for the one tool of mode single; add {{adapter}} or a word of your own",
                 self.endpoint_pattern
             )));
         }
-        match subject {
-            // No prefix is short enough.
-            Subject::Operation(operation) if operation.len() > MAX_NAME - 2 => {
-                return Err(NameProblem(format!(
-                    "the operation name '{operation}' alone has {} characters, and a tool's name may have {MAX_NAME}; rename the operation",
-                    operation.len()
-                )));
-            }
-            _ => check_name(&name)?,
-        }
+        check_name(&name)?;
         Ok(name)
     }
+
+    /// The name with its adapter, within what clients show. An operation's name gives way at its end; an endpoint's name keeps its
+    /// end, by which agents tell tools apart, and the adapter's name gives way, in all of its tools alike. What was written as a
+    /// prefix stays.
+    fn shortened(&self, name: &str, subject: Subject<'_>) -> String {
+        let whole = name.replace("{adapter}", &self.adapter);
+        let endpoint = match subject {
+            Subject::Operation(_) if whole.len() > SAFE_NAME => return shorten(&whole, SAFE_NAME),
+            Subject::Operation(_) => return whole,
+            Subject::Endpoint(endpoint) if endpoint.len() > LONGEST_ENDPOINT.len() => endpoint,
+            Subject::Endpoint(_) | Subject::Whole => LONGEST_ENDPOINT,
+        };
+        let around = self.endpoint_pattern.replace("{endpoint}", endpoint).replace("{adapter}", "").len();
+        let room = SAFE_NAME.saturating_sub(around);
+        let is_cut = self.adapter.len() > room && name.contains("{adapter}");
+        if !is_cut || room < SHORTEST_HEAD + DIGITS + 1 {
+            return whole;
+        }
+        name.replace("{adapter}", &shorten(&self.adapter, room))
+    }
+}
+
+/// Of the standard profile.
+const LONGEST_ENDPOINT: &str = "execute";
+/// Digits that stand for what was cut off.
+const DIGITS: usize = 6;
+/// So much of an adapter's name must be left.
+const SHORTEST_HEAD: usize = 4;
+
+/// The beginning of a text and a few digits that depend on all of it, together no longer than `room`.
+fn shorten(text: &str, room: usize) -> String {
+    let head: String = text.chars().take(room.saturating_sub(DIGITS + 1)).collect();
+    // FNV-1a: the same in every version of this program and on every machine.
+    let hash =
+        text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{}_{:06x}", head.trim_end_matches(['_', '-']), hash & 0x00ff_ffff)
 }
 
 /// A prefix takes the place of `{adapter}_`; where the pattern has none it stands in front.
@@ -261,9 +291,40 @@ mod tests {
     }
 
     #[test]
+    fn long_names_are_shortened_and_stay_apart() {
+        use Subject::{Endpoint, Operation, Whole};
+        let long = "corporate-knowledge-management-and-retrieval-system";
+        let subjects = [Endpoint("read"), Endpoint("execute"), Whole];
+        let tools = subjects.map(|subject| name(long, None, None, subject));
+        assert_eq!(
+            tools,
+            [
+                "corporate_knowledge_managemen_c21abe_mcpaql_read",
+                "corporate_knowledge_managemen_c21abe_mcpaql_execute",
+                "corporate_knowledge_managemen_c21abe_mcpaql",
+            ]
+        );
+        assert!(tools.iter().all(|tool| tool.len() <= SAFE_NAME));
+        assert_ne!(name(&format!("{long}-two"), None, None, Whole), tools[2]);
+
+        let operations = [
+            "list_selected_repositories_for_organization_variable",
+            "list_selected_repositories_for_organization_secrets",
+        ];
+        let [first, second] =
+            operations.map(|operation| name("github-api", None, None, Operation(operation)));
+        assert_eq!(first, "github_api_list_selected_repositories_for_or_a5df98");
+        assert_ne!(first, second);
+        for tool in [first, second] {
+            assert!(tool.len() <= SAFE_NAME && check_name(&tool).is_ok(), "{tool}");
+        }
+        // What was short enough stays as it is.
+        assert_eq!(name("github-api", None, None, Operation("get_repo")), "github_api_get_repo");
+    }
+
+    #[test]
     fn names_that_clients_refuse_are_errors() {
-        let long = "a".repeat(60);
-        let names = Names::new(&long, None, None).unwrap();
+        let names = Names::new("x", Some(&format!("{}_{{endpoint}}", "a".repeat(60))), None).unwrap();
         assert!(names.name(Subject::Endpoint("read")).is_err());
         assert!(Names::new("x", Some("{adapter}.{endpoint}"), None).is_err());
         assert!(Names::new("x", Some("tools"), None).unwrap().name(Subject::Endpoint("read")).is_err());

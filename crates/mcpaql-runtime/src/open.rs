@@ -51,16 +51,38 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// Why, in words that may be shown to anybody: without a path, and without the adapter's name.
+    #[must_use]
+    pub fn told(&self) -> String {
+        match self {
+            OpenError::Http { source, .. } => source.to_string(),
+            OpenError::Mcp { source, .. } => source.to_string(),
+            OpenError::Store { .. } => "its store cannot be opened; the log says why".to_owned(),
+            OpenError::NoDataFolder { .. } => "it keeps data, and nothing says where".to_owned(),
+            OpenError::Command { source, .. } => match source {
+                command::SetupError::MissingVariable { .. } | command::SetupError::BadVariable { .. } => {
+                    source.to_string()
+                }
+                command::SetupError::BadReference { .. } | command::SetupError::MissingDirectory { .. } => {
+                    "its working directory cannot be used; the log says why".to_owned()
+                }
+            },
+        }
+    }
+}
+
 /// Opens the target of a compiled adapter. `source` is the document's name, `data` the folder of the stores.
 ///
 /// # Errors
 /// What the target has against being opened.
 pub async fn open(
-    catalog: Catalog,
+    catalog: impl Into<Arc<Catalog>>,
     source: &str,
     data: Option<&Path>,
     environment: &Environment,
 ) -> Result<Served, OpenError> {
+    let catalog = catalog.into();
     let adapter = catalog.adapter.name.clone();
     let lookup = {
         let environment = Arc::clone(environment);

@@ -1,7 +1,9 @@
 //! The one way a call goes: prepare, run, envelope.
 
+use crate::gateway::Stats;
 use crate::mcp::Caller;
-use crate::target::Target;
+use crate::open::OpenError;
+use crate::target::{Closed, Target};
 use mcpaql_core::catalog::{Catalog, Whole};
 use mcpaql_core::error::{Code, OpError, Remedy};
 use mcpaql_core::introspect;
@@ -9,20 +11,36 @@ use mcpaql_core::operation::Binding;
 use mcpaql_core::request::{self, Call};
 use mcpaql_core::response::{self, Answer, Reply};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// One adapter that is being served: what it can do and where its calls go.
 #[derive(Debug)]
 pub struct Served {
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
     target: Target,
     source: String,
+    stats: Arc<Stats>,
 }
 
 impl Served {
     /// Joins a catalog with its target; `source` is the document's name for reports.
     #[must_use]
-    pub fn new(catalog: Catalog, target: Target, source: impl Into<String>) -> Served {
-        Served { catalog, target, source: source.into() }
+    pub fn new(catalog: impl Into<Arc<Catalog>>, target: Target, source: impl Into<String>) -> Served {
+        Served { catalog: catalog.into(), target, source: source.into(), stats: Arc::default() }
+    }
+
+    /// An adapter whose target cannot be opened: everything but its calls works, and those are told why they do not.
+    #[must_use]
+    pub fn closed(catalog: impl Into<Arc<Catalog>>, source: impl Into<String>, error: &OpenError) -> Served {
+        let catalog = catalog.into();
+        let closed = Closed::new(&catalog.adapter.name, error);
+        Served::new(catalog, Target::Closed(closed), source)
+    }
+
+    /// The same with its calls counted there.
+    #[must_use]
+    pub fn counted_by(self, stats: Arc<Stats>) -> Served {
+        Served { stats, ..self }
     }
 
     /// What the adapter can do.
@@ -31,19 +49,34 @@ impl Served {
         &self.catalog
     }
 
+    /// Where its calls go.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
     /// The document's name, for messages to the operator.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
+    /// How its calls have gone.
+    #[must_use]
+    pub fn stats(&self) -> &Arc<Stats> {
+        &self.stats
+    }
+
     /// A call through one of the adapter's tools.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Reply {
+        let counting = self.stats.begin();
         let outcome = match request::prepare(&self.catalog, tool, arguments) {
             Ok(call) => self.run(call, caller).await,
             Err(error) => Err(error),
         };
-        self.reply(&outcome)
+        let (reply, error) = self.reply(&outcome);
+        counting.end(error);
+        reply
     }
 
     /// A call by operation name, whatever tool carries it.
@@ -56,8 +89,13 @@ impl Served {
         params: Map<String, Value>,
         caller: &Caller,
     ) -> Result<Answer, OpError> {
-        let call = request::prepare_operation(&self.catalog, operation, params)?;
-        self.run(call, caller).await
+        let counting = self.stats.begin();
+        let outcome = match request::prepare_operation(&self.catalog, operation, params) {
+            Ok(call) => self.run(call, caller).await,
+            Err(error) => Err(error),
+        };
+        counting.end(outcome.as_ref().err().map(|error| error.code));
+        outcome
     }
 
     async fn run(&self, call: Call<'_>, caller: &Caller) -> Result<Answer, OpError> {
@@ -82,11 +120,12 @@ impl Served {
         Ok(answer)
     }
 
-    fn reply(&self, outcome: &Result<Answer, OpError>) -> Reply {
+    /// The envelope, and the code of the error in it.
+    fn reply(&self, outcome: &Result<Answer, OpError>) -> (Reply, Option<Code>) {
         let reply = response::envelope(outcome, self.catalog.errors);
         let limit = self.catalog.limits.response_bytes;
         if reply.text.len() <= limit {
-            return reply;
+            return (reply, outcome.as_ref().err().map(|error| error.code));
         }
         let error = OpError::new(
             Code::PayloadTooLarge,
@@ -98,7 +137,7 @@ impl Served {
         .with("limit", "max_response_size")
         .with("actual", reply.text.len())
         .with("maximum", limit);
-        response::envelope(&Err(error), self.catalog.errors)
+        (response::envelope(&Err(error), self.catalog.errors), Some(Code::PayloadTooLarge))
     }
 }
 

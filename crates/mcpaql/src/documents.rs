@@ -5,7 +5,7 @@
 use crate::args::Importing;
 use crate::descriptions::{self, Description, Digest};
 use crate::output::{self, Hinted};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use mcpaql_core::catalog::{self, Catalog, Settings};
 use mcpaql_core::check::{self, Checked};
 use mcpaql_core::config::{self, AdapterEntry, Config, Origin};
@@ -16,8 +16,8 @@ use mcpaql_core::overrides::{self, Overrides};
 use mcpaql_core::source::Source;
 use mcpaql_import::openapi::{self, Import, Options};
 use mcpaql_import::select::Selection;
-use mcpaql_runtime::environment::{self, Environment};
-use mcpaql_runtime::gateway::{Gateway, check_names};
+use mcpaql_runtime::environment;
+use mcpaql_runtime::gateway::{Gateway, Making, Member, Opening, check_names};
 use mcpaql_runtime::{builtin, open};
 use std::path::{Path, PathBuf};
 use url::Url;
@@ -249,39 +249,78 @@ impl Plan {
         config.into_iter().chain(documents).collect()
     }
 
-    /// The catalogs of all documents. Problems are shown; a document that cannot be served at all stops the start.
-    pub(crate) fn catalogs(self) -> Result<Vec<(String, Catalog)>> {
-        let mut catalogs = Vec::new();
+    /// Whether there is one adapter and no configuration: whoever named it wants it and nothing else.
+    fn is_alone(&self) -> bool {
+        self.config.is_none() && self.documents.len() + self.unreadable.len() <= 1
+    }
+
+    /// All adapters, those that cannot be served among them. Problems are shown; if nothing is left, that is an error.
+    pub(crate) fn members(self) -> Result<Vec<Member>> {
+        self.tell_config();
+        let mut members = Vec::new();
+        let mut errors = self.unreadable;
+        for (given, settings) in self.documents {
+            let source = given.name();
+            let (name, making) = match compiled(given, &settings) {
+                Ok(catalog) => (catalog.adapter.name.clone(), Making::Compiled(Box::new(catalog))),
+                Err(error) => {
+                    let reason = "its document has errors; `mcpaql check` shows them".to_owned();
+                    errors.push(error);
+                    (source.clone(), Making::Broken { reason })
+                }
+            };
+            members.push(Member { key: source.clone(), name, source, making });
+        }
+        if members.iter().all(|member| matches!(member.making, Making::Broken { .. })) {
+            return Err(errors.into_iter().next().unwrap_or_else(no_adapter));
+        }
+        errors.iter().for_each(output::failure);
+        Ok(members)
+    }
+
+    fn tell_config(&self) {
         if let Some((source, diagnostics)) = &self.config
             && !diagnostics.is_empty()
         {
             output::talk(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
         }
+    }
+
+    /// The catalogs of all documents. Problems are shown; a document that cannot be served at all stops the start.
+    pub(crate) fn catalogs(self) -> Result<Vec<(String, Catalog)>> {
+        self.tell_config();
         if let Some(error) = self.unreadable.into_iter().next() {
             return Err(error);
         }
-        for (given, settings) in self.documents {
+        let catalogs = self.documents.into_iter().map(|(given, settings)| {
             let name = given.name();
-            let (source, checked) = given.check(&settings);
-            if !checked.diagnostics.is_empty() {
-                output::talk(&render::full(&[(&source, &checked.diagnostics)], output::stderr_is_terminal()));
-            }
-            let Some(catalog) = checked.catalog else {
-                let typed = name.strip_prefix("builtin:").unwrap_or(&name);
-                let hint = if source.name == name {
-                    format!("`mcpaql check {typed}` shows what to mend")
-                } else {
-                    format!("mend {}", source.name)
-                };
-                return Err(Hinted { message: format!("{name} cannot be served"), hint }.into());
-            };
-            catalogs.push((name, catalog));
-        }
-        if catalogs.is_empty() {
-            bail!("the configuration names no adapter");
-        }
-        Ok(catalogs)
+            Ok((name, compiled(given, &settings)?))
+        });
+        let catalogs = catalogs.collect::<Result<Vec<_>>>()?;
+        if catalogs.is_empty() { Err(no_adapter()) } else { Ok(catalogs) }
     }
+}
+
+fn no_adapter() -> anyhow::Error {
+    anyhow::anyhow!("the configuration names no adapter")
+}
+
+/// Compiles an adapter and shows its problems.
+fn compiled(given: Given, settings: &Settings) -> Result<Catalog> {
+    let name = given.name();
+    let (source, checked) = given.check(settings);
+    if !checked.diagnostics.is_empty() {
+        output::talk(&render::full(&[(&source, &checked.diagnostics)], output::stderr_is_terminal()));
+    }
+    checked.catalog.ok_or_else(|| {
+        let typed = name.strip_prefix("builtin:").unwrap_or(&name);
+        let hint = if source.name == name {
+            format!("`mcpaql check {typed}` shows what to mend")
+        } else {
+            format!("mend {}", source.name)
+        };
+        Hinted { message: format!("{name} cannot be served"), hint }.into()
+    })
 }
 
 /// What an entry of the configuration decides about its import.
@@ -346,16 +385,23 @@ fn report_collision(documents: &mut [(Source, Checked)]) {
     }
 }
 
-/// Opens every target and puts the adapters behind one gateway.
+/// Opens every target and puts the adapters behind one gateway. One adapter alone must be in order; of several, those that
+/// are not are reported and the others served.
 pub(crate) async fn open_gateway(plan: Plan, data: Option<PathBuf>) -> Result<Gateway> {
     let data = data.or_else(|| plan.data.clone()).or_else(default_data);
-    let environment: Environment = environment::process();
-    let mut adapters = Vec::new();
+    let opening = Opening { data, environment: environment::process() };
+    let members = if plan.is_alone() { alone(plan, &opening).await? } else { plan.members()? };
+    Ok(Gateway::open(members, opening).await?)
+}
+
+async fn alone(plan: Plan, opening: &Opening) -> Result<Vec<Member>> {
+    let mut members = Vec::new();
     for (source, catalog) in plan.catalogs()? {
-        let served = open::open(catalog, &source, data.as_deref(), &environment).await?;
-        adapters.push(served);
+        let served = open::open(catalog, &source, opening.data.as_deref(), &opening.environment).await?;
+        let name = served.catalog().adapter.name.clone();
+        members.push(Member { key: source.clone(), name, source, making: Making::Opened(Box::new(served)) });
     }
-    Ok(Gateway::new(adapters)?)
+    Ok(members)
 }
 
 /// The user's data directory: `$XDG_DATA_HOME/mcpaql`, else what the platform uses.

@@ -2,7 +2,7 @@
 
 use super::compile::Compiler;
 use super::{Catalog, Route, Scope};
-use crate::adapter::{Mode, origins};
+use crate::adapter::Mode;
 use crate::diagnostic::{Diagnostic, capital};
 use crate::error::Code;
 use crate::naming::{self, NameProblem, Names, Subject};
@@ -97,13 +97,7 @@ impl Compiler {
                 Some(name)
             }
             Err(NameProblem(text)) => {
-                let pointer = match subject {
-                    Subject::Operation(operation) if text.ends_with("rename the operation") => {
-                        format!("{}/name", origins::operation(operation))
-                    }
-                    _ => "/tool_names".to_owned(),
-                };
-                self.problem(Code::SchemaInvalidName, &pointer, capital(&text));
+                self.problem(Code::SchemaInvalidName, "/tool_names", capital(&text));
                 None
             }
         }

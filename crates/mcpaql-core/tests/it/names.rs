@@ -7,6 +7,7 @@ use mcpaql_core::check;
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::diagnostic::render::Style;
 use mcpaql_core::error::Code;
+use mcpaql_core::naming;
 use mcpaql_core::source::Source;
 use serde_json::json;
 
@@ -226,24 +227,36 @@ fn a_prefix_of_twenty_characters_is_a_warning() {
 }
 
 #[test]
-fn names_over_64_characters_are_refused() {
+fn names_that_clients_would_cut_are_shortened_unless_somebody_wrote_them() {
     let long = "a".repeat(50);
-    let (code, message) = refused(&adapter(&long, ""), &Settings::default());
-    assert_eq!(code, Code::SchemaInvalidName);
-    assert!(message.contains("more than the 64 that clients accept"), "{message}");
+    let checked = check::check(&adapter(&long, ""), &Settings::default());
+    assert_eq!(checked.diagnostics, []);
+    let catalog = checked.catalog.unwrap();
+    let names = tool_names(&catalog);
+    assert!(names.iter().all(|name| name.len() <= naming::SAFE_NAME), "{names:?}");
+    assert!(names[0].ends_with("_mcpaql_create"), "{names:?}");
     let short = Settings { prefix: Some("a_".into()), ..Settings::default() };
     assert_eq!(tool_names(&catalog_of(&adapter(&long, ""), &short))[0], "a_mcpaql_create");
+
+    let pattern =
+        Settings { pattern: Some(format!("{}_{{endpoint}}", "a".repeat(60))), ..Settings::default() };
+    let (code, message) = refused(&adapter("demo", ""), &pattern);
+    assert_eq!(code, Code::SchemaInvalidName);
+    assert!(message.contains("more than the 64 that clients accept"), "{message}");
 }
 
 #[test]
-fn one_operation_without_a_legal_name_does_not_keep_the_others_from_theirs() {
+fn an_operation_with_a_long_name_has_a_tool_with_a_short_one() {
     let long = "x".repeat(64);
     let rest = format!(
         "mode: discrete\noperations: {{ read: [{{ name: {long}, maps_to: GET /a }}, {{ name: get_b, maps_to: GET /b }}] }}\n"
     );
     let checked = check::check(&document(&rest), &Settings::default());
-    assert_eq!(checked.errors(), 1);
-    assert_eq!(tool_names(&checked.catalog.unwrap()), ["demo_get_b"]);
+    assert_eq!(checked.diagnostics, []);
+    let catalog = checked.catalog.unwrap();
+    let names = tool_names(&catalog);
+    assert_eq!((names[0].len(), names[1]), (naming::SAFE_NAME, "demo_get_b"), "{names:?}");
+    assert_eq!(catalog.get(&long).unwrap().tool, names[0]);
 }
 
 #[test]
@@ -401,9 +414,4 @@ fn a_name_that_no_prefix_makes_legal() {
         Settings { pattern: Some("{endpoint}".into()), mode: Some(Mode::Single), ..Settings::default() };
     let (_, message) = refused(&adapter("demo", ""), &settings);
     assert!(message.contains("leaves no name for the one tool"), "{message}");
-    let long = "x".repeat(64);
-    let rest = format!("mode: discrete\noperations: {{ read: [{{ name: {long}, maps_to: GET /a }}] }}\n");
-    let found = check::check(&document(&rest), &Settings::default()).diagnostics;
-    assert!(found[0].message.ends_with("rename the operation"), "{found:#?}");
-    assert_eq!(found[0].pointer, "/operations/read/0/name");
 }

@@ -10,10 +10,13 @@ use mcpaql_core::response::Answer;
 use serde_json::{Map, Value};
 
 pub(crate) mod auth;
+mod closed;
 pub mod command;
 pub mod http;
 pub mod mcp;
 pub mod store;
+
+pub use closed::Closed;
 
 /// The arguments of one call, by parameter name.
 pub type Args = Map<String, Value>;
@@ -29,6 +32,8 @@ pub enum Target {
     Command(command::Runner),
     /// Another MCP server.
     Mcp(mcp::Proxy),
+    /// One that could not be opened.
+    Closed(Closed),
 }
 
 impl Target {
@@ -42,6 +47,7 @@ impl Target {
             Target::Store(store) => store.call(operation, args).await,
             Target::Command(runner) => runner.call(operation, args).await,
             Target::Mcp(server) => server.call(operation, args, caller).await,
+            Target::Closed(closed) => Err(closed.refuse()),
         }
     }
 }

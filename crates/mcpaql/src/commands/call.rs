@@ -15,7 +15,8 @@ use std::io::Read;
 pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
     let plan = Plan::new(std::slice::from_ref(&args.document), None, &Settings::default())?;
     let gateway = open_gateway(plan, args.data.clone()).await?;
-    let served = gateway.adapters().first().context("the document holds no adapter")?;
+    let shown = gateway.shown();
+    let served = shown.adapters().first().context("the document holds no adapter")?;
     let params = params(&args, served.catalog())?;
     let caller = Caller::nobody();
     let outcome = tokio::select! {

@@ -1,12 +1,9 @@
-//! Many adapters, one server: every tool of every adapter, each name leading to exactly one of them.
+//! What a gateway shows at one moment: never changed, only replaced. Each tool name leads to exactly one adapter.
 
-use crate::mcp::{Caller, Service};
 use crate::pipeline::Served;
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Catalog;
-use mcpaql_core::response::Reply;
 use mcpaql_core::surface::Tool;
-use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -16,16 +13,17 @@ const WHOLE: &str =
 const DISCRETE: &str = "Each tool of {about} is one operation and takes its parameters as arguments; the answer is JSON with `success` and either `data` or `error`.";
 const DISCOVER: &str = "Discover operations and their parameters with {\"operation\":\"introspect\",\"params\":{\"query\":\"operations\"}} on {about}.";
 
-/// The adapters of one server.
+/// The adapters of a server at one moment.
 #[derive(Debug)]
-pub struct Gateway {
-    adapters: Vec<Served>,
+pub struct Shown {
+    adapters: Vec<Arc<Served>>,
     tools: Arc<[Tool]>,
     routes: HashMap<String, usize>,
+    instructions: String,
 }
 
 /// Two adapters that would answer to the same tool name.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 #[error(
     "adapters {first} and {second} both name a tool '{tool}'; give one of them another name or a prefix of its own; \
      a prefix from MCP_AQL_TOOL_PREFIX, --prefix or the top of mcpaql.yaml applies to all"
@@ -39,52 +37,76 @@ pub struct Collision {
     pub second: String,
 }
 
-impl Gateway {
-    /// Puts adapters behind one server.
+impl Shown {
+    /// What those adapters show together.
     ///
     /// # Errors
-    /// Two adapters that share a tool name.
-    pub fn new(adapters: Vec<Served>) -> Result<Gateway, Collision> {
+    /// Two of them that share a tool name.
+    pub(super) fn new(adapters: Vec<Arc<Served>>) -> Result<Shown, Collision> {
         let routes = check_names(adapters.iter().map(|adapter| (adapter.catalog(), adapter.source())))?;
         let tools = adapters.iter().flat_map(|adapter| adapter.catalog().tools.iter().cloned()).collect();
-        Ok(Gateway { adapters, tools, routes })
+        let instructions = instructions(&adapters);
+        Ok(Shown { adapters, tools, routes, instructions })
+    }
+
+    /// Nothing at all.
+    pub(super) fn empty() -> Shown {
+        Shown {
+            adapters: Vec::new(),
+            tools: Arc::from([]),
+            routes: HashMap::new(),
+            instructions: String::new(),
+        }
+    }
+
+    /// The same with the list of tools that was shown before, where it is equal: whoever keeps something for a list need not
+    /// make it again.
+    pub(super) fn after(mut self, before: &Shown) -> Shown {
+        if self.tools == before.tools {
+            self.tools = Arc::clone(&before.tools);
+        }
+        self
     }
 
     /// The adapters, in order.
     #[must_use]
-    pub fn adapters(&self) -> &[Served] {
+    pub fn adapters(&self) -> &[Arc<Served>] {
         &self.adapters
     }
 
     /// Every tool, adapter by adapter.
     #[must_use]
-    pub fn tools(&self) -> Arc<[Tool]> {
-        Arc::clone(&self.tools)
+    pub fn tools(&self) -> &Arc<[Tool]> {
+        &self.tools
     }
 
     /// How to use the tools, in a sentence for each way they are used, for the client's model.
     #[must_use]
-    pub fn instructions(&self) -> String {
-        let catalogs = || self.adapters.iter().map(Served::catalog);
-        let served = |modes: &[Mode]| {
-            let names = catalogs().filter(|catalog| modes.contains(&catalog.mode));
-            names.map(|catalog| catalog.adapter.display_name.as_str()).collect::<Vec<_>>().join(", ")
-        };
-        let mut sentences = Vec::new();
-        let say = |about: String, what: &str| (!about.is_empty()).then(|| what.replace("{about}", &about));
-        sentences.extend(say(served(&[Mode::Semantic, Mode::All]), SPLIT));
-        sentences.extend(say(served(&[Mode::Single]), WHOLE));
-        sentences.extend(say(served(&[Mode::Discrete]), DISCRETE));
-        let introspect: Vec<&str> = catalogs().filter_map(Catalog::introspect_tool).collect();
-        sentences.extend(say(introspect.join(", "), DISCOVER));
-        sentences.join(" ")
+    pub fn instructions(&self) -> &str {
+        &self.instructions
     }
 
-    /// Runs one call; `None` when there is no such tool. Dropping the future stops the work.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
-        let adapter = self.routes.get(tool).and_then(|index| self.adapters.get(*index))?;
-        Some(adapter.call(tool, arguments, caller).await)
+    /// The adapter that answers to a tool name.
+    #[must_use]
+    pub fn adapter_of(&self, tool: &str) -> Option<&Arc<Served>> {
+        self.routes.get(tool).and_then(|index| self.adapters.get(*index))
     }
+}
+
+fn instructions(adapters: &[Arc<Served>]) -> String {
+    let catalogs = || adapters.iter().map(|adapter| adapter.catalog());
+    let served = |modes: &[Mode]| {
+        let names = catalogs().filter(|catalog| modes.contains(&catalog.mode));
+        names.map(|catalog| catalog.adapter.display_name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let mut sentences = Vec::new();
+    let say = |about: String, what: &str| (!about.is_empty()).then(|| what.replace("{about}", &about));
+    sentences.extend(say(served(&[Mode::Semantic, Mode::All]), SPLIT));
+    sentences.extend(say(served(&[Mode::Single]), WHOLE));
+    sentences.extend(say(served(&[Mode::Discrete]), DISCRETE));
+    let introspect: Vec<&str> = catalogs().filter_map(Catalog::introspect_tool).collect();
+    sentences.extend(say(introspect.join(", "), DISCOVER));
+    sentences.join(" ")
 }
 
 /// Which adapter, by position, answers to which tool name; aliases included.
@@ -111,23 +133,4 @@ pub fn check_names<'a>(
         }
     }
     Ok(routes)
-}
-
-impl Service for Gateway {
-    fn tools(&self) -> Arc<[Tool]> {
-        Gateway::tools(self)
-    }
-
-    fn instructions(&self) -> String {
-        Gateway::instructions(self)
-    }
-
-    fn call(
-        &self,
-        tool: &str,
-        arguments: Map<String, Value>,
-        caller: &Caller,
-    ) -> impl Future<Output = Option<Reply>> + Send {
-        Gateway::call(self, tool, arguments, caller)
-    }
 }

@@ -1,5 +1,8 @@
 //! Served adapters as a client meets them: one server, any modes, every fault of a parameter explained.
 
+mod live;
+mod swap;
+
 use crate::fixture::crypto;
 use crate::http::upstream::Upstream;
 use mcpaql_core::adapter::Mode;

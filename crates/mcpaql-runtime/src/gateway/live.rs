@@ -1,0 +1,204 @@
+//! Adapters behind which an MCP server runs: their state is the server's, and where the operations are the server's own tools,
+//! they follow what it says.
+//!
+//! What is known from an earlier time is served at once, so that tools are listed before the server has started and even when it
+//! cannot. Only a server of which nothing is known, or one that shall be eager, is started before somebody calls it.
+
+use super::slot::{Slot, State};
+use super::{FIRST_WAIT, Inner, LONGEST_WAIT};
+use crate::pipeline::Served;
+use crate::target::Target;
+use crate::target::mcp::Proxy;
+use crate::upstream::{self, Upstream};
+use mcpaql_core::adapter::{Auth, McpTarget};
+use mcpaql_core::capture::Capture;
+use mcpaql_core::catalog::Catalog;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+/// Makes a catalog of what a server said; else why there is none, in words that may be shown to anybody.
+pub type Compile = Arc<dyn Fn(&Capture) -> Result<Catalog, String> + Send + Sync>;
+/// Keeps what a server said for the next start.
+pub type Keep = Arc<dyn Fn(&Capture) + Send + Sync>;
+
+/// An MCP server whose own tools are the operations.
+pub struct Live {
+    /// How it is reached.
+    pub target: McpTarget,
+    /// How it is authenticated to.
+    pub auth: Auth,
+    /// What it said the last time.
+    pub last: Option<Capture>,
+    /// Makes a catalog of what it says.
+    pub compile: Compile,
+    /// Keeps what it says.
+    pub keep: Keep,
+}
+
+impl fmt::Debug for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Live").field("known", &self.last.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// A server behind a slot.
+#[derive(Debug, Clone)]
+pub(super) struct Behind {
+    pub(super) upstream: Upstream,
+    eager: bool,
+    /// Where the operations are the server's own tools.
+    tools: Option<Arc<Tools>>,
+}
+
+struct Tools {
+    compile: Compile,
+    keep: Keep,
+    /// What is served comes from this.
+    known: Mutex<Option<Capture>>,
+}
+
+impl fmt::Debug for Tools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tools")
+    }
+}
+
+impl Tools {
+    fn is_known(&self) -> bool {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}
+
+impl Behind {
+    /// The server of a document, whose operations are what the document says.
+    pub(super) fn fixed(upstream: Upstream, eager: bool) -> Behind {
+        Behind { upstream, eager, tools: None }
+    }
+
+    /// A server whose tools are the operations, and what is known of them.
+    pub(super) fn live(live: Live, upstream: Upstream) -> (Behind, Option<Catalog>) {
+        let Live { target, last, compile, keep, .. } = live;
+        let known = last.and_then(|last| {
+            let catalog = compile(&last).ok()?;
+            Some((last, catalog))
+        });
+        let (known, catalog) = known.unzip();
+        let tools = Tools { compile, keep, known: Mutex::new(known) };
+        (Behind { upstream, eager: target.eager, tools: Some(Arc::new(tools)) }, catalog)
+    }
+
+    pub(super) fn served(&self, catalog: Catalog, slot: &Slot) -> Arc<Served> {
+        let target = Target::Mcp(Proxy::over(self.upstream.clone()));
+        Arc::new(Served::new(catalog, target, slot.source()).counted_by(Arc::clone(slot.stats())))
+    }
+
+    pub(super) fn is_live(&self) -> bool {
+        self.tools.is_some()
+    }
+
+    fn is_known(&self) -> bool {
+        self.tools.as_ref().is_none_or(|tools| tools.is_known())
+    }
+
+    /// Asks the server for its tools, or only starts it where they do not matter.
+    async fn ask(&self) -> Result<Option<Capture>, upstream::UpstreamError> {
+        match self.tools {
+            Some(_) => self.upstream.capture().await.map(Some),
+            None => self.upstream.start().await.map(|()| None),
+        }
+    }
+
+    /// Serves what the server said, where that is news.
+    async fn take(&self, capture: Capture, gateway: &Weak<Inner>, slot: &Weak<Slot>) -> Result<(), String> {
+        let Some(tools) = self.tools.clone() else { return Ok(()) };
+        if tools.known.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(&capture) {
+            return Ok(());
+        }
+        let making = tokio::task::spawn_blocking(move || {
+            let catalog = (tools.compile)(&capture)?;
+            (tools.keep)(&capture);
+            *tools.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(capture);
+            Ok(catalog)
+        });
+        let catalog = making.await.unwrap_or_else(|_| Err("its tools cannot be read".to_owned()))?;
+        if let (Some(gateway), Some(slot)) = (gateway.upgrade(), slot.upgrade()) {
+            slot.serve(self.served(catalog, &slot));
+            gateway.show_again();
+        }
+        Ok(())
+    }
+}
+
+/// Follows a server for as long as its slot is there.
+pub(super) async fn follow(gateway: Weak<Inner>, slot: Weak<Slot>, behind: Behind) {
+    let (mut state, mut changed) = (behind.upstream.state(), behind.upstream.tools_changed());
+    let mut is_due = behind.eager || !behind.is_known();
+    let mut wait = FIRST_WAIT;
+    let mut again: Option<Duration> = None;
+    loop {
+        if is_due {
+            changed.mark_unchanged();
+            let outcome = match behind.ask().await {
+                Ok(Some(capture)) => behind.take(capture, &gateway, &slot).await,
+                Ok(None) => Ok(()),
+                Err(error) => Err(error.to_string()),
+            };
+            // What the start changed is no news any more, unless the server has ended since.
+            let outcome = match &*state.borrow_and_update() {
+                upstream::State::Failed { reason } => outcome.and(Err(reason.clone())),
+                _ => outcome,
+            };
+            let Some(slot) = slot.upgrade() else { return };
+            match outcome {
+                Ok(()) => {
+                    (again, wait) = (None, FIRST_WAIT);
+                    slot.fare(State::Ready);
+                }
+                Err(reason) => {
+                    slot.fare(State::Failing { reason });
+                    // One that is known is started by whoever calls it.
+                    again = (behind.eager || !behind.is_known()).then_some(wait);
+                    wait = (wait * 2).min(LONGEST_WAIT);
+                }
+            }
+        }
+        tokio::select! {
+            told = changed.changed() => match told {
+                Ok(()) => is_due = true,
+                Err(_) => return,
+            },
+            told = state.changed() => {
+                if told.is_err() {
+                    return;
+                }
+                let now = state.borrow_and_update().clone();
+                let Some(slot) = slot.upgrade() else { return };
+                is_due = note(&slot, now, &behind);
+            }
+            () = pause(again) => is_due = true,
+        }
+    }
+}
+
+/// Notes how the server is doing; true when it should be asked for its tools.
+fn note(slot: &Slot, now: upstream::State, behind: &Behind) -> bool {
+    match now {
+        upstream::State::Idle => {}
+        upstream::State::Starting => slot.fare(State::Starting),
+        upstream::State::Running { .. } if behind.is_live() => return true,
+        upstream::State::Running { .. } => slot.fare(State::Ready),
+        upstream::State::Failed { reason } => {
+            slot.fare(State::Failing { reason });
+            return behind.eager;
+        }
+    }
+    false
+}
+
+async fn pause(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,427 @@
+//! Many adapters, one server: every tool of every adapter, each name leading to exactly one of them.
+//!
+//! What always holds:
+//! - what is shown at one moment is one immutable [`Shown`]; a call runs on the adapter it found there, whatever is shown later;
+//! - an adapter that cannot be opened keeps its tools, answers with what is wrong, and is tried again; no other notices;
+//! - the tools of a running MCP server never take the name of another adapter's;
+//! - adding or losing an adapter never renames the tools of another;
+//! - clients are told when the list of tools has become different, and only then.
+
+mod live;
+mod shown;
+mod slot;
+mod stats;
+
+pub use live::{Compile, Keep, Live};
+pub use shown::{Collision, Shown, check_names};
+pub use slot::{Slot, State};
+pub use stats::{Count, Latency, Stats};
+
+use crate::environment::Environment;
+use crate::mcp::{Caller, Service};
+use crate::open::{self, OpenError};
+use crate::pipeline::Served;
+use crate::target::Target;
+use crate::upstream::Upstream;
+use live::Behind;
+use mcpaql_core::adapter;
+use mcpaql_core::catalog::Catalog;
+use mcpaql_core::response::Reply;
+use mcpaql_core::surface::Tool;
+use serde_json::{Map, Value};
+use slot::Work;
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How long to wait before something that failed is tried again; it doubles each time.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// The adapters of one server. Clones are the same gateway.
+#[derive(Debug, Clone)]
+pub struct Gateway {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    shown: RwLock<Arc<Shown>>,
+    slots: Mutex<Vec<Arc<Slot>>>,
+    changes: watch::Sender<()>,
+    moved: watch::Sender<()>,
+    opening: Opening,
+}
+
+/// What adapters are opened with.
+#[derive(Clone)]
+pub struct Opening {
+    /// Folder of the stores.
+    pub data: Option<PathBuf>,
+    /// Where variables are looked up.
+    pub environment: Environment,
+}
+
+impl fmt::Debug for Opening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opening").field("data", &self.data).finish_non_exhaustive()
+    }
+}
+
+/// One adapter as it shall be served.
+#[derive(Debug)]
+pub struct Member {
+    /// Tells it from any other: two members with one key are the same adapter, made from the same text.
+    pub key: String,
+    /// The adapter's name.
+    pub name: String,
+    /// The name of the document, or of whatever it comes from.
+    pub source: String,
+    /// What it is made from.
+    pub making: Making,
+}
+
+/// What an adapter is made from.
+#[derive(Debug)]
+pub enum Making {
+    /// The gateway has one with that key and goes on serving it.
+    Kept,
+    /// It is open already.
+    Opened(Box<Served>),
+    /// To be opened; where that fails it is served all the same, and tried again.
+    Compiled(Box<Catalog>),
+    /// A running MCP server, whose own tools are its operations.
+    Live(Box<Live>),
+    /// It cannot be served at all and is only reported.
+    Broken {
+        /// In words that may be shown to anybody.
+        reason: String,
+    },
+}
+
+impl Gateway {
+    /// Puts open adapters behind one server.
+    ///
+    /// # Errors
+    /// Two adapters that share a tool name.
+    pub fn new(adapters: Vec<Served>) -> Result<Gateway, Collision> {
+        let opening = Opening { data: None, environment: Arc::new(|_| None) };
+        let gateway = Gateway::empty(opening);
+        let slots = adapters.into_iter().enumerate().map(|(index, served)| {
+            let name = served.catalog().adapter.name.clone();
+            let identity = (index.to_string(), name, served.source().to_owned());
+            gateway.opened(identity, served, Arc::default())
+        });
+        gateway.inner.show(slots.collect())?;
+        Ok(gateway)
+    }
+
+    /// Opens adapters and puts them behind one server. To be called in a runtime.
+    ///
+    /// # Errors
+    /// Two adapters that share a tool name.
+    pub async fn open(members: Vec<Member>, opening: Opening) -> Result<Gateway, Collision> {
+        let gateway = Gateway::empty(opening);
+        gateway.replace(members).await?;
+        Ok(gateway)
+    }
+
+    /// Serves these adapters from now on. What is under way ends on the old ones; one that is kept notices nothing.
+    ///
+    /// # Errors
+    /// Two adapters that share a tool name; then everything stays as it was.
+    pub async fn replace(&self, members: Vec<Member>) -> Result<(), Collision> {
+        let before = self.slots();
+        let mut slots = Vec::with_capacity(members.len());
+        for member in members {
+            slots.push(self.slot(member, &before).await);
+        }
+        let is_new =
+            |slot: &Arc<Slot>, known: &[Arc<Slot>]| !known.iter().any(|other| Arc::ptr_eq(slot, other));
+        self.inner.show(slots.clone())?;
+        for slot in slots.iter().filter(|slot| is_new(slot, &before)) {
+            self.start(slot);
+        }
+        self.inner.moved.send_replace(());
+        Ok(())
+    }
+
+    fn empty(opening: Opening) -> Gateway {
+        let inner = Inner {
+            shown: RwLock::new(Arc::new(Shown::empty())),
+            slots: Mutex::default(),
+            changes: watch::Sender::default(),
+            moved: watch::Sender::default(),
+            opening,
+        };
+        Gateway { inner: Arc::new(inner) }
+    }
+
+    /// The slot for a member; nothing goes on behind it yet.
+    async fn slot(&self, member: Member, before: &[Arc<Slot>]) -> Arc<Slot> {
+        let Member { key, name, source, making } = member;
+        // What was counted belongs to the adapter's name, whatever becomes of its document.
+        let stats = before.iter().find(|slot| slot.name() == name).map(|slot| Arc::clone(slot.stats()));
+        let stats = stats.unwrap_or_default();
+        let known = before.iter().find(|slot| slot.key() == key).cloned();
+        let identity = (key, name, source);
+        match making {
+            Making::Opened(served) => self.opened(identity, *served, stats),
+            Making::Compiled(catalog) => self.compiled(identity, Arc::new(*catalog), stats).await,
+            Making::Live(live) => self.live(identity, *live, stats),
+            Making::Kept => known.unwrap_or_else(|| {
+                let reason = "it is not there any more; start the server again".to_owned();
+                self.broken(identity, reason, stats)
+            }),
+            Making::Broken { reason } => self.broken(identity, reason, stats),
+        }
+    }
+
+    fn opened(&self, identity: (String, String, String), served: Served, stats: Arc<Stats>) -> Arc<Slot> {
+        let work = match (served.target(), &served.catalog().adapter.target) {
+            (Target::Mcp(proxy), adapter::Target::Mcp(target)) => {
+                Work::Follow(Behind::fixed(proxy.upstream().clone(), target.eager))
+            }
+            _ => Work::None,
+        };
+        let slot = self.inner.slot(identity, Arc::clone(&stats), work);
+        slot.serve(Arc::new(served.counted_by(stats)));
+        slot.fare(State::Ready);
+        slot
+    }
+
+    fn live(&self, identity: (String, String, String), live: Live, stats: Arc<Stats>) -> Arc<Slot> {
+        let upstream = match Upstream::new(&live.target, &live.auth, &self.inner.opening.environment) {
+            Ok(upstream) => upstream,
+            Err(error) => return self.broken(identity, error.to_string(), stats),
+        };
+        let (behind, catalog) = Behind::live(live, upstream);
+        let slot = self.inner.slot(identity, stats, Work::Follow(behind.clone()));
+        if let Some(catalog) = catalog {
+            slot.serve(behind.served(catalog, &slot));
+            slot.fare(State::Ready);
+        }
+        slot
+    }
+
+    fn broken(&self, identity: (String, String, String), reason: String, stats: Arc<Stats>) -> Arc<Slot> {
+        let slot = self.inner.slot(identity, stats, Work::None);
+        slot.fare(State::Failing { reason });
+        slot
+    }
+
+    async fn compiled(
+        &self,
+        identity: (String, String, String),
+        catalog: Arc<Catalog>,
+        stats: Arc<Stats>,
+    ) -> Arc<Slot> {
+        let source = identity.2.clone();
+        match self.inner.open(&catalog, &source).await {
+            Ok(served) => self.opened(identity, served, stats),
+            Err(error) => {
+                let slot = self.inner.slot(identity, Arc::clone(&stats), Work::Open(Arc::clone(&catalog)));
+                let served = Served::closed(catalog, source, &error).counted_by(stats);
+                slot.serve(Arc::new(served));
+                slot.fare_because(failing(&error), &error.to_string());
+                slot
+            }
+        }
+    }
+
+    /// Begins what goes on behind a slot.
+    fn start(&self, slot: &Arc<Slot>) {
+        let gateway = Arc::downgrade(&self.inner);
+        match &slot.work {
+            Work::None => {}
+            Work::Follow(behind) => {
+                slot.keep_going(live::follow(gateway, Arc::downgrade(slot), behind.clone()));
+            }
+            Work::Open(catalog) => {
+                slot.keep_going(open_again(gateway, Arc::downgrade(slot), Arc::clone(catalog)));
+            }
+        }
+    }
+
+    /// Ends the servers behind the adapters; whoever calls one later starts it again.
+    pub async fn close(&self) {
+        for slot in self.slots() {
+            if let Some(served) = slot.served()
+                && let Target::Mcp(proxy) = served.target()
+            {
+                proxy.upstream().close().await;
+            } else if let Some(behind) = slot.behind() {
+                behind.upstream.close().await;
+            }
+        }
+    }
+
+    /// What is shown now.
+    #[must_use]
+    pub fn shown(&self) -> Arc<Shown> {
+        self.inner.shown()
+    }
+
+    /// Every adapter's place, in order, those that cannot be served included.
+    #[must_use]
+    pub fn slots(&self) -> Vec<Arc<Slot>> {
+        self.inner.slots().clone()
+    }
+
+    /// Whether the adapter with that key is served here.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.inner.slots().iter().any(|slot| slot.key() == key)
+    }
+
+    /// Every tool, adapter by adapter.
+    #[must_use]
+    pub fn tools(&self) -> Arc<[Tool]> {
+        Arc::clone(self.shown().tools())
+    }
+
+    /// How to use the tools, for the client's model.
+    #[must_use]
+    pub fn instructions(&self) -> String {
+        self.shown().instructions().to_owned()
+    }
+
+    /// Signals whenever an adapter comes, goes or fares otherwise.
+    #[must_use]
+    pub fn moved(&self) -> watch::Receiver<()> {
+        self.inner.moved.subscribe()
+    }
+
+    /// Runs one call; `None` when there is no such tool. Dropping the future stops the work.
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
+        // Only the adapter is held: what else was shown may go while the call runs.
+        let adapter = self.shown().adapter_of(tool).cloned()?;
+        Some(adapter.call(tool, arguments, caller).await)
+    }
+}
+
+impl Inner {
+    fn shown(&self) -> Arc<Shown> {
+        Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Vec<Arc<Slot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn slot(&self, identity: (String, String, String), stats: Arc<Stats>, work: Work) -> Arc<Slot> {
+        Arc::new(Slot::new(identity, stats, self.moved.clone(), work))
+    }
+
+    async fn open(&self, catalog: &Arc<Catalog>, source: &str) -> Result<Served, OpenError> {
+        let Opening { data, environment } = &self.opening;
+        open::open(Arc::clone(catalog), source, data.as_deref(), environment).await
+    }
+
+    /// Shows what these slots serve.
+    fn show(&self, slots: Vec<Arc<Slot>>) -> Result<(), Collision> {
+        let mut present = self.slots();
+        self.publish(&slots)?;
+        *present = slots;
+        Ok(())
+    }
+
+    /// Shows what the present slots serve now.
+    fn show_again(&self) {
+        let present = self.slots();
+        if let Err(collision) = self.publish(&present) {
+            tracing::warn!(%collision, "the tools stay as they were");
+        }
+    }
+
+    /// The caller holds the slots, so that no two publish together.
+    fn publish(&self, slots: &[Arc<Slot>]) -> Result<(), Collision> {
+        let before = self.shown();
+        let shown = Shown::new(unshadowed(slots))?.after(&before);
+        let is_different = !Arc::ptr_eq(shown.tools(), before.tools());
+        *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shown);
+        if is_different {
+            self.changes.send_replace(());
+        }
+        Ok(())
+    }
+}
+
+/// What these slots serve, without running servers whose tools would take names that are taken: what a server says may not
+/// keep anything else from being served.
+fn unshadowed(slots: &[Arc<Slot>]) -> Vec<Arc<Served>> {
+    let is_live = |slot: &Slot| slot.behind().is_some_and(Behind::is_live);
+    let serving: Vec<(&Arc<Slot>, Arc<Served>)> =
+        slots.iter().filter_map(|slot| Some((slot, slot.served()?))).collect();
+    let mut taken: HashMap<String, String> = HashMap::new();
+    for (slot, served) in serving.iter().filter(|(slot, _)| !is_live(slot)) {
+        let names = served.catalog().tool_names();
+        taken.extend(names.map(|tool| (tool.to_owned(), slot.name().to_owned())));
+    }
+    let mut shown = Vec::with_capacity(serving.len());
+    for (slot, served) in &serving {
+        if is_live(slot) {
+            let clash = served.catalog().tool_names().find_map(|tool| Some((tool, taken.get(tool)?)));
+            if let Some((tool, other)) = clash {
+                slot.shadow(Some(format!(
+                    "the adapter '{other}' has a tool '{tool}' already; give one of them a `name` or `prefix` of its own"
+                )));
+                continue;
+            }
+            slot.shadow(None);
+            let names = served.catalog().tool_names();
+            taken.extend(names.map(|tool| (tool.to_owned(), slot.name().to_owned())));
+        }
+        shown.push(Arc::clone(served));
+    }
+    shown
+}
+
+fn failing(error: &OpenError) -> State {
+    State::Failing { reason: error.told() }
+}
+
+/// Tries to open a target until it is open.
+async fn open_again(gateway: Weak<Inner>, slot: Weak<Slot>, catalog: Arc<Catalog>) {
+    let mut wait = FIRST_WAIT;
+    loop {
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(LONGEST_WAIT);
+        let (Some(gateway), Some(slot)) = (gateway.upgrade(), slot.upgrade()) else { return };
+        match gateway.open(&catalog, slot.source()).await {
+            Ok(served) => {
+                slot.serve(Arc::new(served.counted_by(Arc::clone(slot.stats()))));
+                gateway.show_again();
+                slot.fare(State::Ready);
+                return;
+            }
+            Err(error) => slot.fare_because(failing(&error), &error.to_string()),
+        }
+    }
+}
+
+impl Service for Gateway {
+    fn tools(&self) -> Arc<[Tool]> {
+        Gateway::tools(self)
+    }
+
+    fn instructions(&self) -> String {
+        Gateway::instructions(self)
+    }
+
+    fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        caller: &Caller,
+    ) -> impl Future<Output = Option<Reply>> + Send {
+        Gateway::call(self, tool, arguments, caller)
+    }
+
+    fn changes(&self) -> Option<watch::Receiver<()>> {
+        Some(self.inner.changes.subscribe())
+    }
+}

@@ -1,0 +1,189 @@
+//! One adapter's place in a gateway: what is served there now, how it fares, and the work that keeps it going.
+//!
+//! A slot outlives what is served in it: a target that is opened later, or a server that lists other tools, changes what is
+//! served, not the slot.
+
+use super::live::Behind;
+use super::stats::Stats;
+use crate::pipeline::Served;
+use mcpaql_core::catalog::Catalog;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::SystemTime;
+use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How an adapter fares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// It is being opened or started for the first time.
+    Starting,
+    /// It can be called.
+    Ready,
+    /// It cannot be called, or not wholly; it is tried again.
+    Failing {
+        /// In words that may be shown to anybody.
+        reason: String,
+    },
+}
+
+impl State {
+    /// The word in reports.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            State::Starting => "starting",
+            State::Ready => "ready",
+            State::Failing { .. } => "failing",
+        }
+    }
+
+    /// Why it fails.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            State::Failing { reason } => Some(reason),
+            State::Starting | State::Ready => None,
+        }
+    }
+}
+
+/// One adapter's place.
+#[derive(Debug)]
+pub struct Slot {
+    key: String,
+    name: String,
+    source: String,
+    stats: Arc<Stats>,
+    served: RwLock<Option<Arc<Served>>>,
+    fares: RwLock<(State, SystemTime)>,
+    /// Why it is not shown, while another adapter has the names that it wants.
+    shadowed: RwLock<Option<String>>,
+    moved: watch::Sender<()>,
+    pub(super) work: Work,
+    task: Mutex<Option<AbortOnDropHandle<()>>>,
+}
+
+/// What goes on behind a slot.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// Nothing: it is served as it is, or not at all.
+    None,
+    /// The target could not be opened and is tried again.
+    Open(Arc<Catalog>),
+    /// An MCP server.
+    Follow(Behind),
+}
+
+impl Slot {
+    pub(super) fn new(
+        (key, name, source): (String, String, String),
+        stats: Arc<Stats>,
+        moved: watch::Sender<()>,
+        work: Work,
+    ) -> Slot {
+        Slot {
+            key,
+            name,
+            source,
+            stats,
+            served: RwLock::new(None),
+            fares: RwLock::new((State::Starting, SystemTime::now())),
+            shadowed: RwLock::new(None),
+            moved,
+            work,
+            task: Mutex::new(None),
+        }
+    }
+
+    /// Tells it from any other adapter that could be served here.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The adapter's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name of the document, or of whatever it comes from.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// How its calls have gone.
+    #[must_use]
+    pub fn stats(&self) -> &Arc<Stats> {
+        &self.stats
+    }
+
+    /// What is served here now.
+    #[must_use]
+    pub fn served(&self) -> Option<Arc<Served>> {
+        self.served.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How it fares, and since when.
+    #[must_use]
+    pub fn state(&self) -> (State, SystemTime) {
+        let (state, since) = self.fares.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match &*self.shadowed.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(reason) => (State::Failing { reason: reason.clone() }, since),
+            None => (state, since),
+        }
+    }
+
+    pub(super) fn serve(&self, served: Arc<Served>) {
+        *self.served.write().unwrap_or_else(PoisonError::into_inner) = Some(served);
+    }
+
+    /// Notes how it fares, and tells whoever watches when that is news.
+    pub(super) fn fare(&self, state: State) {
+        self.fare_because(state, "");
+    }
+
+    /// The same with what only the log may show.
+    pub(super) fn fare_because(&self, state: State, cause: &str) {
+        let mut fares = self.fares.write().unwrap_or_else(PoisonError::into_inner);
+        if fares.0 == state {
+            return;
+        }
+        if let Some(reason) = state.reason() {
+            tracing::warn!(adapter = %self.name, source = %self.source, reason, cause, "adapter fails");
+        } else if fares.0.reason().is_some() && state == State::Ready {
+            tracing::info!(adapter = %self.name, "adapter works again");
+        }
+        *fares = (state, SystemTime::now());
+        drop(fares);
+        self.moved.send_replace(());
+    }
+
+    pub(super) fn shadow(&self, reason: Option<String>) {
+        let mut shadowed = self.shadowed.write().unwrap_or_else(PoisonError::into_inner);
+        if *shadowed == reason {
+            return;
+        }
+        if let Some(reason) = &reason {
+            tracing::warn!(adapter = %self.name, reason, "adapter is not shown");
+        }
+        *shadowed = reason;
+        drop(shadowed);
+        self.moved.send_replace(());
+    }
+
+    /// The MCP server behind it.
+    pub(super) fn behind(&self) -> Option<&Behind> {
+        match &self.work {
+            Work::Follow(behind) => Some(behind),
+            Work::None | Work::Open(_) => None,
+        }
+    }
+
+    /// Goes on with `work` until the slot is gone.
+    pub(super) fn keep_going(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let task = AbortOnDropHandle::new(tokio::spawn(work));
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    }
+}

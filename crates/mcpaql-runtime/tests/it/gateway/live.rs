@@ -1,0 +1,169 @@
+//! MCP servers behind a gateway: their tools follow what they say, and what they do harms nobody else.
+
+use super::swap::{nowhere, reads, tools};
+use crate::fixture::{Fixture, Serving, crypto, http, in_time, loopback, tool};
+use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
+use mcpaql_core::capture::Capture;
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::check;
+use mcpaql_core::policy::Hints;
+use mcpaql_core::source::Source;
+use mcpaql_runtime::gateway::{Gateway, Live, Making, Member, State};
+use mcpaql_runtime::mcp::{Caller, Service};
+use mcpaql_runtime::serve::HttpOptions;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+
+/// Every tool as an operation that reads and has a tool of its own.
+fn compile(name: &str, capture: &Capture) -> Result<Catalog, String> {
+    let operations: Vec<Value> =
+        capture.tools.iter().map(|tool| json!({"name": tool["name"], "tool": tool["name"]})).collect();
+    let document = json!({
+        "name": name, "type": "adapter", "version": "1.0.0", "description": "A server", "mode": "discrete",
+        "target": {"transport": "mcp", "url": "http://127.0.0.1:1/mcp"},
+        "operations": {"read": operations},
+    });
+    let checked = check::check(&Source::new("live.json", document.to_string()), &Settings::default());
+    checked.catalog.ok_or_else(|| format!("{:?}", checked.diagnostics))
+}
+
+/// What was kept.
+type Kept = Arc<Mutex<Vec<Capture>>>;
+
+fn live(name: &'static str, addr: SocketAddr, last: Option<Capture>) -> (Member, Kept) {
+    crypto();
+    let kept = Kept::default();
+    let keeping = Arc::clone(&kept);
+    let url = format!("http://{addr}/mcp");
+    let live = Live {
+        target: McpTarget::new(McpLink::Url { url, headers: Default::default(), allow_http: false }),
+        auth: Auth::None,
+        last,
+        compile: Arc::new(move |capture| compile(name, capture)),
+        keep: Arc::new(move |capture| keeping.lock().unwrap().push(capture.clone())),
+    };
+    let member = Member {
+        key: name.into(),
+        name: name.into(),
+        source: "mcpaql.yaml".into(),
+        making: Making::Live(Box::new(live)),
+    };
+    (member, kept)
+}
+
+fn said(names: &[&str]) -> Capture {
+    let tools = names.iter().map(|name| json!({"name": name, "inputSchema": {"type": "object"}})).collect();
+    Capture { tools, ..Capture::default() }
+}
+
+async fn until(gateway: &Gateway, reached: impl Fn(&Gateway) -> bool) {
+    let mut moved = gateway.moved();
+    let mut changes = gateway.changes().unwrap();
+    while !reached(gateway) {
+        let news = async {
+            tokio::select! {
+                _ = moved.changed() => {}
+                _ = changes.changed() => {}
+            }
+        };
+        in_time(news).await;
+    }
+}
+
+async fn echo(gateway: &Gateway, tool: &str) -> Value {
+    let reply = in_time(gateway.call(tool, serde_json::Map::new(), &Caller::nobody())).await.unwrap();
+    serde_json::from_str(&reply.text).unwrap()
+}
+
+fn is(gateway: &Gateway, slot: usize, state: &str) -> bool {
+    gateway.slots()[slot].state().0.as_str() == state
+}
+
+/// An address where nobody listens.
+async fn nobody() -> SocketAddr {
+    let (addr, serving) = http(&Fixture::new(), loopback()).await;
+    stop(serving).await;
+    addr
+}
+
+async fn stop(serving: Serving) {
+    serving.shutdown.cancel();
+    serving.stopped().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_nothing_is_known_of_is_asked_and_its_tools_appear() {
+    let (addr, _serving) = http(&Fixture::new(), loopback()).await;
+    let (member, kept) = live("far", addr, None);
+    let gateway = Gateway::open(vec![reads("near"), member], nowhere()).await.unwrap();
+    let mut changes = gateway.changes().unwrap();
+    assert_eq!(tools(&gateway), ["near_mcpaql_create", "near_mcpaql_read"]);
+    in_time(changes.changed()).await.unwrap();
+    assert_eq!(tools(&gateway)[2..], ["far_zeta", "far_echo", "far_fail", "far_panic", "far_wait"]);
+    until(&gateway, |gateway| is(gateway, 1, "ready")).await;
+    assert_eq!(echo(&gateway, "far_echo").await["success"], true);
+    assert_eq!(kept.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn tools_follow_the_server() {
+    let service = Fixture::new();
+    let (addr, _serving) = http(&service, loopback()).await;
+    let (member, kept) = live("far", addr, None);
+    let gateway = Gateway::open(vec![member], nowhere()).await.unwrap();
+    until(&gateway, |gateway| gateway.tools().len() == 5).await;
+    service.swap([tool("echo", READS), tool("fresh", READS)]);
+    until(&gateway, |gateway| tools(gateway) == ["far_echo", "far_fresh"]).await;
+    assert_eq!(kept.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_known_is_listed_before_the_server_is_there() {
+    let (member, _) = live("far", nobody().await, Some(said(&["echo"])));
+    let gateway = Gateway::open(vec![member, reads("near")], nowhere()).await.unwrap();
+    assert_eq!(tools(&gateway)[0], "far_echo");
+    let answer = echo(&gateway, "far_echo").await;
+    assert_eq!(answer["error"]["code"], "TRANSPORT_CONNECTION_FAILED", "{answer}");
+    until(&gateway, |gateway| is(gateway, 0, "failing")).await;
+    assert_eq!(tools(&gateway)[0], "far_echo", "its tools stay");
+    assert_eq!(gateway.slots()[1].state().0, State::Ready);
+}
+
+#[tokio::test]
+async fn what_was_known_is_corrected_once_the_server_runs() {
+    let (addr, _serving) = http(&Fixture::new(), loopback()).await;
+    let (member, _) = live("far", addr, Some(said(&["echo", "gone"])));
+    let gateway = Gateway::open(vec![member], nowhere()).await.unwrap();
+    assert_eq!(tools(&gateway), ["far_echo", "far_gone"]);
+    assert_eq!(echo(&gateway, "far_echo").await["success"], true);
+    until(&gateway, |gateway| gateway.tools().len() == 5).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_yet_is_tried_again() {
+    let addr = nobody().await;
+    let (member, _) = live("far", addr, None);
+    let gateway = Gateway::open(vec![member], nowhere()).await.unwrap();
+    until(&gateway, |gateway| is(gateway, 0, "failing")).await;
+    assert!(tools(&gateway).is_empty());
+    let (_, _serving) = http(&Fixture::new(), HttpOptions::new(addr)).await;
+    until(&gateway, |gateway| gateway.tools().len() == 5 && is(gateway, 0, "ready")).await;
+}
+
+#[tokio::test]
+async fn a_server_never_takes_the_name_of_another_adapters_tool() {
+    let service = Fixture::new();
+    let (addr, _serving) = http(&service, loopback()).await;
+    let (member, _) = live("near", addr, Some(said(&["mcpaql_read"])));
+    // First in order, and still the one that gives way.
+    let gateway = Gateway::open(vec![member, reads("near")], nowhere()).await.unwrap();
+    assert_eq!(tools(&gateway), ["near_mcpaql_create", "near_mcpaql_read"]);
+    let (state, _) = gateway.slots()[0].state();
+    assert!(state.reason().unwrap().contains("'near_mcpaql_read'"), "{state:?}");
+    gateway.replace(vec![Member { making: Making::Kept, ..live("near", addr, None).0 }]).await.unwrap();
+    assert_eq!(tools(&gateway), ["near_mcpaql_read"], "it is shown when the name is free");
+    assert_eq!(gateway.slots()[0].state().0, State::Ready);
+}

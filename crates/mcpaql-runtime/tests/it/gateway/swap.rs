@@ -1,0 +1,178 @@
+//! What is served changes while the server runs: nobody who did not change notices.
+
+use super::{READS, adapter};
+use crate::fixture::{crypto, in_time};
+use axum::Router;
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::check;
+use mcpaql_core::source::Source;
+use mcpaql_runtime::environment::Environment;
+use mcpaql_runtime::gateway::{Gateway, Making, Member, Opening, State};
+use mcpaql_runtime::mcp::{Caller, Service};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+fn compiled(source: &Source) -> Making {
+    crypto();
+    let checked = check::check(source, &Settings::default());
+    let catalog: Catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    Making::Compiled(Box::new(catalog))
+}
+
+fn member(key: &str, name: &str, making: Making) -> Member {
+    Member { key: key.into(), name: name.into(), source: format!("{name}.yaml"), making }
+}
+
+pub(super) fn reads(name: &str) -> Member {
+    member(name, name, compiled(&adapter(name, READS)))
+}
+
+fn opening(environment: Environment) -> Opening {
+    Opening { data: None, environment }
+}
+
+pub(super) fn nowhere() -> Opening {
+    opening(Arc::new(|_| None))
+}
+
+async fn call(gateway: &Gateway, tool: &str, operation: &str) -> Option<Value> {
+    let arguments = json!({"operation": operation}).as_object().cloned().unwrap_or_else(Map::new);
+    let reply = in_time(gateway.call(tool, arguments, &Caller::nobody())).await?;
+    Some(serde_json::from_str(&reply.text).unwrap())
+}
+
+pub(super) fn tools(gateway: &Gateway) -> Vec<String> {
+    gateway.tools().iter().map(|tool| tool.name.clone()).collect()
+}
+
+/// An API that keeps every request waiting.
+struct Slow {
+    url: String,
+    asked: Arc<Semaphore>,
+    gate: Arc<Semaphore>,
+}
+
+impl Slow {
+    async fn start() -> Slow {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (asked, gate) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        let (ask, open) = (Arc::clone(&asked), Arc::clone(&gate));
+        let router = Router::new().fallback(move || async move {
+            ask.add_permits(1);
+            open.acquire().await.unwrap().forget();
+            "late"
+        });
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Slow { url, asked, gate }
+    }
+
+    fn member(&self, key: &str) -> Member {
+        let rest = READS.replace("https://api.example.com", &self.url);
+        member(key, "slow", compiled(&adapter("slow", &rest)))
+    }
+}
+
+#[tokio::test]
+async fn a_running_call_ends_on_the_adapter_it_began_on() {
+    let slow = Slow::start().await;
+    let gateway = Gateway::open(vec![slow.member("one")], nowhere()).await.unwrap();
+    let running = tokio::spawn({
+        let gateway = gateway.clone();
+        async move { call(&gateway, "slow_mcpaql_read", "get_thing").await }
+    });
+    in_time(slow.asked.acquire()).await.unwrap().forget();
+    gateway.replace(vec![reads("other")]).await.unwrap();
+    assert_eq!(tools(&gateway), ["other_mcpaql_create", "other_mcpaql_read"]);
+    assert_eq!(call(&gateway, "slow_mcpaql_read", "get_thing").await, None);
+    slow.gate.add_permits(1);
+    assert_eq!(running.await.unwrap().unwrap()["data"], "late");
+}
+
+#[tokio::test]
+async fn clients_are_told_when_the_tools_differ_and_only_then() {
+    let gateway = Gateway::open(vec![reads("first")], nowhere()).await.unwrap();
+    let mut changes = gateway.changes().unwrap();
+    let before = gateway.tools();
+    gateway.replace(vec![reads("first")]).await.unwrap();
+    assert!(!changes.has_changed().unwrap());
+    assert!(Arc::ptr_eq(&before, &gateway.tools()), "an equal list is the same list");
+    gateway.replace(vec![reads("first"), reads("second")]).await.unwrap();
+    assert!(changes.has_changed().unwrap());
+    changes.mark_unchanged();
+    assert_eq!(tools(&gateway)[..2], ["first_mcpaql_create", "first_mcpaql_read"]);
+}
+
+#[tokio::test]
+async fn an_adapter_that_is_kept_is_the_same_one_and_goes_on_counting() {
+    let gateway = Gateway::open(vec![reads("first"), reads("second")], nowhere()).await.unwrap();
+    call(&gateway, "first_mcpaql_read", "introspect").await.unwrap();
+    let before = gateway.slots();
+    assert!(gateway.has("first") && !gateway.has("third"));
+    gateway.replace(vec![reads("third"), member("first", "first", Making::Kept)]).await.unwrap();
+    let after = gateway.slots();
+    assert!(Arc::ptr_eq(&before[0], &after[1]));
+    assert_eq!(after[1].stats().count().calls, 1);
+    // One that was made anew under its old name goes on counting too.
+    gateway.replace(vec![member("other key", "first", compiled(&adapter("first", READS)))]).await.unwrap();
+    call(&gateway, "first_mcpaql_read", "introspect").await.unwrap();
+    assert_eq!(gateway.slots()[0].stats().count().calls, 2);
+}
+
+#[tokio::test]
+async fn adapters_that_share_a_name_change_nothing() {
+    let gateway = Gateway::open(vec![reads("first")], nowhere()).await.unwrap();
+    let twins = vec![reads("twin"), member("b", "twin", compiled(&adapter("twin", READS)))];
+    let error = gateway.replace(twins).await.unwrap_err();
+    assert!(error.to_string().contains("both name a tool 'twin_mcpaql_create'"), "{error}");
+    assert_eq!(tools(&gateway), ["first_mcpaql_create", "first_mcpaql_read"]);
+    assert!(gateway.has("first"));
+}
+
+const UNSET: &str = "target: { transport: native, protocol: command, cwd: \"${env:WHERE}\" }
+operations:
+  read: [{ name: get_thing, command: [echo, thing] }]
+";
+
+#[tokio::test]
+async fn an_adapter_that_cannot_be_opened_says_so_and_comes_back() {
+    let set = Arc::new(AtomicBool::new(false));
+    let known = Arc::clone(&set);
+    let environment: Environment =
+        Arc::new(move |name| (name == "WHERE" && known.load(Ordering::SeqCst)).then(|| ".".to_owned()));
+    let lame = member("lame", "lame", compiled(&adapter("lame", UNSET)));
+    let gateway = Gateway::open(vec![lame, reads("sound")], opening(environment)).await.unwrap();
+    let slot = Arc::clone(&gateway.slots()[0]);
+
+    // Everything but the calls works, and the neighbour does not notice.
+    assert_eq!(tools(&gateway), ["lame_mcpaql_read", "sound_mcpaql_create", "sound_mcpaql_read"]);
+    let answer = call(&gateway, "lame_mcpaql_read", "get_thing").await.unwrap();
+    assert_eq!(answer["error"]["code"], "INTERNAL_ERROR", "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("'lame'") && message.contains("WHERE"), "{message}");
+    assert_eq!(call(&gateway, "lame_mcpaql_read", "introspect").await.unwrap()["success"], true);
+    assert_eq!(call(&gateway, "sound_mcpaql_read", "introspect").await.unwrap()["success"], true);
+    assert_eq!(slot.state().0.as_str(), "failing");
+    assert_eq!(slot.stats().count().errors, 1);
+
+    set.store(true, Ordering::SeqCst);
+    let mut moved = gateway.moved();
+    while slot.state().0 != State::Ready {
+        in_time(moved.changed()).await.unwrap();
+    }
+    let served = gateway.shown().adapter_of("lame_mcpaql_read").cloned().unwrap();
+    assert!(matches!(served.target(), mcpaql_runtime::target::Target::Command(_)));
+    assert!(Arc::ptr_eq(served.stats(), slot.stats()));
+}
+
+#[tokio::test]
+async fn an_adapter_that_cannot_be_served_at_all_is_reported_beside_the_others() {
+    let broken = member("b", "b", Making::Broken { reason: "its document has errors".into() });
+    let gateway = Gateway::open(vec![broken, reads("sound")], nowhere()).await.unwrap();
+    assert_eq!(tools(&gateway), ["sound_mcpaql_create", "sound_mcpaql_read"]);
+    let (state, _) = gateway.slots()[0].state();
+    assert_eq!(state.reason(), Some("its document has errors"));
+}
