@@ -77,16 +77,7 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     pub(crate) fn new(description: Description, flags: &Importing) -> Result<Wanted> {
-        let overrides = flags.overrides.as_deref().map(read_source).transpose()?;
-        let corrections = overrides.as_ref().map_or_else(
-            || Ok(Overrides::default()),
-            |source| {
-                overrides::parse(source).map_err(|diagnostics| {
-                    output::talk(&render::full(&[(source, &diagnostics)], output::stderr_is_terminal()));
-                    anyhow::anyhow!("{} cannot be used", source.name)
-                })
-            },
-        )?;
+        let (overrides, corrections) = corrections(flags)?;
         let options = Options {
             name: flags.name.clone(),
             url: description.url.as_ref().map(Url::to_string),
@@ -109,6 +100,20 @@ impl Wanted {
             let text = text.unwrap_or_default().trim_start_matches(['\u{feff}', '\0']).to_owned();
             (source.unwrap_or_else(|| Source::new(name, text)), diagnostics)
         })
+    }
+}
+
+/// The file of corrections, where there is one, and what it says.
+pub(crate) fn corrections(flags: &Importing) -> Result<(Option<Source>, Overrides)> {
+    let Some(source) = flags.overrides.as_deref().map(read_source).transpose()? else {
+        return Ok((None, Overrides::default()));
+    };
+    match overrides::parse(&source) {
+        Ok(corrections) => Ok((Some(source), corrections)),
+        Err(diagnostics) => {
+            output::talk(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
+            bail!("{} cannot be used", source.name)
+        }
     }
 }
 

@@ -17,7 +17,7 @@ pub use bundle::{bundle, canonical};
 use crate::emit;
 use crate::openapi::corrections::decide;
 use crate::openapi::details::Note;
-use crate::report::{Judged, Origin, Report};
+use crate::report::{Judged, Notes, Origin, Report};
 use crate::select::Selection;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
@@ -57,8 +57,8 @@ pub struct Imported {
     pub report: Report,
     /// The version that the server gives itself.
     pub version: Option<String>,
-    /// Operation → what was changed or left out of it; those without notes are not there.
-    pub notes: IndexMap<String, Vec<Note>>,
+    /// What was changed or left out.
+    pub notes: Notes,
 }
 
 /// Makes an adapter of what a server was heard to say.
@@ -103,7 +103,7 @@ pub fn import(
     adapter.types = name_types(&mut taken);
     // A server is served in the order in which its document would be.
     taken.sort_by_cached_key(|made| emit::place(&made.operation));
-    let mut notes = IndexMap::new();
+    let mut notes = Notes::new();
     for made in taken {
         if !made.notes.is_empty() {
             notes.insert(made.operation.name.clone(), made.notes);
