@@ -58,6 +58,12 @@ async fn credentials_are_found_wherever_they_stand() {
             json!(["--key", "/etc/key.pem", "-y", "a@1.2.3"]),
             json!(["--key", "/etc/key.pem", "-y", "a@1.2.3"]),
         ),
+        (
+            json!(["run", "--env=DB_PASSWORD=hunter2"]),
+            json!(["run", "--env=DB_PASSWORD=${env:ONE_DB_PASSWORD}"]),
+        ),
+        (json!(["Server=db;Password=hunter2"]), json!(["Server=db;Password=${env:ONE_PASSWORD}"])),
+        (json!(["--port", 8080, "--pin=${PIN:-hunter2}"]), json!(["--port", "8080", "--pin=${env:PIN}"])),
     ] {
         let target = home.taken(json!({"command": "x", "args": args})).await;
         assert_eq!(json!(command(&target)[1..]), expected);
@@ -69,6 +75,11 @@ async fn credentials_are_found_wherever_they_stand() {
     ] {
         assert_eq!(address(&home.taken(json!({"url": url})).await).0, expected);
     }
+    let headers = json!({"Authorization": "Bearer hunter2-${HALF}", "X-Api-Key": "Token ${WHOLE}"});
+    let target = home.taken(json!({"url": "https://h.example", "headers": headers})).await;
+    let expected =
+        [("Authorization", "${env:ONE_AUTHORIZATION}${env:HALF}"), ("X-Api-Key", "Token ${env:WHOLE}")];
+    assert_eq!(address(&target).1, expected);
     let env = json!({"A_KEY": "hunter2", "HOOK": "https://h.example/hunter2hunter2hunter2", "EMPTY_TOKEN": "", "PORT": 8080});
     let target = home.taken(json!({"command": "x", "env": env})).await;
     let expected = [
@@ -137,6 +148,15 @@ async fn what_vs_code_asks_for_becomes_a_variable() {
     assert_eq!(set_env(&servers[1].1), [("API_TOKEN", "${env:API_TOKEN}"), ("LEVEL", "debug")]);
     let McpLink::Command(program) = &servers[1].1.link else { panic!() };
     assert_eq!(program.cwd.as_deref().map(Path::new), Some(shop.as_path()));
+
+    home.write("shop/dist/index.js", "");
+    home.write(
+        "shop/.mcp.json",
+        &json!({"mcpServers": {"js": {"command": "node", "args": ["dist/index.js"]}}}).to_string(),
+    );
+    home.run(&["import", "config", "shop/.mcp.json"]).await;
+    let McpLink::Command(program) = &home.servers("mcpaql.yaml")[0].1.link else { panic!() };
+    assert_eq!(program.cwd.as_deref().map(Path::new), Some(shop.as_path()), "it names a file of the folder");
 
     home.write("settings.json", &json!({"editor.x": 1, "mcp": config}).to_string());
     home.run(&["import", "config", "settings.json"]).await;
