@@ -80,9 +80,10 @@ pub(super) fn read(
     if let Some(timeout) = hand.timeout() {
         target.timeout_ms = timeout;
     }
-    let unknown = entry.keys().filter(|key| !KEYS.contains(&key.as_str()));
+    let says_something = |value: &Value| !matches!(value, Value::Null) && *value != Value::Object(Map::new());
+    let unknown = entry.iter().filter(|(key, value)| !KEYS.contains(&key.as_str()) && says_something(value));
     let notes: Vec<String> =
-        unknown.map(|key| format!("its `{key}` has no counterpart and was left out")).collect();
+        unknown.map(|(key, _)| format!("its `{key}` has no counterpart and was left out")).collect();
     hand.notes.extend(notes);
     Ok(Read {
         include: rules(entry, &["includeTools", "allowedTools", "tools"]),

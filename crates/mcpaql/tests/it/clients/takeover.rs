@@ -212,6 +212,13 @@ async fn what_cannot_be_taken_over_is_listed_with_the_reason() {
     assert_eq!((name.as_str(), target.timeout_ms), ("fine", 90_000));
     assert!(home.read("mcpaql.yaml").contains("op:deleteAll"));
 
+    let nested = json!({"path": "npx", "args": ["-y", "a"], "env": {"H": r#"{"Authorization": "hunter2"}"#}});
+    let target = home.taken(json!({"command": nested, "settings": {}})).await;
+    assert_eq!(
+        (command(&target), set_env(&target)),
+        (&["npx", "-y", "a"].map(str::to_owned)[..], vec![("H", "${env:H}")])
+    );
+
     home.write("none.json", &json!({"mcpServers": {"off": {"command": "x", "disabled": true}}}).to_string());
     let ran = home.run(&["import", "config", "none.json", "-o", "none.yaml"]).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
