@@ -26,3 +26,30 @@ pub(super) fn write(entries: &[AdapterEntry]) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use mcpaql_core::config;
+    use mcpaql_core::source::Source;
+    use serde_json::json;
+
+    #[test]
+    fn entries_are_read_as_they_were_written() {
+        let written = json!({"adapters": [
+            {"name": "files", "include": ["op:read_*"], "exclude": ["op:read_all"], "mcp": {
+                "command": ["npx", "-y", "a: b", "#c", "${env:X}"], "cwd": "/srv", "env": ["LANG"],
+                "set_env": {"A": "1", "B_TOKEN": "${env:B_TOKEN}", "C": "true"}, "timeout": 1.5}},
+            {"name": "remote", "mcp": {"url": "https://example.com/mcp", "headers": {"X-A": "b"}}},
+            {"name": "plain", "mcp": {"url": "http://10.0.0.1/mcp", "allow_http": true}},
+            {"document": "a-adapter.md"},
+            {"builtin": "notebook"},
+            {"name": "shop", "openapi": "shop.json", "overrides": "fix.yaml"},
+        ]});
+        let (expected, problems) = config::load(&written);
+        assert_eq!(problems, []);
+        let text = super::write(&expected.adapters);
+        let parsed = Source::new("mcpaql.yaml", text.as_str()).parse().unwrap();
+        let (read, problems) = config::load(&parsed.value);
+        assert_eq!((read, problems), (expected, vec![]), "{text}");
+    }
+}

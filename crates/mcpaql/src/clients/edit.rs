@@ -3,6 +3,9 @@
 //! What always holds: comments, order, indentation and line ends stay as they are; the result reads as the old value with that
 //! one change.
 
+#[cfg(test)]
+mod properties;
+
 use super::jsonc::{self, Kind, Member, Node, Problem};
 use serde_json::{Map, Value};
 use std::ops::Range;

@@ -52,15 +52,40 @@ pub(crate) fn is_secret_name(name: &str, value: &str) -> bool {
     is_credential_name(name) || (speaks_of_credential(name) && !is_harmless(value))
 }
 
-/// Whether a value shows by itself that it is a credential.
+/// Whether a value shows by itself that it is a credential, or holds one.
 pub(crate) fn is_secret_value(value: &str) -> bool {
     if has_token(value) {
         return true;
     }
-    match value.split_once("://") {
+    match value.split_once("://").filter(|_| is_address(value)) {
         Some((_, rest)) => is_secret_address(rest),
-        None => !is_path(value) && is_random(value),
+        None => assignment(value).is_some() || (!is_path(value) && is_random(value)),
     }
+}
+
+/// Whether a text is nothing but an address.
+pub(crate) fn is_address(text: &str) -> bool {
+    text.contains("://") && !text.contains(char::is_whitespace)
+}
+
+/// The first place in a text where a name gets a credential, as in `--env=TOKEN=x`, `Authorization: x` and
+/// `{"password": "x"}`: the name and where the value begins.
+pub(crate) fn assignment(text: &str) -> Option<(&str, usize)> {
+    let end = text.find("://").filter(|_| is_address(text)).unwrap_or(text.len());
+    text.char_indices().take_while(|(at, _)| *at < end).filter(|(_, c)| matches!(c, '=' | ':')).find_map(
+        |(at, _)| {
+            let before = text.get(..at)?.trim_end_matches(['"', '\'', ' ']);
+            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            let rest = before.trim_end_matches(is_part);
+            let name = before.get(rest.len()..)?.trim_start_matches('-');
+            let value = text.get(at + 1..)?.trim_start_matches([' ', '"', '\'']);
+            let found = name.len() > 1
+                && !value.is_empty()
+                && !value.starts_with("//")
+                && is_secret_name(name, value);
+            found.then_some((name, text.len() - value.len()))
+        },
+    )
 }
 
 /// Whether path or query of an address hold a key; hosts are public.
@@ -144,6 +169,8 @@ mod tests {
             ("WEBHOOK", "https://hooks.example.com/services/T0/B0/abcdefghijkl0123456789"),
             ("SERVER", "https://example.com/mcp?key=hunter2&x=1"),
             ("TENANT", "0b1c2d3e-0000-4000-8000-123456789abc"),
+            ("CONNECTION", "Server=db;User=sa;Password=hunter2"),
+            ("HEADERS", r#"{"apiKey": "hunter2"}"#),
             ("HEADERS", r#"{"Authorization": "Bearer abcdefghijklmnop"}"#),
         ] {
             assert!(is_secret(name, value), "{name}={value}");
@@ -165,6 +192,9 @@ mod tests {
             ("PACKAGE", "@modelcontextprotocol/server-filesystem@2025.1.14"),
             ("FROM", "git+ssh@3f2a9c0d7b1e4f5a8c6d7e8f9a0b1c2d3f2a9c0d"),
             ("EMPTY", ""),
+            ("NODE_OPTIONS", "--max-old-space-size=4096"),
+            ("PATH", "/usr/bin:/opt/key:/bin"),
+            ("WHEN", "12:30"),
         ] {
             assert!(!is_secret(name, value), "{name}={value}");
         }

@@ -28,13 +28,14 @@ pub(crate) fn run(args: &args::Install) -> Result<Outcome> {
     }
     let path = path(args, client)?;
     let file = File::read(&path)?;
-    let place = Place::of(&file, client, &args.name)?;
+    let program = program()?;
+    let place = Place::of(&file, client, &args.name, &program)?;
     let old = file.text.clone().unwrap_or_default();
     let config = if args.remove { None } else { config(args)? };
     let new = if args.remove {
         place.removed(&old)?
     } else {
-        place.installed(&old, &entry(client, config.as_deref())?)?
+        place.installed(&old, &entry(client, &program, config.as_deref())?)?
     };
     let change = Change { client, path: &path, place: &place, old: &old, new: &new, dry_run: args.dry_run };
     let backup = if args.dry_run || new == old {
@@ -105,8 +106,7 @@ fn variables(config: &Path) -> Vec<String> {
     found
 }
 
-fn entry(client: Client, config: Option<&Path>) -> Result<Map<String, Value>> {
-    let program = program()?;
+fn entry(client: Client, program: &Path, config: Option<&Path>) -> Result<Map<String, Value>> {
     let text = |path: &Path| {
         let unusual = || format!("{} is not text that a configuration can hold", path.display());
         path.to_str().map(str::to_owned).with_context(unusual)
@@ -115,7 +115,7 @@ fn entry(client: Client, config: Option<&Path>) -> Result<Map<String, Value>> {
     if let Some(config) = config {
         words.extend(["--config".to_owned(), text(config)?]);
     }
-    Ok(client.entry(&text(&program)?, &words))
+    Ok(client.entry(&text(program)?, &words))
 }
 
 /// This program by the path that stays when it is updated: the one that a shell finds, where that leads here.
@@ -139,7 +139,7 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// Refuses where the file is broken, or where another server has the name.
-    fn of(file: &File, client: Client, name: &'a str) -> Result<Place<'a>> {
+    fn of(file: &File, client: Client, name: &'a str, program: &Path) -> Result<Place<'a>> {
         let shown = file.path.display().to_string();
         let text = file.text.as_deref().unwrap_or_default();
         let settings = file.path.file_name().is_some_and(|name| name == "settings.json");
@@ -153,6 +153,8 @@ impl<'a> Place<'a> {
             let path = [container, &[name]].concat();
             if let Some(found) = document.root.at(&path).map(jsonc::Node::value)
                 && !clients::is_ours(&found)
+                // Whatever this program was renamed to.
+                && found.get("command").and_then(Value::as_str).map(Path::new) != Some(program)
             {
                 return Err(Hinted {
                     message: format!("{shown} has another server called '{name}'"),
@@ -234,7 +236,15 @@ impl Change<'_> {
             "dry_run": self.dry_run,
             "backup": backup.map(|backup| backup.display().to_string()),
             "variables": variables,
+            "diff": (self.dry_run && self.old != self.new).then(|| self.diff()),
         })
+    }
+
+    /// The change as it may be shown.
+    fn diff(&self) -> String {
+        let shown = |text: &str| edit::masked(text, &self.place.path, OWN_KEYS);
+        let path = self.path.display();
+        format!("--- {path}\n+++ {path}\n{}", edit::diff(&shown(self.old), &shown(self.new)))
     }
 
     fn tell(&self, backup: Option<&Path>, variables: &[String]) {
@@ -245,9 +255,7 @@ impl Change<'_> {
             return;
         }
         if self.dry_run {
-            let shown = |text: &str| edit::masked(text, &self.place.path, OWN_KEYS);
-            let head = format!("--- {path}\n+++ {path}\n");
-            output::data(&format!("{head}{}", edit::diff(&shown(self.old), &shown(self.new))));
+            output::data(&self.diff());
             output::talk("Nothing was written; values of others are shown as …");
             return;
         }

@@ -80,9 +80,10 @@ pub(super) fn read(
     if let Some(timeout) = hand.timeout() {
         target.timeout_ms = timeout;
     }
-    let unknown = entry.keys().filter(|key| !KEYS.contains(&key.as_str()));
+    let says_something = |value: &Value| !matches!(value, Value::Null) && *value != Value::Object(Map::new());
+    let unknown = entry.iter().filter(|(key, value)| !KEYS.contains(&key.as_str()) && says_something(value));
     let notes: Vec<String> =
-        unknown.map(|key| format!("its `{key}` has no counterpart and was left out")).collect();
+        unknown.map(|(key, _)| format!("its `{key}` has no counterpart and was left out")).collect();
     hand.notes.extend(notes);
     Ok(Read {
         include: rules(entry, &["includeTools", "allowedTools", "tools"]),
@@ -135,22 +136,22 @@ impl Hand<'_> {
         // Zed once kept the program one level deeper.
         let nested = command.and_then(Value::as_object);
         let of = |key: &str| nested.and_then(|nested| nested.get(key)).or_else(|| entry.get(key));
-        let mut words: Vec<&str> = match command {
-            Some(Value::String(program)) => vec![program],
-            Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
-            _ => of("path").and_then(Value::as_str).into_iter().collect(),
+        let mut words: Vec<String> = match command {
+            Some(Value::Array(words)) => words.iter().filter_map(scalar).collect(),
+            Some(Value::Object(_)) => of("path").and_then(scalar).into_iter().collect(),
+            program => program.and_then(scalar).into_iter().collect(),
         };
         let args = of("args").and_then(Value::as_array);
-        words.extend(args.into_iter().flatten().filter_map(Value::as_str));
+        words.extend(args.into_iter().flatten().filter_map(scalar));
         if words.first().is_none_or(|program| program.trim().is_empty()) {
             return Err("its command names no program".into());
         }
         let cwd = self.cwd(&words)?;
         let mut line = Vec::new();
         let mut before = None;
-        for (index, word) in words.into_iter().enumerate() {
+        for (index, word) in words.iter().enumerate() {
             line.push(self.argument(index, before, word)?);
-            before = Some(word);
+            before = Some(word.as_str());
         }
         let mut set_env = self.env_file()?;
         let env = of("env").or_else(|| entry.get("environment")).and_then(Value::as_object);
@@ -164,7 +165,7 @@ impl Hand<'_> {
     }
 
     /// The folder to start in, where the server says one or names files beside the configuration.
-    fn cwd(&mut self, words: &[&str]) -> Result<Option<String>, String> {
+    fn cwd(&mut self, words: &[String]) -> Result<Option<String>, String> {
         let workspace = self.references.workspace.as_deref();
         let inside = |path: &str| match workspace {
             Some(folder) if !secrets::is_path(path) || path.starts_with('.') => {
@@ -177,8 +178,16 @@ impl Hand<'_> {
             let text = written(&pieces);
             return Ok(Some(if text.starts_with("${") { text } else { inside(&text) }));
         }
-        let relative = |word: &&str| word.starts_with("./") || word.starts_with("../");
-        Ok(workspace.filter(|_| words.iter().any(relative)).map(|folder| folder.display().to_string()))
+        // Clients start what a folder configures in that folder.
+        let is_inside = |folder: &&Path| {
+            let names_file = |word: &String| {
+                word.starts_with("./")
+                    || word.starts_with("../")
+                    || (!word.is_empty() && folder.join(word).exists())
+            };
+            words.iter().filter(|word| !secrets::is_path(word) || word.starts_with('.')).any(names_file)
+        };
+        Ok(workspace.filter(is_inside).map(|folder| folder.display().to_string()))
     }
 
     /// Every name of the file; what it holds is not even looked at.
@@ -276,7 +285,9 @@ impl Hand<'_> {
                 Piece::Variable { fallback, .. } => {
                     fallback.take_if(|fallback| secrets::is_secret(name, fallback));
                 }
-                Piece::Text(part) if secrets::is_secret_value(part) => {
+                Piece::Text(part)
+                    if secrets::is_secret_value(part) || (is_credential_name(name) && !is_scheme(part)) =>
+                {
                     *piece = self.stand_in(own, &part.clone(), key)
                 }
                 Piece::Text(_) => {}
@@ -301,23 +312,14 @@ impl Hand<'_> {
             let own = variable_name("SERVER", &[self.server, flag]);
             return Ok(written(&[self.stand_in(&own, &text, &key)]));
         }
-        for separator in ['=', ':'] {
-            let Some((name, value)) = text.split_once(separator) else { continue };
-            let bare = name.trim_start_matches('-');
-            let value = value.trim_start();
-            let is_name = bare.len() > 1
-                && bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-            if !is_name || value.is_empty() || value.starts_with("//") || !is_secret_part(bare, value) {
-                continue;
-            }
-            let own = if separator == '=' && bare == name && is_variable(bare) {
-                bare.to_owned()
-            } else {
-                variable_name("SERVER", &[self.server, bare])
-            };
-            let head = text.strip_suffix(value).unwrap_or_default().to_owned();
+        if let Some((name, at)) = secrets::assignment(&text)
+            && let Some((head, value)) = text.split_at_checked(at)
+        {
+            // `-e NAME=value` names a variable already.
+            let plain = head.strip_suffix('=') == Some(name) && is_variable(name);
+            let own = if plain { name.to_owned() } else { variable_name("SERVER", &[self.server, name]) };
             let rest = self.stand_in(&own, value, &key);
-            return Ok(written(&[Piece::Text(head), rest]));
+            return Ok(written(&[Piece::Text(head.to_owned()), rest]));
         }
         Ok(written(&self.hide(pieces, &key, "ARGUMENT")?))
     }
@@ -332,7 +334,7 @@ impl Hand<'_> {
                     let fallback = fallback.filter(|fallback| !secrets::is_secret(&name, fallback));
                     out.push(Piece::Variable { name, fallback });
                 }
-                Piece::Text(text) if text.contains("://") && !text.contains(char::is_whitespace) => {
+                Piece::Text(text) if secrets::is_address(&text) => {
                     let parts = self.hide_address(&text, key);
                     let leaks = |part: &Piece| matches!(part, Piece::Text(text) if secrets::has_token(text));
                     if parts.iter().any(leaks) {
@@ -391,11 +393,6 @@ impl Hand<'_> {
     }
 }
 
-/// Whether a part of the command line must not be copied. Of an address only the secret part is taken out.
-fn is_secret_part(name: &str, value: &str) -> bool {
-    secrets::is_secret_name(name, value) || (!value.contains("://") && secrets::is_secret_value(value))
-}
-
 /// Clients take numbers and switches for texts.
 fn scalar(value: &Value) -> Option<String> {
     match value {
@@ -403,6 +400,12 @@ fn scalar(value: &Value) -> Option<String> {
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
         _ => None,
     }
+}
+
+/// Whether a part of a credential is only the word that says its kind, as in `Bearer ${TOKEN}`.
+fn is_scheme(part: &str) -> bool {
+    let word = part.trim();
+    word.len() <= 10 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"-:".contains(&byte))
 }
 
 fn is_sse(url: &str) -> bool {

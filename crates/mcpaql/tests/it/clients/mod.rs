@@ -1,0 +1,152 @@
+//! Configurations of MCP clients: their servers behind one mcpaql.yaml, and this program in them.
+
+mod install;
+mod takeover;
+
+use crate::fixture::{Place, Ran};
+use mcpaql_core::adapter::{McpLink, McpTarget};
+use mcpaql_core::config::{self, Origin};
+use mcpaql_core::source::Source;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Stands wherever a fixture has a credential, inside of whatever makes it one.
+const SECRET: &str = "hunter2";
+
+/// A folder to work in, which is also the user's home.
+struct Home(Place);
+
+impl Home {
+    fn new() -> Self {
+        Home(Place::new())
+    }
+
+    fn write(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.0.path().join(path)).unwrap()
+    }
+
+    fn json(&self, path: &str) -> Value {
+        serde_json::from_str(&self.read(path)).unwrap()
+    }
+
+    /// Runs the binary with every folder of the user in this one. Nothing it says holds the secret.
+    async fn run(&self, args: &[&str]) -> Ran {
+        let home = self.0.path();
+        let mut command = self.0.binary(args);
+        command
+            .env("XDG_CONFIG_HOME", home.join("config"))
+            .env("APPDATA", home.join("config"))
+            .env("USERPROFILE", home);
+        let ran = Ran::of(command).await;
+        assert!(!ran.stdout.contains(SECRET) && !ran.stderr.contains(SECRET), "{ran:?}");
+        ran
+    }
+
+    /// The entries of a mcpaql.yaml without any problem and without the secret.
+    fn servers(&self, path: &str) -> Vec<(String, McpTarget)> {
+        let text = self.read(path);
+        assert!(!text.contains(SECRET), "{text}");
+        let parsed = Source::new(path, text.as_str()).parse().unwrap();
+        let (config, diagnostics) = config::load(&parsed.value);
+        assert!(diagnostics.is_empty() && parsed.diagnostics.is_empty(), "{diagnostics:?}\n{text}");
+        let server = |entry: config::AdapterEntry| match entry.origin {
+            Origin::Mcp(target) => (entry.name.unwrap(), *target),
+            other => panic!("{other:?}"),
+        };
+        config.adapters.into_iter().map(server).collect()
+    }
+
+    /// What came of one server that stood alone in a file.
+    async fn taken(&self, server: Value) -> McpTarget {
+        self.write("one.json", &json!({"mcpServers": {"one": server}}).to_string());
+        let ran = self.run(&["import", "config", "one.json", "-o", "one.yaml", "--force"]).await;
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        self.servers("one.yaml").remove(0).1
+    }
+
+    fn files(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path().join(folder)).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn command(target: &McpTarget) -> &[String] {
+    match &target.link {
+        McpLink::Command(program) => &program.command,
+        McpLink::Url { .. } => panic!("{target:?}"),
+    }
+}
+
+fn set_env(target: &McpTarget) -> Vec<(&str, &str)> {
+    match &target.link {
+        McpLink::Command(program) => {
+            program.set_env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+        }
+        McpLink::Url { .. } => panic!("{target:?}"),
+    }
+}
+
+fn address(target: &McpTarget) -> (&str, Vec<(&str, &str)>) {
+    match &target.link {
+        McpLink::Url { url, headers, .. } => {
+            (url, headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect())
+        }
+        McpLink::Command(_) => panic!("{target:?}"),
+    }
+}
+
+/// Where a client keeps the servers of a user, relative to the home of the tests.
+fn user_file(client: &str) -> &'static str {
+    let mac = cfg!(target_os = "macos");
+    match client {
+        "claude-desktop" if mac => "Library/Application Support/Claude/claude_desktop_config.json",
+        "claude-desktop" => "config/Claude/claude_desktop_config.json",
+        "claude-code" => ".claude.json",
+        "cursor" => ".cursor/mcp.json",
+        "vscode" if mac => "Library/Application Support/Code/User/mcp.json",
+        "vscode" => "config/Code/User/mcp.json",
+        "windsurf" => ".codeium/windsurf/mcp_config.json",
+        "gemini" => ".gemini/settings.json",
+        "zed" if mac => ".config/zed/settings.json",
+        "zed" if cfg!(windows) => "config/Zed/settings.json",
+        "zed" => "config/zed/settings.json",
+        other => panic!("{other}"),
+    }
+}
+
+const CLIENTS: [&str; 7] = ["claude-desktop", "claude-code", "cursor", "vscode", "windsurf", "gemini", "zed"];
+
+/// The same two servers as every client writes them: one on standard streams, one over HTTP.
+fn two_servers(client: &str) -> String {
+    let program = r#""command": "npx", "args": ["-y", "server-git"], "env": {"GIT_TOKEN": "hunter2", "LEVEL": "debug"}"#;
+    let headers = r#""headers": {"Authorization": "Bearer hunter2", "X-Team": "blue"}"#;
+    let remote = format!(r#""url": "https://example.com/mcp", {headers}"#);
+    let servers = match client {
+        "vscode" => format!(
+            r#""servers": {{"git": {{"type": "stdio", {program}}}, "remote": {{"type": "http", {remote}}}}}"#
+        ),
+        "zed" => {
+            format!(
+                r#""context_servers": {{"git": {{"source": "custom", {program}}}, "remote": {{{remote}}}}}"#
+            )
+        }
+        "windsurf" => format!(
+            r#""mcpServers": {{"git": {{{program}, "disabled": false}}, "remote": {{"serverUrl": "https://example.com/mcp", {headers}}}}}"#
+        ),
+        "gemini" => format!(
+            r#""mcpServers": {{"git": {{{program}, "trust": true}}, "remote": {{"httpUrl": "https://example.com/mcp", {headers}}}}}"#
+        ),
+        _ => format!(r#""mcpServers": {{"git": {{{program}}}, "remote": {{"type": "http", {remote}}}}}"#),
+    };
+    format!("// of {client}\n{{\n  \"other\": true, /* kept */\n  {servers},\n}}\n")
+}
