@@ -1,8 +1,9 @@
-//! One handler for every revision: tools as the service has them, and nothing else.
+//! One handler for every revision: tools as the service has them, what else it offers, and nothing besides.
 
 use super::call::{Progress, with_progress, without_panic};
 use super::caller::Caller;
 use super::conversation::Conversations;
+use super::offers::{self, Offer, Offers};
 use super::{Limits, Service, Tool};
 use mcpaql_core::response::Reply;
 use rmcp::ErrorData;
@@ -10,10 +11,10 @@ use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult,
-    DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, ServerCapabilities,
+    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
     ServerConfig, SubscriptionFilter, ToolAnnotations,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
@@ -98,6 +99,15 @@ impl<S: Service> Server<S> {
         Server { shared: Arc::new(Shared { service, running, listing, closing, conversations }) }
     }
 
+    pub(super) fn service(&self) -> &S {
+        &self.shared.service
+    }
+
+    /// What the service offers besides tools; nothing where it panicked.
+    pub(super) fn offers(&self) -> Offers {
+        caught(|| self.shared.service.offers()).unwrap_or_default()
+    }
+
     pub(super) fn conversations(&self) -> &Arc<Conversations> {
         &self.shared.conversations
     }
@@ -152,7 +162,7 @@ impl<S: Service> Server<S> {
 }
 
 /// Whether the request is of a revision without a handshake.
-fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE)
 }
 
@@ -182,7 +192,9 @@ async fn next_change(changes: &mut Option<watch::Receiver<()>>) {
 
 impl<S: Service> ServerHandler for Server<S> {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let mut capabilities =
+            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        offers::declare(&mut capabilities, self.offers());
         let mut info = Implementation::new("mcpaql", env!("CARGO_PKG_VERSION"));
         info.title = Some("MCP-AQL".to_owned());
         let config = ServerConfig::new(capabilities).with_server_info(info);
@@ -263,7 +275,8 @@ impl<S: Service> ServerHandler for Server<S> {
         // Requests whose parameters the library did not recognise arrive here as well as unknown methods.
         let method = request.method;
         let of_revision = if is_stateless(&context) { STATELESS_METHODS } else { STATEFUL_METHODS };
-        if METHODS.iter().chain(&of_revision).any(|known| *known == method) {
+        let is_known = METHODS.iter().chain(&of_revision).any(|known| *known == method);
+        if is_known || offers::is_offered(&method, self.offers()) {
             let message = format!("The params of {method} do not have the shape the protocol defines.");
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -315,24 +328,57 @@ impl<S: Service> ServerHandler for Server<S> {
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        undeclared::<ListPromptsRequestMethod, _>()
+        let list = ListPromptsResult::with_all_items(self.offered_list(Offer::Prompts, &context).await?);
+        if !is_stateless(&context) {
+            return Ok(list);
+        }
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.offered_one::<GetPromptResult>(Offer::Prompt, request, &context).await.map(Into::into)
     }
 
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        undeclared::<ListResourcesRequestMethod, _>()
+        let list = ListResourcesResult::with_all_items(self.offered_list(Offer::Resources, &context).await?);
+        if !is_stateless(&context) {
+            return Ok(list);
+        }
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        undeclared::<ListResourceTemplatesRequestMethod, _>()
+        let entries = self.offered_list(Offer::Templates, &context).await?;
+        let list = ListResourceTemplatesResult::with_all_items(entries);
+        if !is_stateless(&context) {
+            return Ok(list);
+        }
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read: ReadResourceResult = self.offered_one(Offer::Resource, request, &context).await?;
+        if !is_stateless(&context) {
+            return Ok(read.into());
+        }
+        Ok(read.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
     }
 }

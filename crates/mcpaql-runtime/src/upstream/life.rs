@@ -6,6 +6,7 @@
 use super::calls::Changes;
 use super::error::UpstreamError;
 use super::session::{Link, Session};
+use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -60,6 +61,8 @@ struct Book {
     phase: Phase,
     /// In a row.
     failures: u32,
+    /// The last answer to a handshake.
+    greeting: Option<Arc<Map<String, Value>>>,
 }
 
 enum Phase {
@@ -79,7 +82,7 @@ fn delay(failures: u32) -> Duration {
 
 impl Life {
     pub(super) fn new(plan: Plan) -> Arc<Life> {
-        let book = Mutex::new(Book { phase: Phase::Idle, failures: 0 });
+        let book = Mutex::new(Book { phase: Phase::Idle, failures: 0, greeting: None });
         Arc::new(Life { plan, book, state: watch::Sender::new(State::Idle), changes: Changes::default() })
     }
 
@@ -105,6 +108,14 @@ impl Life {
             Phase::Running { session, .. } => Some(Arc::clone(session)),
             _ => None,
         }
+    }
+
+    pub(super) fn greeting(&self) -> Option<Arc<Map<String, Value>>> {
+        self.book().greeting.clone()
+    }
+
+    pub(super) fn remember(&self, greeting: &Map<String, Value>) {
+        self.book().greeting.get_or_insert_with(|| Arc::new(greeting.clone()));
     }
 
     /// A conversation: the one that is under way, or a new one.
@@ -161,6 +172,7 @@ impl Life {
             Ok(session) => {
                 let since = Instant::now();
                 book.phase = Phase::Running { session: Arc::clone(session), since };
+                book.greeting = Some(Arc::new(session.greeting()));
                 let (server, version) = session.about();
                 tracing::info!(%server, %version, "MCP server started");
                 self.state.send_replace(State::Running { server, version });
