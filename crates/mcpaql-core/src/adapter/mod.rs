@@ -8,7 +8,7 @@ mod model;
 mod store_operations;
 
 pub use load::{Loaded, Origins, SCHEMA_KEYS, guard_of, load, title_of, without_credentials};
-pub(crate) use load::{mcp_target, origins, read, read_auth, redact};
+pub(crate) use load::{adapter_name, mcp_target, origins, read, read_auth, redact};
 pub use model::*;
 pub use store_operations::{
     PAGE, PAGE_LIMIT, RECORD_KEYS, is_filter, is_flat, operations as store_operations, search_fields,
