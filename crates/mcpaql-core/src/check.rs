@@ -1,6 +1,6 @@
 //! text → catalog and every problem on the way, each with its place in the text.
 
-use crate::adapter;
+use crate::adapter::{self, Adapter};
 use crate::catalog::{self, Catalog, Settings};
 use crate::diagnostic::{Diagnostic, Severity, field_path};
 use crate::error::Code;
@@ -27,6 +27,12 @@ impl Checked {
 /// Reads, loads and compiles one document.
 #[must_use]
 pub fn check(source: &Source, settings: &Settings) -> Checked {
+    check_with(source, settings, |_| {})
+}
+
+/// The same; `decide` may change the adapter before it is compiled.
+#[must_use]
+pub fn check_with(source: &Source, settings: &Settings, decide: impl FnOnce(&mut Adapter)) -> Checked {
     let parsed = match source.parse() {
         Ok(parsed) => parsed,
         Err(diagnostics) => return Checked { catalog: None, diagnostics },
@@ -35,7 +41,8 @@ pub fn check(source: &Source, settings: &Settings) -> Checked {
     let draft = adapter::read(&parsed.value);
     diagnostics.extend(draft.diagnostics);
     // A document without a usable name or target is compiled too: its author wants to know everything at once.
-    let catalog = draft.adapter.and_then(|adapter| {
+    let catalog = draft.adapter.and_then(|mut adapter| {
+        decide(&mut adapter);
         let compiled = catalog::compile(adapter, &draft.origins, settings);
         diagnostics.extend(compiled.diagnostics);
         compiled.catalog.filter(|_| draft.usable)

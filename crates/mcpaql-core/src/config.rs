@@ -13,7 +13,7 @@
 //!   - builtin: notebook
 //! ```
 
-use crate::adapter::{Auth, ErrorPolicy, McpTarget, Mode, mcp_target, read_auth};
+use crate::adapter::{Auth, ErrorPolicy, McpTarget, Mode, Target, adapter_name, mcp_target, read_auth};
 use crate::catalog::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
@@ -24,7 +24,9 @@ const SETTING_KEYS: &[&str] =
     &["mode", "profile", "pattern", "prefix", "policy", "operation_enum", "errors", "budget"];
 const TOP_KEYS: &[&str] = &["data", "adapters"];
 const ORIGIN_KEYS: &[&str] = &["document", "builtin", "openapi", "mcp"];
-const ENTRY_KEYS: &[&str] = &["name", "include", "exclude", "overrides", "auth", "targets", "default_target"];
+const ENTRY_KEYS: &[&str] =
+    &["name", "include", "exclude", "overrides", "auth", "limits", "targets", "default_target"];
+const LIMIT_KEYS: &[&str] = &["timeout", "max_response_bytes"];
 
 /// What the file says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -84,6 +86,8 @@ pub struct AdapterEntry {
     pub overrides: Option<String>,
     /// How its calls are authenticated, in place of what it says itself.
     pub auth: Option<Auth>,
+    /// What its calls may not exceed, in place of what it says itself.
+    pub limits: CallLimits,
     /// For this adapter; over the file's own.
     pub settings: Settings,
     /// Where the document is named, for reports.
@@ -99,9 +103,39 @@ impl AdapterEntry {
             exclude: Vec::new(),
             overrides: None,
             auth: None,
+            limits: CallLimits::default(),
             settings: Settings::default(),
             pointer,
         }
+    }
+}
+
+/// What the calls of an adapter may not exceed, as far as its entry says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallLimits {
+    /// For one call.
+    pub timeout_ms: Option<u64>,
+    /// Largest answer.
+    pub max_response_bytes: Option<u64>,
+}
+
+impl CallLimits {
+    /// Applies them to an adapter.
+    pub fn apply(&self, target: &mut Target) {
+        let (timeout, bytes) = match target {
+            Target::Http(target) => (&mut target.timeout_ms, &mut target.max_response_bytes),
+            Target::Command(target) => (&mut target.timeout_ms, &mut target.max_output_bytes),
+            Target::Mcp(target) => return self.apply_to_server(target),
+            Target::Store(_) => return,
+        };
+        *timeout = self.timeout_ms.unwrap_or(*timeout);
+        *bytes = self.max_response_bytes.unwrap_or(*bytes);
+    }
+
+    /// Applies them to an MCP server.
+    pub fn apply_to_server(&self, target: &mut McpTarget) {
+        target.timeout_ms = self.timeout_ms.unwrap_or(target.timeout_ms);
+        target.max_response_bytes = self.max_response_bytes.unwrap_or(target.max_response_bytes);
     }
 }
 
@@ -186,17 +220,26 @@ fn entry(reader: &mut Reader, item: &Value, pointer: String) -> Option<AdapterEn
         _ => Origin::Document(reader.string(&object, key)?),
     };
     Some(AdapterEntry {
-        name: reader.string(&object, "name"),
+        name: reader.string(&object, "name").and_then(|name| adapter_name(reader, &object, &name)),
         include: reader.strings(&object, "include"),
         exclude: reader.strings(&object, "exclude"),
         overrides: reader.string(&object, "overrides"),
         auth: object.get("auth").map(|_| read_auth(reader, &object, false)),
+        limits: reader.member(&object, "limits").map(|object| limits(reader, &object)).unwrap_or_default(),
         settings: Settings {
             mode: reader.choice(&object, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
             ..settings(reader, &object)
         },
         ..AdapterEntry::new(origin, object.at(key))
     })
+}
+
+fn limits(reader: &mut Reader, object: &Object<'_>) -> CallLimits {
+    reader.known(object, LIMIT_KEYS);
+    CallLimits {
+        timeout_ms: reader.seconds(object, "timeout"),
+        max_response_bytes: reader.unsigned(object, "max_response_bytes"),
+    }
 }
 
 /// All but the mode, which has more words for all adapters than for one.

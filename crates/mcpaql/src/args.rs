@@ -255,7 +255,7 @@ pub(crate) enum Shape {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Exit status: 0 found something, 1 found nothing, 2 could not run.")]
 pub(crate) struct Search {
-    /// Adapter document, OpenAPI description, or the name of a built-in adapter.
+    /// Adapter document, OpenAPI description, or the name of an adapter of mcpaql.yaml or of a built-in one.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
     /// What the operation should do, in plain words.
@@ -292,6 +292,9 @@ pub(crate) struct Serve {
     /// Do not keep what the tools looked like, to list them at once at the next start.
     #[arg(long)]
     pub(crate) no_cache: bool,
+    /// Do not look at the files every second to serve them as they were edited; SIGHUP still has them read again.
+    #[arg(long)]
+    pub(crate) no_watch: bool,
     /// Environment variable that holds the bearer token HTTP clients must send.
     #[arg(long, value_name = "NAME", requires = "http")]
     pub(crate) token_env: Option<String>,
@@ -354,7 +357,7 @@ pub(crate) struct Tools {
     Exit status: 0 success, 1 the call failed and can be mended, 2 the target failed or could not be reached."
 )]
 pub(crate) struct Call {
-    /// Adapter document, or the name of a built-in one (notebook).
+    /// Adapter document, or the name of an adapter of mcpaql.yaml or of a built-in one (notebook).
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
     /// Operation; `introspect` lists them.

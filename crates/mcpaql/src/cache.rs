@@ -2,8 +2,11 @@
 //!
 //! A surface is kept under a fingerprint of all that it was made from: the program's version, every text and every setting. It is
 //! only ever a preview; what is served is compiled anew, and clients are told if it turns out otherwise.
+//!
+//! What MCP servers said of themselves is kept in the same way, under a fingerprint of how they are reached.
 
 use crate::documents::user_folder;
+use mcpaql_core::capture::Capture;
 use mcpaql_core::surface::Tool;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::Preview;
@@ -23,7 +26,7 @@ impl Slot {
     /// The place of the surface with that fingerprint; `None` where there is no folder for it.
     pub(crate) fn new(fingerprint: &str) -> Option<Slot> {
         let name: String = fingerprint.chars().filter(char::is_ascii_alphanumeric).collect();
-        Some(Slot { path: folder()?.join(format!("{name}.json")) })
+        Some(Slot { path: folder("surfaces")?.join(format!("{name}.json")) })
     }
 
     /// What was kept there.
@@ -39,17 +42,44 @@ impl Slot {
     pub(crate) fn write(&self, gateway: &Gateway) {
         let tools: Vec<Value> = gateway.tools().iter().map(Tool::to_json).collect();
         let text = json!({"instructions": gateway.instructions(), "tools": tools}).to_string();
-        let Some(folder) = self.path.parent() else { return };
-        let beside = self.path.with_extension(format!("{}.tmp", std::process::id()));
-        let written = std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(&beside, text))
-            .and_then(|()| std::fs::rename(&beside, &self.path));
-        match written {
-            Ok(()) => prune(folder),
-            Err(error) => {
-                tracing::debug!(%error, "the surface is not cached");
-                let _ = std::fs::remove_file(&beside);
-            }
+        write(&self.path, &text);
+    }
+}
+
+/// Where what one server said is kept.
+#[derive(Debug)]
+pub(crate) struct Captured {
+    path: PathBuf,
+}
+
+impl Captured {
+    /// The place for the server with that fingerprint; `None` where there is no folder for it.
+    pub(crate) fn new(fingerprint: &str) -> Option<Captured> {
+        Some(Captured { path: folder("servers")?.join(format!("{fingerprint}.json")) })
+    }
+
+    pub(crate) fn read(&self) -> Option<Capture> {
+        let text = std::fs::read_to_string(&self.path).ok()?;
+        Capture::from_json(serde_json::from_str(&text).ok()?)
+    }
+
+    pub(crate) fn write(&self, capture: &Capture) {
+        write(&self.path, &capture.to_json().to_string());
+    }
+}
+
+/// Writes a file as a whole or not at all.
+fn write(path: &Path, text: &str) {
+    let Some(folder) = path.parent() else { return };
+    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&beside, text))
+        .and_then(|()| std::fs::rename(&beside, path));
+    match written {
+        Ok(()) => prune(folder),
+        Err(error) => {
+            tracing::debug!(%error, "nothing is cached");
+            let _ = std::fs::remove_file(&beside);
         }
     }
 }
@@ -69,6 +99,6 @@ fn prune(folder: &Path) {
 }
 
 /// The user's cache directory: `$XDG_CACHE_HOME/mcpaql`, else what the platform uses.
-fn folder() -> Option<PathBuf> {
-    Some(user_folder("XDG_CACHE_HOME", ".cache", "Library/Caches")?.join("surfaces"))
+fn folder(name: &str) -> Option<PathBuf> {
+    Some(user_folder("XDG_CACHE_HOME", ".cache", "Library/Caches")?.join(name))
 }

@@ -211,6 +211,14 @@ impl Others {
         Others { main, read }
     }
 
+    /// The files among them, read or not.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(&self.main).chain(self.read.keys()).filter_map(|place| match place {
+            Place::File(path) => Some(path.as_path()),
+            Place::Address(_) => None,
+        })
+    }
+
     /// What was read, in a fixed order.
     pub(crate) fn texts(&self) -> Vec<&str> {
         let mut texts: Vec<&str> = self.read.values().flatten().map(String::as_str).collect();

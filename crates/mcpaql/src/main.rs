@@ -7,6 +7,7 @@ mod commands;
 mod descriptions;
 mod documents;
 mod output;
+mod reload;
 
 use anyhow::Result;
 use clap::Parser;

@@ -11,7 +11,7 @@ pub(crate) use load::targets::{default as default_target, read as load_targets};
 pub use load::{
     Loaded, Origins, SCHEMA_KEYS, guard_of, is_credential_name, load, title_of, without_credentials,
 };
-pub(crate) use load::{mcp_target, origins, read, read_auth, redact};
+pub(crate) use load::{adapter_name, mcp_target, origins, read, read_auth, redact};
 pub use model::*;
 pub use store_operations::{
     PAGE, PAGE_LIMIT, RECORD_KEYS, is_filter, is_flat, operations as store_operations, search_fields,

@@ -82,7 +82,7 @@ fn telling(text: &str) -> Option<String> {
     words.iter().any(|word| word.starts_with(|first: char| first.is_ascii_alphabetic())).then_some(name)
 }
 
-fn of_link(link: &McpLink) -> Option<String> {
+pub(super) fn of_link(link: &McpLink) -> Option<String> {
     match link {
         McpLink::Url { url, .. } => {
             let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);

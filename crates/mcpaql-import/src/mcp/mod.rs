@@ -114,6 +114,12 @@ pub fn import(
     Ok(Imported { adapter, report, version, notes })
 }
 
+/// The name of a server that nobody has named, from how it is reached: what the server says of itself may change.
+#[must_use]
+pub fn name_of(link: &McpLink) -> String {
+    identity::of_link(link).unwrap_or_else(|| "server".to_owned())
+}
+
 /// Every tool that can be called; the others are diagnosed and counted.
 fn tools<'c>(capture: &'c Capture, report: &mut Report) -> Vec<Tool<'c>> {
     let mut tools: Vec<Tool<'c>> = Vec::with_capacity(capture.tools.len());

@@ -179,6 +179,7 @@ impl Takeover {
             exclude: read.exclude,
             overrides: None,
             auth: None,
+            limits: Default::default(),
             settings: Settings::default(),
             pointer: String::new(),
         };

@@ -5,7 +5,7 @@ use crate::output::Hinted;
 use crate::{Outcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::ErrorPolicy;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::Catalog;
 use mcpaql_core::error::Remedy;
 use mcpaql_core::response;
 use mcpaql_runtime::mcp::Caller;
@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use std::io::Read;
 
 pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
-    let plan = Plan::new(std::slice::from_ref(&args.document), None, &Settings::default())?;
-    let gateway = open_gateway(plan, args.data.clone()).await?;
+    let plan = Plan::one(&args.document)?;
+    let gateway = open_gateway(plan, args.data.clone(), true).await?;
     let shown = gateway.shown();
     let served = shown.adapters().first().context("the document holds no adapter")?;
     let params = params(&args, served.catalog())?;
@@ -23,6 +23,7 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
         outcome = served.call_operation(&args.operation, params, &caller) => outcome,
         _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted"),
     };
+    gateway.close().await;
     if args.envelope {
         output::data(&response::envelope(&outcome, ErrorPolicy::Unrecoverable).text);
     }

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
         }
         output::data(&summary(errors, warnings));
     }
-    for error in &unreadable {
+    for (_, error) in &unreadable {
         output::failure(error);
     }
     if !unreadable.is_empty() {

@@ -3,6 +3,7 @@
 use crate::cache::Slot;
 use crate::documents::{Plan, default_data, open_gateway};
 use crate::output::Hinted;
+use crate::reload::{Files, keep_up, plan};
 use crate::{Outcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::Target;
@@ -15,52 +16,81 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
-    let shutdown = stop_on_signal()?;
-    let Some(address) = args.http else { return over_stdio(args, shutdown).await };
+    let signals = Signals::listen()?;
+    let args = Arc::new(args);
+    let Some(address) = args.http else { return over_stdio(args, signals).await };
     let options = http_options(&args, address)?;
-    let (gateway, origin) = open(&args, plan(&args)?).await?;
-    let greeted = Arc::clone(&gateway);
+    let since = SystemTime::now();
+    let (gateway, origin) = open(&args, plan(&args)?, since).await?;
+    let _reload = reload(&args, &gateway, &origin, &signals);
+    let greeted = gateway.clone();
     let greet = move |bound| greet(&greeted, &origin, Some(bound));
-    serve::serve_http(gateway, options, shutdown, greet).await.map_err(with_hint)?;
+    let served = serve::serve_http(Arc::new(gateway.clone()), options, signals.shutdown, greet).await;
+    gateway.close().await;
+    served.map_err(with_hint)?;
     Ok(Outcome::Clean)
 }
 
 /// The client that started us is answered at once, while what it will be served is still loading beside.
-async fn over_stdio(args: args::Serve, shutdown: CancellationToken) -> Result<Outcome> {
+async fn over_stdio(args: Arc<args::Serve>, signals: Signals) -> Result<Outcome> {
     let (pending, loading) = Pending::new();
+    let shutdown = signals.shutdown.clone();
     let mut serving = Box::pin(serve::serve_stdio(Arc::new(pending), Limits::default(), shutdown.clone()));
-    let mut loaded = Box::pin(load_beside(args, loading));
+    let mut loaded = Box::pin(load_beside(Arc::clone(&args), loading));
     tokio::select! {
         served = &mut serving => {
             served?;
             // A client that went away at once is no reason to keep quiet about what cannot be served.
             tokio::select! {
                 () = shutdown.cancelled() => {}
-                outcome = loaded => outcome?,
+                outcome = loaded => {
+                    outcome?;
+                }
             }
         }
         outcome = &mut loaded => {
-            outcome?;
-            serving.await?;
+            let (gateway, origin) = outcome?;
+            let _reload = reload(&args, &gateway, &origin, &signals);
+            let served = serving.await;
+            gateway.close().await;
+            served?;
         }
     }
     Ok(Outcome::Clean)
 }
 
+/// Keeps up with the files for as long as what is returned is held.
+fn reload(
+    args: &Arc<args::Serve>,
+    gateway: &Gateway,
+    origin: &Origin,
+    signals: &Signals,
+) -> AbortOnDropHandle<()> {
+    let hangups = signals.hangups.clone();
+    let work = keep_up(Arc::clone(args), gateway.clone(), origin.files.clone(), hangups);
+    AbortOnDropHandle::new(tokio::spawn(work))
+}
+
 /// Loads on a thread of its own and hands over what is there: first what the tools were the last time, then everything.
-async fn load_beside(args: args::Serve, loading: Loading<Gateway>) -> Result<()> {
+async fn load_beside(args: Arc<args::Serve>, loading: Loading<Gateway>) -> Result<(Gateway, Origin)> {
     let handle = tokio::runtime::Handle::current();
     let work = move || -> Result<_> {
+        let since = SystemTime::now();
         let plan = plan(&args)?;
         let slot = if args.no_cache { None } else { Slot::new(&plan.fingerprint()) };
         let before = slot.as_ref().and_then(Slot::read);
-        let known = before.is_some();
+        let known = before.as_ref().map(|preview| Arc::clone(&preview.tools));
         before.into_iter().for_each(|preview| loading.known(preview));
-        let (gateway, origin) = handle.block_on(open(&args, plan))?;
-        if let Some(slot) = slot.filter(|_| !known) {
+        let (gateway, origin) = handle.block_on(open(&args, plan, since))?;
+        // What a server that has not answered yet will list is not known.
+        let is_whole = gateway.slots().iter().all(|slot| slot.served().is_some());
+        if let Some(slot) = slot.filter(|_| is_whole && known != Some(gateway.tools())) {
             slot.write(&gateway);
         }
         Ok((gateway, origin, loading))
@@ -68,22 +98,12 @@ async fn load_beside(args: args::Serve, loading: Loading<Gateway>) -> Result<()>
     let (gateway, origin, loading) =
         tokio::task::spawn_blocking(work).await.context("loading was interrupted")??;
     greet(&gateway, &origin, None);
-    loading.ready(gateway);
-    Ok(())
-}
-
-fn plan(args: &args::Serve) -> Result<Plan> {
-    Plan::with_descriptions(
-        &args.documents,
-        &args.openapi,
-        &args.importing,
-        args.config.as_deref(),
-        &args.surface.settings(),
-    )
+    loading.ready(Arc::new(gateway.clone()));
+    Ok((gateway, origin))
 }
 
 /// Compiles and opens all that shall be served.
-async fn open(args: &args::Serve, plan: Plan) -> Result<(Arc<Gateway>, Origin)> {
+async fn open(args: &args::Serve, mut plan: Plan, since: SystemTime) -> Result<(Gateway, Origin)> {
     let data = args.data.clone().or_else(|| plan.data.clone()).or_else(default_data);
     let origin = Origin {
         config: plan
@@ -94,9 +114,10 @@ async fn open(args: &args::Serve, plan: Plan) -> Result<(Arc<Gateway>, Origin)> 
         data: data.clone(),
         token_env: args.token_env.clone(),
         is_default: plan.is_default,
+        files: Files { paths: std::mem::take(&mut plan.files), since },
     };
-    let gateway = open_gateway(plan, data).await?;
-    Ok((Arc::new(gateway), origin))
+    let gateway = open_gateway(plan, data, !args.no_cache).await?;
+    Ok((gateway, origin))
 }
 
 /// Adds the flags that help to what the library refuses.
@@ -156,6 +177,8 @@ struct Origin {
     /// The variable that holds the token.
     token_env: Option<String>,
     is_default: bool,
+    /// Every file that it was made from.
+    files: Files,
 }
 
 fn greeting(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) -> String {
@@ -237,29 +260,52 @@ fn program_to_type() -> String {
     }
 }
 
-/// Begins to listen for signals at once, so that none ends the process unheard once it has said that it serves.
-#[cfg(unix)]
-fn stop_on_signal() -> std::io::Result<CancellationToken> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    Ok(stop_after(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    }))
+/// What the system tells this process.
+struct Signals {
+    /// Cancelled when it shall stop.
+    shutdown: CancellationToken,
+    /// Tells each time everything shall be read again.
+    hangups: watch::Receiver<()>,
 }
 
-#[cfg(not(unix))]
-fn stop_on_signal() -> std::io::Result<CancellationToken> {
-    Ok(stop_after(async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }))
+impl Signals {
+    /// Begins to listen at once, so that no signal ends the process unheard once it has said that it serves.
+    #[cfg(unix)]
+    fn listen() -> std::io::Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut hangup = signal(SignalKind::hangup())?;
+        let has_terminal = output::stderr_is_terminal();
+        let (told, hangups) = watch::channel(());
+        let shutdown = stop_after(async move {
+            loop {
+                tokio::select! {
+                    _ = terminate.recv() => return,
+                    _ = interrupt.recv() => return,
+                    _ = hangup.recv() => {}
+                }
+                // A terminal that was closed takes what runs in it along.
+                if has_terminal && !output::stderr_is_terminal() {
+                    return;
+                }
+                told.send_replace(());
+            }
+        });
+        Ok(Signals { shutdown, hangups })
+    }
+
+    #[cfg(not(unix))]
+    fn listen() -> std::io::Result<Signals> {
+        let (told, hangups) = watch::channel(());
+        let shutdown = stop_after(async move {
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            drop(told);
+        });
+        Ok(Signals { shutdown, hangups })
+    }
 }
 
 fn stop_after(signal: impl Future<Output = ()> + Send + 'static) -> CancellationToken {

@@ -15,6 +15,7 @@ mod documents;
 #[cfg(unix)]
 mod durability;
 mod fixture;
+mod gateway;
 mod imports;
 mod modes;
 mod openapi;

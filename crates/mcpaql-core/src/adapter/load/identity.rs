@@ -110,7 +110,8 @@ fn is_legal(name: &str) -> bool {
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte))
 }
 
-fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str) -> Option<String> {
+/// The name of an adapter, unless it is not one.
+pub(crate) fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str) -> Option<String> {
     let legal = is_legal(name);
     let branded = suggest::snake_case(name).split('_').any(|word| word == "mcpaql");
     if legal && !branded {

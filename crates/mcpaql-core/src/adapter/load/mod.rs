@@ -38,6 +38,7 @@ use std::collections::{HashMap, HashSet};
 
 pub(crate) use auth::read as read_auth;
 pub use dialect::SCHEMA_KEYS;
+pub(crate) use identity::adapter_name;
 pub(crate) use mcp::target as mcp_target;
 pub use operation::{guard_of, title_of};
 pub use origins::Origins;

@@ -1,0 +1,138 @@
+//! From a plan to the adapters of a gateway: what cannot be served is reported, and keeps nothing else from being served.
+
+use super::given::{Document, Given, Server, tell};
+use super::terms::Terms;
+use super::{Plan, default_data};
+use crate::cache::Captured;
+use crate::output;
+use anyhow::Result;
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::source::Source;
+use mcpaql_runtime::gateway::{Gateway, Live, Making, Member, Opening};
+use mcpaql_runtime::{environment, open};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Opens every target and puts the adapters behind one gateway. One adapter alone must be in order; of several, those that
+/// are not are reported and the others served.
+pub(crate) async fn open_gateway(plan: Plan, data: Option<PathBuf>, cache: bool) -> Result<Gateway> {
+    let data = data.or_else(|| plan.data.clone()).or_else(default_data);
+    let opening = Opening { data, environment: environment::process() };
+    let members = if plan.is_alone() { alone(plan, &opening).await? } else { plan.members(None, cache)? };
+    if members.iter().all(|member| matches!(member.making, Making::Broken { .. })) {
+        return Err(no_adapter());
+    }
+    Ok(Gateway::open(members, opening).await?)
+}
+
+/// The adapter that somebody named, and nothing else.
+async fn alone(plan: Plan, opening: &Opening) -> Result<Vec<Member>> {
+    let keys: Vec<String> = plan.documents.iter().map(Document::key).collect();
+    let mut members = Vec::new();
+    for ((source, catalog), key) in plan.catalogs()?.into_iter().zip(keys) {
+        let served = open::open(catalog, &source, opening.data.as_deref(), &opening.environment).await?;
+        let name = served.catalog().adapter.name.clone();
+        members.push(Member { key, name, source, making: Making::Opened(Box::new(served)) });
+    }
+    Ok(members)
+}
+
+pub(super) fn no_adapter() -> anyhow::Error {
+    anyhow::anyhow!("the configuration names no adapter that can be served")
+}
+
+impl Plan {
+    /// Whether there is one adapter and no configuration: whoever named it wants it and nothing else.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.config.is_none() && self.documents.len() + self.unreadable.len() <= 1
+    }
+
+    /// All adapters, those that cannot be served among them; problems are shown. Those that `present` serves already are kept, and
+    /// one that has become worse stays as it was there.
+    ///
+    /// # Errors
+    /// What keeps everything from being served.
+    pub(crate) fn members(self, present: Option<&Gateway>, cache: bool) -> Result<Vec<Member>> {
+        if let Some((source, diagnostics)) = &self.config {
+            tell(source, diagnostics);
+            let is_wrong = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+            if present.is_some() && is_wrong && self.is_config_broken {
+                anyhow::bail!("{} has errors", source.name);
+            }
+        }
+        let mut members = Vec::new();
+        let mut errors = Vec::new();
+        for document in self.documents {
+            let (source, key) = (document.source(), document.key());
+            if present.is_some_and(|gateway| gateway.has(&key)) {
+                members.push(Member { key, name: source.clone(), source, making: Making::Kept });
+                continue;
+            }
+            match made(document, cache) {
+                Ok((name, making)) => members.push(Member { key, name, source, making }),
+                Err(error) => {
+                    errors.push(error);
+                    members.push(worse(
+                        present,
+                        source,
+                        "its document has errors; `mcpaql check` shows them",
+                    ));
+                }
+            }
+        }
+        for (source, error) in self.unreadable {
+            errors.push(error);
+            members.push(worse(present, source, "it cannot be read; `mcpaql check` says why"));
+        }
+        if members.iter().all(|member| matches!(member.making, Making::Broken { .. })) {
+            return Err(errors.into_iter().next().unwrap_or_else(no_adapter));
+        }
+        errors.iter().for_each(output::failure);
+        Ok(members)
+    }
+}
+
+/// An adapter that cannot be made: as it was, else none.
+fn worse(present: Option<&Gateway>, source: String, reason: &str) -> Member {
+    let slots = present.map(Gateway::slots).unwrap_or_default();
+    if let Some(slot) = slots.iter().find(|slot| slot.source() == source) {
+        tracing::warn!(adapter = slot.name(), %source, "the adapter stays as it was");
+        let (key, name) = (slot.key().to_owned(), slot.name().to_owned());
+        return Member { key, name, source, making: Making::Kept };
+    }
+    Member {
+        key: format!("broken {source}"),
+        name: source.clone(),
+        source,
+        making: Making::Broken { reason: reason.to_owned() },
+    }
+}
+
+fn made(document: Document, cache: bool) -> Result<(String, Making)> {
+    match document {
+        Document { given: Given::Mcp(server), settings, terms } => {
+            Ok((server.name.clone(), Making::Live(Box::new(live(*server, settings, terms, cache)))))
+        }
+        document => {
+            let catalog = document.catalog()?;
+            Ok((catalog.adapter.name.clone(), Making::Compiled(Box::new(catalog))))
+        }
+    }
+}
+
+/// A server that is asked for its tools while the others are served.
+fn live(server: Server, settings: Settings, terms: Terms, cache: bool) -> Live {
+    let slot = server.kept().filter(|_| cache);
+    let last = slot.as_ref().and_then(Captured::read);
+    let (target, auth) = (server.target.clone(), server.auth.clone());
+    let compile = Arc::new(move |capture: &_| {
+        let checked = server.check(capture, &settings, &terms);
+        checked.catalog.ok_or_else(|| {
+            tell(&Source::new(format!("mcp:{}", server.name), String::new()), &checked.diagnostics);
+            "its tools cannot be served as it is configured; the log says why".to_owned()
+        })
+    });
+    let keep = Arc::new(move |capture: &_| slot.iter().for_each(|slot| slot.write(capture)));
+    Live { target, auth, last, compile, keep }
+}

@@ -1,0 +1,113 @@
+//! What the configuration decides about one adapter, whatever the adapter says itself.
+
+use mcpaql_core::adapter::{Adapter, Auth, title_of};
+use mcpaql_core::catalog::Catalog;
+use mcpaql_core::config::{AdapterEntry, CallLimits};
+use mcpaql_core::library::{Full, Library, Outline};
+use mcpaql_core::operation::{Binding, Operation, Segment};
+use mcpaql_import::select::{RuleError, Selection};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What an entry decides.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Terms {
+    pub(crate) name: Option<String>,
+    pub(crate) auth: Option<Auth>,
+    pub(crate) limits: CallLimits,
+    /// Which operations to take, where an import does not choose them already.
+    pub(crate) selection: Selection,
+}
+
+impl Terms {
+    pub(crate) fn of(entry: &AdapterEntry) -> Result<Terms, RuleError> {
+        Ok(Terms {
+            name: entry.name.clone(),
+            auth: entry.auth.clone(),
+            limits: entry.limits,
+            selection: Selection::parse(&entry.include, &entry.exclude)?,
+        })
+    }
+
+    /// Applies them to the adapter of a document.
+    pub(crate) fn apply_to_document(&self, adapter: &mut Adapter) {
+        if let Some(name) = &self.name
+            && *name != adapter.name
+        {
+            adapter.name.clone_from(name);
+            adapter.display_name = title_of(name);
+        }
+        adapter.operations.retain(|operation| self.selection.takes(operation, &path(operation)));
+        adapter.operations.iter_mut().for_each(|operation| self.reauth(operation));
+        self.apply(adapter);
+    }
+
+    /// Applies them to an adapter whose operations were chosen and named on the way.
+    pub(crate) fn apply(&self, adapter: &mut Adapter) {
+        if let Some(auth) = &self.auth {
+            adapter.auth = auth.clone();
+        }
+        self.limits.apply(&mut adapter.target);
+        adapter.targets.values_mut().for_each(|one| self.limits.apply(&mut one.target));
+    }
+
+    /// Applies the rest, which only a catalog has.
+    pub(crate) fn finish(&self, catalog: &mut Catalog) {
+        if let Some(bytes) = self.limits.max_response_bytes {
+            catalog.limits.response_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        }
+    }
+
+    /// The library of an import, with every operation authenticated as the entry says.
+    pub(crate) fn library(&self, library: Arc<dyn Library>) -> Arc<dyn Library> {
+        match self.auth {
+            Some(_) => Arc::new(Reauthed { library, terms: self.clone() }),
+            None => library,
+        }
+    }
+
+    /// One that needs no credentials still needs none; all others have those of the entry.
+    fn reauth(&self, operation: &mut Operation) {
+        if let (Some(_), Binding::Http(binding)) = (&self.auth, &mut operation.binding)
+            && binding.auth.as_ref().is_some_and(|auth| *auth != Auth::None)
+        {
+            binding.auth = None;
+        }
+    }
+}
+
+/// The path as a rule would write it.
+fn path(operation: &Operation) -> String {
+    let Binding::Http(binding) = &operation.binding else { return String::new() };
+    let segments = binding.path.iter().map(|segment| match segment {
+        Segment::Literal(text) => text.clone(),
+        Segment::Param(name) => format!("{{{name}}}"),
+    });
+    segments.collect()
+}
+
+#[derive(Debug)]
+struct Reauthed {
+    library: Arc<dyn Library>,
+    terms: Terms,
+}
+
+impl Library for Reauthed {
+    fn operation(&self, index: usize) -> Option<Full> {
+        let mut full = self.library.operation(index)?;
+        self.terms.reauth(&mut full.operation);
+        Some(full)
+    }
+
+    fn outline(&self, index: usize) -> Outline {
+        self.library.outline(index)
+    }
+
+    fn type_names(&self) -> Vec<String> {
+        self.library.type_names()
+    }
+
+    fn type_named(&self, name: &str) -> Option<Value> {
+        self.library.type_named(name)
+    }
+}

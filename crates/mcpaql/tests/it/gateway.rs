@@ -1,0 +1,172 @@
+//! One server for many adapters, seen by a client: what fails, what is edited and what runs behind others.
+
+use crate::fixture::{BINARY, Place, Ran, Raw, tools_call};
+use serde_json::{Value, json};
+
+const CHANGED: &str = "notifications/tools/list_changed";
+
+/// The names of the tools, and whether it was told meanwhile that they changed.
+async fn listed(raw: &mut Raw) -> (Vec<String>, bool) {
+    raw.send(&json!({"jsonrpc": "2.0", "id": 99, "method": "tools/list"})).await;
+    let mut is_changed = false;
+    loop {
+        let message = raw.receive().await.unwrap();
+        is_changed |= message["method"] == CHANGED;
+        if message["id"] == 99 {
+            let tools = message["result"]["tools"].as_array().unwrap().iter();
+            return (tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect(), is_changed);
+        }
+    }
+}
+
+async fn names(raw: &mut Raw) -> Vec<String> {
+    listed(raw).await.0
+}
+
+/// Waits until the tools are these; the server tells when they change.
+async fn become_(raw: &mut Raw, expected: &[&str]) {
+    loop {
+        let (names, is_changed) = listed(raw).await;
+        if names == expected {
+            return;
+        }
+        if !is_changed {
+            let news = raw.receive().await.unwrap();
+            assert_eq!(news["method"], CHANGED, "{news}");
+        }
+    }
+}
+
+fn adapter(name: &str, operation: &str) -> String {
+    format!(
+        "name: {name}\ntype: adapter\nversion: \"1.0.0\"\ndescription: A demo\nmode: single\n\
+         target: {{ transport: native, protocol: command }}\n\
+         operations: {{ read: [{{ name: {operation}, command: [echo, {operation}] }}] }}\n"
+    )
+}
+
+async fn call(raw: &mut Raw, tool: &str, operation: &str) -> Value {
+    raw.send(&tools_call(7, tool, operation, json!({}))).await;
+    loop {
+        let message = raw.receive().await.unwrap();
+        if message["id"] == 7 {
+            let text = message["result"]["content"][0]["text"].as_str();
+            return serde_json::from_str(text.unwrap_or_else(|| panic!("{message}"))).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn adapters_that_fail_do_not_take_the_others_along() {
+    let place = Place::new();
+    place.file(
+        "mcpaql.yaml",
+        "adapters: [sound.yaml, broken.yaml, absent.yaml, lame.yaml, {name: dead, mcp: {command: [/no/such/program]}}]\n",
+    );
+    place.file("sound.yaml", &adapter("sound", "get_thing"));
+    place.file("broken.yaml", "name: broken\n");
+    let lame = adapter("lame", "get_thing").replace("command }", "command, cwd: \"${env:WHERE_TO}\" }");
+    place.file("lame.yaml", &lame);
+    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    assert_eq!(names(&mut raw).await, ["sound_mcpaql", "lame_mcpaql"]);
+    assert_eq!(call(&mut raw, "sound_mcpaql", "get_thing").await["data"], "get_thing");
+    let failed = call(&mut raw, "lame_mcpaql", "get_thing").await;
+    assert_eq!(failed["error"]["code"], "INTERNAL_ERROR");
+    let message = failed["error"]["message"].as_str().unwrap();
+    assert!(message.contains("'lame'") && message.contains("WHERE_TO"), "{message}");
+    let said = raw.server.says("adapter fails").await;
+    assert!(said.contains("broken.yaml") && said.contains("absent.yaml"), "{said}");
+}
+
+#[tokio::test]
+async fn nothing_to_serve_is_a_reason_to_stop() {
+    let place = Place::new();
+    place.file("mcpaql.yaml", "adapters: [broken.yaml, absent.yaml]\n");
+    place.file("broken.yaml", "name: broken\n");
+    let ran = place.run(&["serve"]).await;
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("mcpaql check broken.yaml"), "{}", ran.stderr);
+}
+
+#[tokio::test]
+async fn a_good_edit_is_served_and_a_broken_one_changes_nothing() {
+    let place = Place::new();
+    place.file("mcpaql.yaml", "adapters: [first.yaml, second.yaml]\n");
+    place.file("first.yaml", &adapter("first", "get_thing"));
+    place.file("second.yaml", &adapter("second", "get_thing"));
+    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    assert_eq!(names(&mut raw).await, ["first_mcpaql", "second_mcpaql"]);
+
+    place.file("first.yaml", "name: first\ntype: adapter\n");
+    raw.server.says("stays as it was").await;
+    assert_eq!(names(&mut raw).await, ["first_mcpaql", "second_mcpaql"]);
+    assert_eq!(call(&mut raw, "first_mcpaql", "get_thing").await["success"], true);
+
+    place.file("first.yaml", &adapter("renamed", "get_other"));
+    become_(&mut raw, &["renamed_mcpaql", "second_mcpaql"]).await;
+    assert_eq!(call(&mut raw, "renamed_mcpaql", "get_other").await["success"], true);
+
+    place.file("mcpaql.yaml", "adapters: [second.yaml\n");
+    raw.server.says("everything stays as it was").await;
+    place.file("mcpaql.yaml", "adapters: [second.yaml, {builtin: notebook, mode: single}]\n");
+    become_(&mut raw, &["second_mcpaql", "notebook_mcpaql"]).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_hangup_has_everything_read_again() {
+    let place = Place::new();
+    place.file("only.yaml", &adapter("only", "get_thing"));
+    let mut raw = Raw::initialized(place.binary(&["serve", "only.yaml", "--no-watch"])).await;
+    assert_eq!(names(&mut raw).await, ["only_mcpaql"]);
+    place.file("only.yaml", &adapter("other", "get_thing"));
+    raw.server.signal(rustix::process::Signal::HUP);
+    become_(&mut raw, &["other_mcpaql"]).await;
+    raw.end_input();
+    assert_eq!(raw.receive().await, None, "the end of input still stops it");
+    assert!(raw.server.ended().await.0.success());
+}
+
+/// A server behind ours, which is this program again.
+fn servers(rest: &str) -> String {
+    format!(
+        "adapters:\n  - {{name: inner, mode: single, mcp: {{command: [{BINARY:?}, serve, inner.yaml]}}{rest}}}\n"
+    )
+}
+
+#[tokio::test]
+async fn the_tools_of_a_server_are_listed_at_once_from_the_second_start_on() {
+    let place = Place::new();
+    place.file("inner.yaml", &adapter("things", "get_thing").replace("single", "discrete"));
+    place.file("mcpaql.yaml", &servers(""));
+    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    become_(&mut raw, &["inner_mcpaql"]).await;
+    let answer = call(&mut raw, "inner_mcpaql", "things_get_thing").await;
+    assert_eq!(answer["success"], true, "{answer}");
+    drop(raw);
+
+    // Now the server is gone, and its tools are known.
+    std::fs::remove_file(place.path().join("inner.yaml")).unwrap();
+    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    assert_eq!(names(&mut raw).await, ["inner_mcpaql"]);
+    let failed = call(&mut raw, "inner_mcpaql", "things_get_thing").await;
+    assert_eq!(failed["error"]["code"], "TRANSPORT_CONNECTION_FAILED", "{failed}");
+}
+
+#[tokio::test]
+async fn configured_adapters_are_called_and_searched_by_name() {
+    let place = Place::new();
+    place.file("inner.yaml", &adapter("things", "get_thing").replace("single", "discrete"));
+    let rest = "\n  - {name: renamed, document: inner.yaml, exclude: [op:get_nothing]}";
+    place.file("mcpaql.yaml", &servers("").trim_end().to_owned().replace("]}}", &format!("]}}}}{rest}")));
+    let ran = place.run(&["call", "renamed", "get_thing"]).await;
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), "\"get_thing\"\n"), "{}", ran.stderr);
+    let ran = place.run(&["call", "inner", "things_get_thing"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let ran: Ran = place.run(&["search", "inner", "things_get_thing"]).await;
+    assert!(ran.stdout.contains("things_get_thing()"), "{ran:?}");
+    let ran = place.run(&["tools"]).await;
+    assert!(ran.stdout.contains("inner_mcpaql") && ran.stdout.contains("renamed_get_thing"), "{ran:?}");
+    let ran = place.run(&["check"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
