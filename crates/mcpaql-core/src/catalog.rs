@@ -262,6 +262,12 @@ impl Catalog {
         }
     }
 
+    /// Whether any operation runs in the background.
+    #[must_use]
+    pub fn has_executions(&self) -> bool {
+        self.operations.iter().any(|entry| entry.operation.lifecycle.is_some())
+    }
+
     /// The tool that carries `introspect`, where one does.
     #[must_use]
     pub fn introspect_tool(&self) -> Option<&str> {

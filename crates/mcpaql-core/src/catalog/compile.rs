@@ -9,6 +9,7 @@ use crate::error::Code;
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::introspect;
 use crate::library::Library;
+use crate::lifecycle::ExecutionAction;
 use crate::naming::{self, NameProblem, Names};
 use crate::operation::{
     Binding, Category, Danger, Example, INTROSPECT, Operation, Param, Place, StoreAction,
@@ -87,18 +88,26 @@ impl Compiler {
 
         let mut operations = std::mem::take(&mut adapter.operations);
         let declared = adapter.profile.clone().filter(|_| profile.as_deref() != Some(CRUDE));
-        operations.push(introspect_operation(&adapter, declared.as_ref()));
+        let heads = if library.is_some() { operations.len() } else { 0 };
+        // The tools are announced with their target's reach, whatever operation is called through them.
+        let reach = if adapter.target.is_remote() { Reach::Open } else { Reach::Process };
+        let executes = operations.iter().any(|operation| operation.lifecycle.is_some());
+        let own = operations.len();
+        if executes {
+            operations.extend(ExecutionAction::ALL.map(|action| action.operation(reach)));
+        }
+        operations.push(introspect_operation(reach, declared.as_ref()));
         for operation in &mut operations {
             operation.endpoint = endpoint_of(operation, declared.as_ref());
         }
         if let Some(profile) = &declared {
             place_introspect(&mut operations, profile);
+            place_executions(&mut operations, profile);
         }
 
         let mut types = adapter.types.clone();
         signature::hoist_types(&mut types);
         let written: Vec<Vec<Param>> = operations.iter().map(|operation| operation.params.clone()).collect();
-        let heads = if library.is_some() { operations.len() - 1 } else { 0 };
         for operation in &mut operations {
             operation.params = signature::hoist(&operation.name, &operation.params, &mut types);
         }
@@ -118,6 +127,9 @@ impl Compiler {
         let mut entries = Vec::with_capacity(operations.len());
         let mut kept = Vec::with_capacity(operations.len());
         for (index, (operation, written)) in operations.into_iter().zip(written).enumerate() {
+            if executes && index < own && self.takes_execution_name(&operation) {
+                continue;
+            }
             let entry = if index < heads {
                 let hints = self.hints(&operation, &frame);
                 Some(Entry {
@@ -157,6 +169,23 @@ impl Compiler {
         }
         catalog.tools = surface::tools(&catalog, &kept, settings);
         Some(catalog)
+    }
+
+    /// The names that ask after executions are given away where there are any; reports whoever wants one of them.
+    fn takes_execution_name(&mut self, operation: &Operation) -> bool {
+        let mut names = std::iter::once(&operation.name).chain(&operation.aliases);
+        let Some(name) = names.find(|name| ExecutionAction::is_name(name)) else { return false };
+        let pointer = origins::operation(&operation.name);
+        let diagnostic = Diagnostic::error(
+            Code::SchemaInvalidName,
+            format!("{pointer}/{}", if *name == operation.name { "name" } else { "aliases" }),
+            format!("'{name}' asks after executions, which this adapter has because of `lifecycle`"),
+        )
+        .expected("a name that the adapter does not get by itself")
+        .found(name.as_str())
+        .suggest("choose another name, or remove `lifecycle` from the operations of this document");
+        self.diagnostics.push(diagnostic);
+        true
     }
 
     pub(super) fn problem(&mut self, code: Code, pointer: &str, message: impl Into<String>) {
@@ -463,6 +492,25 @@ fn place_introspect(operations: &mut [Operation], profile: &Profile) {
     }
 }
 
+/// Asking after executions goes where the document puts it, else where `introspect` is; stopping one to what starts one.
+fn place_executions(operations: &mut [Operation], profile: &Profile) {
+    let home = |wanted: &dyn Fn(&Operation) -> bool| {
+        operations.iter().find(|operation| wanted(operation)).map(|operation| operation.endpoint.clone())
+    };
+    let reads = home(&|operation| operation.name == INTROSPECT);
+    let starts = home(&|operation| operation.lifecycle.is_some());
+    for operation in operations {
+        let Binding::Execution(action) = operation.binding else { continue };
+        if profile.family_of(&operation.name, operation.category).is_some() {
+            continue;
+        }
+        let home = if action == ExecutionAction::Cancel { &starts } else { &reads };
+        if let Some(home) = home {
+            operation.endpoint.clone_from(home);
+        }
+    }
+}
+
 fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMap<String, Endpoint> {
     let order: Vec<String> = match profile {
         Some(profile) => profile.families.keys().cloned().collect(),
@@ -487,7 +535,7 @@ fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMap<String, E
     endpoints
 }
 
-fn introspect_operation(adapter: &Adapter, profile: Option<&Profile>) -> Operation {
+fn introspect_operation(reach: Reach, profile: Option<&Profile>) -> Operation {
     let endpoints: Vec<&str> = match profile {
         Some(profile) => profile.families.keys().map(String::as_str).collect(),
         None => Category::ALL.map(Category::endpoint).to_vec(),
@@ -500,8 +548,7 @@ fn introspect_operation(adapter: &Adapter, profile: Option<&Profile>) -> Operati
         overwrites: false,
         reversible: true,
         guard: Guard::None,
-        // The tool is announced with its target's reach, whatever operation is called through it.
-        reach: if adapter.target.is_remote() { Reach::Open } else { Reach::Process },
+        reach,
     };
     Operation {
         title: "Introspect".to_owned(),
