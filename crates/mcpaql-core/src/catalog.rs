@@ -8,6 +8,7 @@
 mod compile;
 mod deferred;
 mod discovery;
+mod families;
 mod tools;
 
 pub use compile::{compile, compile_deferred};

@@ -1,6 +1,6 @@
 //! Many adapters, one server: every tool of every adapter, each name leading to exactly one of them.
 
-use crate::mcp::{Caller, Service};
+use crate::mcp::{Caller, Service, Task};
 use crate::pipeline::Served;
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Catalog;
@@ -129,5 +129,27 @@ impl Service for Gateway {
         caller: &Caller,
     ) -> impl Future<Output = Option<Reply>> + Send {
         Gateway::call(self, tool, arguments, caller)
+    }
+
+    fn has_tasks(&self) -> bool {
+        self.adapters.iter().any(Served::has_executions)
+    }
+
+    async fn task(&self, id: &str) -> Option<Task> {
+        for adapter in &self.adapters {
+            if let Some(task) = adapter.task(id).await {
+                return Some(task);
+            }
+        }
+        None
+    }
+
+    async fn cancel_task(&self, id: &str) -> Option<Task> {
+        for adapter in &self.adapters {
+            if let Some(task) = adapter.cancel_task(id).await {
+                return Some(task);
+            }
+        }
+        None
     }
 }

@@ -1,6 +1,7 @@
 //! Catalog → served adapter: opens the target that the document names.
 
 use crate::environment::Environment;
+use crate::execution::{self, Executions};
 use crate::pipeline::Served;
 use crate::target::{Target, command, http, mcp, store};
 use mcpaql_core::adapter;
@@ -43,6 +44,14 @@ pub enum OpenError {
         /// Why.
         source: mcp::SetupError,
     },
+    /// Executions cannot be kept.
+    #[error("adapter '{adapter}': {source}")]
+    Executions {
+        /// Whose.
+        adapter: String,
+        /// Why.
+        source: store::StoreError,
+    },
     /// There is no folder for the store.
     #[error("adapter '{adapter}' keeps data, and neither --data nor HOME says where")]
     NoDataFolder {
@@ -84,7 +93,20 @@ pub async fn open(
                 .map_err(|source| OpenError::Store { adapter, source })?
         }
     };
-    Ok(Served::new(catalog, target, source))
+    if !catalog.has_executions() {
+        return Ok(Served::new(catalog, target, source));
+    }
+    let adapter = catalog.adapter.name.clone();
+    if data.is_none() {
+        tracing::warn!(
+            adapter,
+            "neither --data nor HOME says where to keep executions; they are lost when the server ends"
+        );
+    }
+    let executions = Executions::open(data, &adapter, execution::Limits::default())
+        .await
+        .map_err(|source| OpenError::Executions { adapter, source })?;
+    Ok(Served::new(catalog, target, source).with_executions(executions))
 }
 
 /// One file for all stores of a data folder.

@@ -1,9 +1,10 @@
 //! adapter → catalog. Everything that is wrong is reported, with pointers that `Origins` leads back to the document.
 
 use super::deferred::Deferred;
+use super::families::{endpoint_of, endpoints, place_executions, place_introspect};
 use super::tools;
-use super::{Body, CRUDE, Catalog, Compiled, Endpoint, Entry, Settings};
-use crate::adapter::{Adapter, Mode, Origins, Profile, origins, title_of};
+use super::{Body, CRUDE, Catalog, Compiled, Entry, Settings};
+use crate::adapter::{Adapter, Mode, Origins, Profile, origins};
 use crate::diagnostic::{Diagnostic, Severity, Span, capital};
 use crate::error::Code;
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
@@ -464,75 +465,6 @@ fn index(entries: &[Entry]) -> HashMap<String, usize> {
 pub(super) fn call_signature(operation: &Operation, types: &IndexMap<String, Value>) -> String {
     let asked = Operation { returns: None, examples: Vec::new(), ..operation.clone() };
     signature::within(&asked, types, Room::ERROR)
-}
-
-fn endpoint_of(operation: &Operation, profile: Option<&Profile>) -> String {
-    profile
-        .and_then(|profile| profile.family_of(&operation.name, operation.category))
-        .unwrap_or(operation.category.endpoint())
-        .to_owned()
-}
-
-/// `introspect` goes where the document puts it, else to the first family that only reads, else to the first one.
-fn place_introspect(operations: &mut [Operation], profile: &Profile) {
-    let named = profile.family_of(INTROSPECT, Category::Read).map(str::to_owned);
-    let only_reads = |family: &str| {
-        let mut members = operations
-            .iter()
-            .filter(|operation| operation.endpoint == family && operation.name != INTROSPECT);
-        members.all(|operation| operation.category == Category::Read)
-    };
-    let home = named
-        .or_else(|| profile.families.keys().find(|family| only_reads(family)).cloned())
-        .or_else(|| profile.families.keys().next().cloned());
-    if let (Some(home), Some(introspect)) =
-        (home, operations.iter_mut().find(|operation| operation.name == INTROSPECT))
-    {
-        introspect.endpoint = home;
-    }
-}
-
-/// Asking after executions goes where the document puts it, else where `introspect` is; stopping one to what starts one.
-fn place_executions(operations: &mut [Operation], profile: &Profile) {
-    let home = |wanted: &dyn Fn(&Operation) -> bool| {
-        operations.iter().find(|operation| wanted(operation)).map(|operation| operation.endpoint.clone())
-    };
-    let reads = home(&|operation| operation.name == INTROSPECT);
-    let starts = home(&|operation| operation.lifecycle.is_some());
-    for operation in operations {
-        let Binding::Execution(action) = operation.binding else { continue };
-        if profile.family_of(&operation.name, operation.category).is_some() {
-            continue;
-        }
-        let home = if action == ExecutionAction::Cancel { &starts } else { &reads };
-        if let Some(home) = home {
-            operation.endpoint.clone_from(home);
-        }
-    }
-}
-
-fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMap<String, Endpoint> {
-    let order: Vec<String> = match profile {
-        Some(profile) => profile.families.keys().cloned().collect(),
-        None => Category::ALL.map(|category| category.endpoint().to_owned()).to_vec(),
-    };
-    let mut endpoints = IndexMap::new();
-    for name in order {
-        let members: Vec<usize> = (0..entries.len())
-            .filter(|index| entries.get(*index).is_some_and(|e| e.operation.endpoint == name))
-            .collect();
-        let hints = members
-            .iter()
-            .filter_map(|index| entries.get(*index))
-            .map(|entry| entry.hints)
-            .reduce(Hints::riskier);
-        let Some(hints) = hints else { continue };
-        let family = profile.and_then(|profile| profile.families.get(&name));
-        let title = family.and_then(|family| family.title.clone()).unwrap_or_else(|| title_of(&name));
-        let purpose = family.map(|family| family.purpose.clone()).unwrap_or_default();
-        endpoints.insert(name, Endpoint { title, purpose, operations: members, hints });
-    }
-    endpoints
 }
 
 fn introspect_operation(reach: Reach, profile: Option<&Profile>) -> Operation {

@@ -19,14 +19,18 @@ mod http;
 mod lines;
 mod malformed;
 mod pending;
+mod session;
+mod task;
 
 pub use caller::{Ability, Caller, News, Refused};
 use mcpaql_core::response::Reply;
 pub use mcpaql_core::surface::Tool;
 pub use pending::{Loading, Pending, Preview};
 use serde_json::{Map, Value};
+pub use session::{Session, SessionEnd, SessionWork};
 use std::sync::Arc;
 use std::time::Duration;
+pub use task::{Task, TaskState};
 use tokio::sync::watch;
 
 pub(crate) use drain::serve as serve_stream;
@@ -50,6 +54,21 @@ pub trait Service: Send + Sync + 'static {
         arguments: Map<String, Value>,
         caller: &Caller,
     ) -> impl Future<Output = Option<Reply>> + Send;
+
+    /// Whether calls may go on in the background, to be asked after by [`Service::task`].
+    fn has_tasks(&self) -> bool {
+        false
+    }
+
+    /// What a call that went on in the background has come to; `None` where it is not known.
+    fn task(&self, _id: &str) -> impl Future<Output = Option<Task>> + Send {
+        std::future::ready(None)
+    }
+
+    /// Stops it; `None` where it is not known.
+    fn cancel_task(&self, _id: &str) -> impl Future<Output = Option<Task>> + Send {
+        std::future::ready(None)
+    }
 
     /// Ends when [`Service::tools`] is known; the handshake does not wait for it long.
     fn listed(&self) -> impl Future<Output = ()> + Send {

@@ -1,7 +1,7 @@
 //! A service that is still loading: it can be greeted at once and answers everything else when it is there. Tools that are
 //! known from an earlier time are listed at once as well.
 
-use super::{Caller, Service, Tool};
+use super::{Caller, Service, Task, Tool};
 use mcpaql_core::response::Reply;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -109,6 +109,19 @@ impl<S: Service> Service for Pending<S> {
 
     async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
         self.service()?.call(tool, arguments, caller).await
+    }
+
+    fn has_tasks(&self) -> bool {
+        // Nobody knows yet, and a client that is told no asks never again.
+        self.service().is_none_or(|service| service.has_tasks())
+    }
+
+    async fn task(&self, id: &str) -> Option<Task> {
+        self.service()?.task(id).await
+    }
+
+    async fn cancel_task(&self, id: &str) -> Option<Task> {
+        self.service()?.cancel_task(id).await
     }
 
     async fn listed(&self) {
