@@ -13,6 +13,8 @@ mod cli;
 mod documents;
 #[cfg(unix)]
 mod durability;
+#[cfg(unix)]
+mod executions;
 mod fixture;
 mod imports;
 mod modes;
