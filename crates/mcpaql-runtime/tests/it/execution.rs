@@ -1,6 +1,7 @@
 //! Executions with real programs: started, waited for, failed, cancelled, left behind and found again.
 
 use crate::fixture::{Raw, call, crypto, in_time, initialize, modern};
+use crate::http::upstream::Bare;
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::check;
 use mcpaql_core::source::Source;
@@ -16,6 +17,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Notify;
 
 /// Programs that wait for a file, so that the tests decide when they end.
 const WORK: &str = r#"name: work
@@ -397,6 +400,54 @@ async fn clients_that_know_tasks_get_one_with_the_same_id() {
     assert_eq!(request(tasks("tasks/get", &second)).await["result"]["status"], "cancelled");
     let unknown = request(tasks("tasks/get", &json!("nope"))).await;
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+}
+
+#[tokio::test]
+async fn a_slow_api_has_the_time_of_the_lifecycle_and_hears_of_a_cancellation() {
+    crypto();
+    let go = Arc::new(Notify::new());
+    let closed = Arc::new(Notify::new());
+    let (gate, heard) = (Arc::clone(&go), Arc::clone(&closed));
+    let upstream = Bare::start(move |mut stream| {
+        let (gate, heard) = (Arc::clone(&gate), Arc::clone(&heard));
+        async move {
+            let mut byte = [0];
+            tokio::select! {
+                () = gate.notified() => {
+                    let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 8\r\n\r\n\"cooked\"";
+                    stream.write_all(answer.as_bytes()).await.unwrap();
+                }
+                _ = stream.read(&mut byte) => heard.notify_one(),
+            }
+        }
+    })
+    .await;
+    let document = format!(
+        "name: work\ntype: adapter\nversion: \"1.0.0\"\ndescription: Slow\n\
+         target: {{ base_url: \"{}\", timeout: 0.05, allow_http: true }}\n\
+         operations:\n  execute: [{{ name: cook, maps_to: GET /cook, lifecycle: true }}]\n",
+        upstream.url
+    );
+    let checked = check::check(&Source::new("work.yaml", document), &Settings::default());
+    let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    let served = open(catalog, "work.yaml", None, &(Arc::new(|_: &str| None) as _)).await.unwrap();
+
+    let id = started(&served, "cook", json!({})).await;
+    // Longer than a call to this API may take otherwise.
+    assert_eq!(waited(&served, &id, 0.3).await["status"], "running");
+    go.notify_one();
+    assert_eq!(ended(&served, &id).await["result"], "cooked");
+
+    let id = started(&served, "cook", json!({})).await;
+    in_time(async {
+        while upstream.connections() < 2 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    ask(&served, "cancel_execution", json!({"execution_id": id}), &Caller::nobody()).await;
+    in_time(closed.notified()).await;
+    assert_eq!(status(&served, &id).await, "cancelled");
 }
 
 /// The table as another program sees it.
