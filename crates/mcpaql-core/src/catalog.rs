@@ -8,6 +8,7 @@
 mod compile;
 mod deferred;
 mod discovery;
+mod families;
 mod tools;
 
 pub use compile::{compile, compile_deferred};
@@ -269,6 +270,12 @@ impl Catalog {
             Scope::Whole => (0..self.operations.len()).collect(),
             Scope::Operation(index) => vec![*index],
         }
+    }
+
+    /// Whether any operation runs in the background.
+    #[must_use]
+    pub fn has_executions(&self) -> bool {
+        self.operations.iter().any(|entry| entry.operation.lifecycle.is_some())
     }
 
     /// The tool that carries `introspect`, where one does.

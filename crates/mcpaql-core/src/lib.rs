@@ -15,6 +15,7 @@ pub mod facts;
 mod groups;
 pub mod introspect;
 pub mod library;
+pub mod lifecycle;
 pub mod links;
 pub mod naming;
 pub mod operation;

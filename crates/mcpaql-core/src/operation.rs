@@ -6,6 +6,7 @@
 
 use crate::adapter::Auth;
 use crate::facts::Facts;
+use crate::lifecycle::{ExecutionAction, Lifecycle};
 use crate::policy::HintOverrides;
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -145,6 +146,8 @@ pub struct Operation {
     pub source_id: Option<String>,
     /// How its answers are divided into pages, where they are.
     pub pagination: Option<Pagination>,
+    /// Set where it runs in the background, as an execution of its own.
+    pub lifecycle: Option<Lifecycle>,
     /// How it reaches the target.
     pub binding: Binding,
 }
@@ -170,6 +173,7 @@ impl Operation {
             deprecated: None,
             source_id: None,
             pagination: None,
+            lifecycle: None,
             binding,
         }
     }
@@ -381,6 +385,8 @@ pub struct Example {
 pub enum Binding {
     /// Answered by the protocol itself.
     Introspect,
+    /// Answered by the server from what it knows of its executions.
+    Execution(ExecutionAction),
     /// One HTTP request.
     Http(HttpBinding),
     /// One action on the embedded store.

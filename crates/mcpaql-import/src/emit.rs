@@ -87,7 +87,7 @@ pub(crate) fn place(operation: &Operation) -> (Category, String, String, String)
         Binding::Command(_) => (String::new(), String::new(), operation.name.clone()),
         Binding::Mcp(mcp) => (mcp.tool.clone(), String::new(), operation.name.clone()),
         // Derived, in an order of their own.
-        Binding::Store(_) | Binding::Introspect => Default::default(),
+        Binding::Store(_) | Binding::Introspect | Binding::Execution(_) => Default::default(),
     };
     (operation.category, path, method, name)
 }

@@ -2,6 +2,7 @@
 
 pub mod builtin;
 pub mod environment;
+pub mod execution;
 pub mod fetch;
 pub mod gateway;
 pub mod mcp;
@@ -9,5 +10,6 @@ pub mod open;
 pub mod pipeline;
 pub mod secret;
 pub mod serve;
+mod state;
 pub mod target;
 pub mod upstream;

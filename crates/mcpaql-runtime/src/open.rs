@@ -1,6 +1,7 @@
 //! Catalog → served adapter: opens the target that the document names.
 
 use crate::environment::Environment;
+use crate::execution::{self, Executions};
 use crate::pipeline::Served;
 use crate::target::{Target, command, http, mcp, store};
 use indexmap::IndexMap;
@@ -44,6 +45,14 @@ pub enum OpenError {
         /// Why.
         source: mcp::SetupError,
     },
+    /// Executions cannot be kept.
+    #[error("adapter '{adapter}': {source}")]
+    Executions {
+        /// Whose.
+        adapter: String,
+        /// Why.
+        source: store::StoreError,
+    },
     /// There is no folder for the store.
     #[error("adapter '{adapter}' keeps data, and neither --data nor HOME says where")]
     NoDataFolder {
@@ -60,6 +69,7 @@ impl OpenError {
             OpenError::Http { source, .. } => source.to_string(),
             OpenError::Mcp { source, .. } => source.to_string(),
             OpenError::Store { .. } => "its store cannot be opened; the log says why".to_owned(),
+            OpenError::Executions { .. } => "its executions cannot be kept; the log says why".to_owned(),
             OpenError::NoDataFolder { .. } => "it keeps data, and nothing says where".to_owned(),
             OpenError::Command { source, .. } => match source {
                 command::SetupError::MissingVariable { .. } | command::SetupError::BadVariable { .. } => {
@@ -94,7 +104,21 @@ pub async fn open(
         }
         Target::Several(several)
     };
-    Ok(Served::new(catalog, target, source))
+    let served = Served::new(catalog, target, source);
+    if !served.catalog().has_executions() {
+        return Ok(served);
+    }
+    let adapter = served.catalog().adapter.name.clone();
+    if data.is_none() {
+        tracing::warn!(
+            adapter,
+            "neither --data nor HOME says where to keep executions; they are lost when the server ends"
+        );
+    }
+    let executions = Executions::open(data, &adapter, execution::Limits::default())
+        .await
+        .map_err(|source| OpenError::Executions { adapter, source })?;
+    Ok(served.with_executions(executions))
 }
 
 /// Opens one target of an adapter.

@@ -1,14 +1,16 @@
 //! adapter → catalog. Everything that is wrong is reported, with pointers that `Origins` leads back to the document.
 
 use super::deferred::Deferred;
+use super::families::{endpoint_of, endpoints, place_executions, place_introspect};
 use super::tools;
-use super::{Body, CRUDE, Catalog, Compiled, Endpoint, Entry, Settings};
-use crate::adapter::{Adapter, Mode, Origins, Profile, default_target, load_targets, origins, title_of};
+use super::{Body, CRUDE, Catalog, Compiled, Entry, Settings};
+use crate::adapter::{Adapter, Mode, Origins, Profile, default_target, load_targets, origins};
 use crate::diagnostic::{Diagnostic, Severity, Span, capital};
 use crate::error::Code;
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::introspect;
 use crate::library::Library;
+use crate::lifecycle::ExecutionAction;
 use crate::naming::{self, NameProblem, Names};
 use crate::operation::{
     Binding, Category, Danger, Example, INTROSPECT, Operation, Param, Place, StoreAction,
@@ -89,21 +91,29 @@ impl Compiler {
 
         let mut operations = std::mem::take(&mut adapter.operations);
         let declared = adapter.profile.clone().filter(|_| profile.as_deref() != Some(CRUDE));
-        operations.push(introspect_operation(&adapter, declared.as_ref()));
+        let heads = if library.is_some() { operations.len() } else { 0 };
+        // The tools are announced with their target's reach, whatever operation is called through them.
+        let reach = if adapter.target.is_remote() { Reach::Open } else { Reach::Process };
+        let executes = operations.iter().any(|operation| operation.lifecycle.is_some());
+        let own = operations.len();
+        if executes {
+            operations.extend(ExecutionAction::ALL.map(|action| action.operation(reach)));
+        }
+        operations.push(introspect_operation(reach, declared.as_ref()));
         for operation in &mut operations {
             operation.endpoint = endpoint_of(operation, declared.as_ref());
-            if operation.binding != Binding::Introspect {
+            if !matches!(operation.binding, Binding::Introspect | Binding::Execution(_)) {
                 targets::choose(operation, &adapter);
             }
         }
         if let Some(profile) = &declared {
             place_introspect(&mut operations, profile);
+            place_executions(&mut operations, profile);
         }
 
         let mut types = adapter.types.clone();
         signature::hoist_types(&mut types);
         let written: Vec<Vec<Param>> = operations.iter().map(|operation| operation.params.clone()).collect();
-        let heads = if library.is_some() { operations.len() - 1 } else { 0 };
         for operation in &mut operations {
             operation.params = signature::hoist(&operation.name, &operation.params, &mut types);
         }
@@ -123,6 +133,9 @@ impl Compiler {
         let mut entries = Vec::with_capacity(operations.len());
         let mut kept = Vec::with_capacity(operations.len());
         for (index, (operation, written)) in operations.into_iter().zip(written).enumerate() {
+            if executes && index < own && self.takes_execution_name(&operation) {
+                continue;
+            }
             let entry = if index < heads {
                 let hints = self.hints(&operation, &frame);
                 Some(Entry {
@@ -176,6 +189,23 @@ impl Compiler {
         let outside =
             |diagnostic| Diagnostic { pointer: String::new(), span: Some(Span::NOWHERE), ..diagnostic };
         self.diagnostics.extend(reader.diagnostics.into_iter().map(outside));
+    }
+
+    /// The names that ask after executions are given away where there are any; reports whoever wants one of them.
+    fn takes_execution_name(&mut self, operation: &Operation) -> bool {
+        let mut names = std::iter::once(&operation.name).chain(&operation.aliases);
+        let Some(name) = names.find(|name| ExecutionAction::is_name(name)) else { return false };
+        let pointer = origins::operation(&operation.name);
+        let diagnostic = Diagnostic::error(
+            Code::SchemaInvalidName,
+            format!("{pointer}/{}", if *name == operation.name { "name" } else { "aliases" }),
+            format!("'{name}' asks after executions, which this adapter has because of `lifecycle`"),
+        )
+        .expected("a name that the adapter does not get by itself")
+        .found(name.as_str())
+        .suggest("choose another name, or remove `lifecycle` from the operations of this document");
+        self.diagnostics.push(diagnostic);
+        true
     }
 
     pub(super) fn problem(&mut self, code: Code, pointer: &str, message: impl Into<String>) {
@@ -456,57 +486,7 @@ pub(super) fn call_signature(operation: &Operation, types: &IndexMap<String, Val
     signature::within(&asked, types, Room::ERROR)
 }
 
-fn endpoint_of(operation: &Operation, profile: Option<&Profile>) -> String {
-    profile
-        .and_then(|profile| profile.family_of(&operation.name, operation.category))
-        .unwrap_or(operation.category.endpoint())
-        .to_owned()
-}
-
-/// `introspect` goes where the document puts it, else to the first family that only reads, else to the first one.
-fn place_introspect(operations: &mut [Operation], profile: &Profile) {
-    let named = profile.family_of(INTROSPECT, Category::Read).map(str::to_owned);
-    let only_reads = |family: &str| {
-        let mut members = operations
-            .iter()
-            .filter(|operation| operation.endpoint == family && operation.name != INTROSPECT);
-        members.all(|operation| operation.category == Category::Read)
-    };
-    let home = named
-        .or_else(|| profile.families.keys().find(|family| only_reads(family)).cloned())
-        .or_else(|| profile.families.keys().next().cloned());
-    if let (Some(home), Some(introspect)) =
-        (home, operations.iter_mut().find(|operation| operation.name == INTROSPECT))
-    {
-        introspect.endpoint = home;
-    }
-}
-
-fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMap<String, Endpoint> {
-    let order: Vec<String> = match profile {
-        Some(profile) => profile.families.keys().cloned().collect(),
-        None => Category::ALL.map(|category| category.endpoint().to_owned()).to_vec(),
-    };
-    let mut endpoints = IndexMap::new();
-    for name in order {
-        let members: Vec<usize> = (0..entries.len())
-            .filter(|index| entries.get(*index).is_some_and(|e| e.operation.endpoint == name))
-            .collect();
-        let hints = members
-            .iter()
-            .filter_map(|index| entries.get(*index))
-            .map(|entry| entry.hints)
-            .reduce(Hints::riskier);
-        let Some(hints) = hints else { continue };
-        let family = profile.and_then(|profile| profile.families.get(&name));
-        let title = family.and_then(|family| family.title.clone()).unwrap_or_else(|| title_of(&name));
-        let purpose = family.map(|family| family.purpose.clone()).unwrap_or_default();
-        endpoints.insert(name, Endpoint { title, purpose, operations: members, hints });
-    }
-    endpoints
-}
-
-fn introspect_operation(adapter: &Adapter, profile: Option<&Profile>) -> Operation {
+fn introspect_operation(reach: Reach, profile: Option<&Profile>) -> Operation {
     let endpoints: Vec<&str> = match profile {
         Some(profile) => profile.families.keys().map(String::as_str).collect(),
         None => Category::ALL.map(Category::endpoint).to_vec(),
@@ -519,8 +499,7 @@ fn introspect_operation(adapter: &Adapter, profile: Option<&Profile>) -> Operati
         overwrites: false,
         reversible: true,
         guard: Guard::None,
-        // The tool is announced with its target's reach, whatever operation is called through it.
-        reach: if adapter.target.is_remote() { Reach::Open } else { Reach::Process },
+        reach,
     };
     Operation {
         title: "Introspect".to_owned(),

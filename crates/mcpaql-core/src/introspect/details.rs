@@ -1,6 +1,7 @@
 //! One operation: everything there is to know, flat. Nested object parameters are named types.
 
 use crate::catalog::{Catalog, Entry, Producers, Whole};
+use crate::lifecycle::{ExecutionAction, Lifecycle, Status};
 use crate::operation::{Operation, Param};
 use crate::signature::{self, Room};
 use indexmap::IndexMap;
@@ -58,6 +59,9 @@ pub(super) fn operation(catalog: &Catalog, entry: &Entry) -> Option<Value> {
     if !operation.aliases.is_empty() {
         out.insert("aliases".into(), json!(operation.aliases));
     }
+    if let Some(lifecycle) = &entry.operation.lifecycle {
+        out.insert("lifecycle".into(), background(lifecycle));
+    }
     if let Some(instead) = &operation.deprecated {
         out.insert(
             "deprecated".into(),
@@ -91,6 +95,17 @@ pub(super) fn listed(catalog: &Catalog, entry: &Entry) -> Option<Value> {
         None => signature::call(&asked),
     };
     Some(json!({"name": asked.name, "signature": signature}))
+}
+
+/// How an operation runs in the background, and what asks after it.
+fn background(lifecycle: &Lifecycle) -> Value {
+    json!({
+        "states": Status::ALL.map(Status::as_str),
+        "survives_session": lifecycle.survives,
+        "timeout_seconds": lifecycle.limit_ms().div_ceil(1000),
+        "keep_seconds": lifecycle.keep_seconds,
+        "operations": ExecutionAction::ALL.map(ExecutionAction::operation_name),
+    })
 }
 
 fn examples(operation: &Operation) -> Value {

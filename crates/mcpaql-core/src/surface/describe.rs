@@ -65,6 +65,7 @@ impl<'c> Speaker<'c> {
         if let Some(category) = category {
             parts.push(effect(category, endpoint.hints).to_owned());
         }
+        parts.extend(background(entries));
         if let Some(example) = &self.example {
             parts.push(format!("Quick start example:\n{example}"));
         }
@@ -90,6 +91,7 @@ impl<'c> Speaker<'c> {
             lines.push(format!("- {title}: {}", list(self.catalog, &entries, detail, ", ")));
         }
         parts.push(lines.join("\n"));
+        parts.extend(background(self.entries));
         if let Some(example) = &self.example {
             parts.push(format!("Quick start example:\n{example}"));
         }
@@ -202,6 +204,23 @@ fn list(catalog: &Catalog, entries: &[&Entry], detail: Detail, separator: &str) 
     }
 }
 
+/// Which operations answer before they are done, and where their results are found.
+fn background(entries: &[&Entry]) -> Option<String> {
+    let long: Vec<&str> = entries
+        .iter()
+        .filter(|entry| entry.operation.lifecycle.is_some())
+        .map(|entry| entry.operation.name.as_str())
+        .collect();
+    let names = match long.as_slice() {
+        [] => return None,
+        few if few.len() <= FEW_GROUPS => few.join(", "),
+        many => format!("{} operations", many.len()),
+    };
+    Some(format!(
+        "In the background: {names}. They answer with an execution_id, and get_execution waits for the result."
+    ))
+}
+
 /// `412 in 23 groups: repos 45, issues 30 and 21 more`; where nearly every operation is a group of its own, a few names.
 fn counted(entries: &[&Entry], most: usize) -> String {
     let own = || entries.iter().map(|entry| &entry.operation).filter(|op| op.name != INTROSPECT);
@@ -236,8 +255,9 @@ fn quick_start(catalog: &Catalog, entries: &[&Entry]) -> Option<String> {
     let blind = |entry: &Entry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
     let risk = |operation: &Operation| (operation.danger, is_sweeping(operation));
     // Of many operations only those with the fewest placeholders are read: they need the least.
-    let mut candidates: Vec<&Entry> =
-        entries.iter().copied().filter(|entry| entry.operation.name != INTROSPECT).collect();
+    let is_own =
+        |entry: &&Entry| !matches!(entry.operation.binding, Binding::Introspect | Binding::Execution(_));
+    let mut candidates: Vec<&Entry> = entries.iter().copied().filter(is_own).collect();
     let deferred = candidates.first().is_some_and(|entry| catalog.is_deferred(entry));
     let most = if deferred { DEFERRED_CANDIDATES } else { CANDIDATES };
     if candidates.len() > most {

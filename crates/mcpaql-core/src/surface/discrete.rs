@@ -7,6 +7,10 @@ use crate::validate::{assumed_default, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
+/// What a model must know of a tool whose answer is not its result.
+const BACKGROUND: &str =
+    "Runs in the background: answers with an execution_id for get_execution, which waits.";
+
 /// `params` are those of the document, which a library has again where there is one.
 pub(super) fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param]) -> Option<Tool> {
     let full = catalog.read(entry);
@@ -47,6 +51,10 @@ pub(super) fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param])
         operation.title.clone()
     } else {
         operation.description.clone()
+    };
+    let description = match entry.operation.lifecycle {
+        Some(_) => format!("{description} {BACKGROUND}"),
+        None => description,
     };
     let description = match operation.deprecated.as_deref().map(str::trim) {
         None => description,

@@ -5,6 +5,7 @@
 
 mod credentials;
 mod discovery;
+mod executions;
 mod families;
 mod forms;
 mod fuzz;

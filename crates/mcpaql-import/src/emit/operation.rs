@@ -6,6 +6,7 @@ use super::target::{auth, body_word, hints};
 use super::yaml::{Members, Node};
 use mcpaql_core::adapter::{Adapter, Target, guard_of, title_of};
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Reach, Repeat};
+use mcpaql_core::lifecycle::Lifecycle;
 use mcpaql_core::operation::{
     Arg, Binding, BodyForm, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation, Output,
     Pagination, Param, Place, Returns, Segment, Stdin, Style, StyleForm,
@@ -26,7 +27,7 @@ pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> Node<'
         Binding::Http(http) => http_binding(&mut out, http, &adapter.target),
         Binding::Command(command) => command_binding(&mut out, command),
         Binding::Mcp(mcp) => mcp_binding(&mut out, mcp, &operation.name),
-        Binding::Store(_) | Binding::Introspect => {}
+        Binding::Store(_) | Binding::Introspect | Binding::Execution(_) => {}
     }
     let description = super::prose(&operation.description);
     out.put_if(!description.is_empty(), "description", || description.into());
@@ -41,6 +42,9 @@ pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> Node<'
     out.0.extend(hints(&operation.hints).map(|hints| (Cow::Borrowed("annotations"), hints)));
     if let Some(pages) = &operation.pagination {
         out.put("pagination", pagination(pages));
+    }
+    if let Some(background) = &operation.lifecycle {
+        out.put("lifecycle", lifecycle(background));
     }
     if !operation.params.is_empty() {
         let params = operation.params.iter().map(|written| {
@@ -201,6 +205,22 @@ fn pagination(pages: &Pagination) -> Node<'_> {
     out.put_some("size", pages.size.as_deref());
     out.put_some("next", pages.next.as_deref());
     out.put_some("items", pages.items.as_deref());
+    Node::Map(out.0)
+}
+
+fn lifecycle(background: &Lifecycle) -> Node<'static> {
+    let usual = Lifecycle::default();
+    if *background == usual {
+        return true.into();
+    }
+    let mut out = Lines::default();
+    out.put_if(background.survives, "survives", || true.into());
+    out.put_if(background.keep_seconds != usual.keep_seconds, "keep", || {
+        Node::Number(background.keep_seconds.into())
+    });
+    if let Some(timeout) = background.timeout_ms {
+        out.put("timeout", super::target::seconds(timeout));
+    }
     Node::Map(out.0)
 }
 

@@ -4,7 +4,8 @@
 //! the protocol or the runtime has; it depends on the tool's own name and on tools that want the same one, so that no other
 //! addition to a server renames anything. For the same reason a prefix that all tools share stays where it is.
 
-use crate::naming::{EXECUTIONS, cut, short_hash};
+use crate::naming::{cut, short_hash};
+use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::naming::{MAX_NAME, RESERVED};
 use mcpaql_core::suggest::snake_case;
 use std::collections::{HashMap, HashSet};
@@ -49,7 +50,7 @@ pub(super) fn legal(tool: &str) -> String {
     if !name.starts_with(|first: char| first.is_ascii_lowercase()) {
         name.insert_str(0, "tool_");
     }
-    if RESERVED.contains(&name.as_str()) || EXECUTIONS.contains(&name.as_str()) {
+    if RESERVED.contains(&name.as_str()) || ExecutionAction::is_name(&name) {
         name.push_str("_tool");
     }
     if name.len() > MAX_NAME { hashed(&name, tool) } else { name }

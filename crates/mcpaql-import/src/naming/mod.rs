@@ -10,14 +10,13 @@
 mod id;
 mod path;
 
+use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::naming::{MAX_NAME, RESERVED};
 use mcpaql_core::operation::Category;
 use path::{Known, PathWords};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Names that operations of the runtime itself will have.
-pub(crate) const EXECUTIONS: [&str; 3] = ["get_execution", "list_executions", "cancel_execution"];
 /// Left out of names that are too long.
 const FILLERS: [&str; 14] =
     ["a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"];
@@ -47,8 +46,9 @@ pub fn name_operations(inputs: &[NameInput<'_>]) -> Vec<String> {
     let entries = inputs.iter().enumerate().map(|(index, input)| Entry::new(index, input, &mut known));
     let mut entries: Vec<Entry<'_>> = entries.collect();
     entries.sort_by_cached_key(Entry::key);
-    let mut taken: HashSet<String> =
-        RESERVED.iter().chain(&EXECUTIONS).map(|name| (*name).to_owned()).collect();
+    // An author may add `lifecycle` later, and no name shall be lost to that.
+    let executions = ExecutionAction::ALL.map(ExecutionAction::operation_name);
+    let mut taken: HashSet<String> = RESERVED.iter().copied().chain(executions).map(str::to_owned).collect();
     let mut names = vec![String::new(); inputs.len()];
     // The first choices are given out before any second one: nobody loses a name to a stranger's fallback.
     // Where several paths want the same one, none gets it: what it meant yesterday must not mean something else tomorrow.

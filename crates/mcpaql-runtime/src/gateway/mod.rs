@@ -19,7 +19,7 @@ pub use slot::{Slot, State};
 pub use stats::{Count, Latency, Stats};
 
 use crate::environment::Environment;
-use crate::mcp::{Caller, Declined, Offer, Offers, Service};
+use crate::mcp::{Caller, Declined, Offer, Offers, Service, Task};
 use crate::open::{self, OpenError};
 use crate::pipeline::Served;
 use crate::target::Target;
@@ -420,6 +420,28 @@ impl Service for Gateway {
         caller: &Caller,
     ) -> impl Future<Output = Option<Reply>> + Send {
         Gateway::call(self, tool, arguments, caller)
+    }
+
+    fn has_tasks(&self) -> bool {
+        self.shown().adapters().iter().any(|adapter| adapter.has_executions())
+    }
+
+    async fn task(&self, id: &str) -> Option<Task> {
+        for adapter in self.shown().adapters() {
+            if let Some(task) = adapter.task(id).await {
+                return Some(task);
+            }
+        }
+        None
+    }
+
+    async fn cancel_task(&self, id: &str) -> Option<Task> {
+        for adapter in self.shown().adapters() {
+            if let Some(task) = adapter.cancel_task(id).await {
+                return Some(task);
+            }
+        }
+        None
     }
 
     fn offers(&self) -> Offers {

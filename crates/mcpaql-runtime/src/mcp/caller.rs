@@ -3,11 +3,12 @@
 //! Whoever cannot be reached is not an error: news are dropped, and a question is refused so that the upstream can go on
 //! without an answer.
 
+use super::session::Session;
 use rmcp::model::{ClientResult, CustomNotification, CustomRequest, ServerNotification, ServerRequest};
 use rmcp::service::{Peer, RequestContext, RoleServer, ServiceError};
 use serde_json::Value;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 
 /// How far the work has come, as whoever does it says.
@@ -66,11 +67,13 @@ pub enum Refused {
 #[derive(Clone, Default)]
 pub struct Caller {
     client: Option<Arc<Client>>,
+    news: Option<watch::Sender<News>>,
+    session: Option<Session>,
+    started: Arc<OnceLock<String>>,
 }
 
 struct Client {
     peer: Peer<RoleServer>,
-    news: watch::Sender<News>,
     elicitation: bool,
     sampling: bool,
 }
@@ -88,11 +91,41 @@ impl Caller {
         let capabilities = context.client_capabilities().filter(|_| asks).unwrap_or_default();
         let client = Client {
             peer: context.peer.clone(),
-            news,
             elicitation: capabilities.elicitation.is_some(),
             sampling: capabilities.sampling.is_some(),
         };
-        (Caller { client: Some(Arc::new(client)) }, heard)
+        (Caller { client: Some(Arc::new(client)), news: Some(news), ..Caller::default() }, heard)
+    }
+
+    /// Nobody who could be asked, but somebody who hears how far the work has come: background work has no caller left.
+    #[must_use]
+    pub fn listener() -> (Caller, watch::Receiver<News>) {
+        let (news, heard) = watch::channel(News::default());
+        (Caller { news: Some(news), ..Caller::default() }, heard)
+    }
+
+    /// The same, calling in a session that ends.
+    #[must_use]
+    pub fn within(self, session: Option<Session>) -> Caller {
+        Caller { session, ..self }
+    }
+
+    /// The session it calls in; `None` where there is none that could end.
+    #[must_use]
+    pub fn session(&self) -> Option<&Session> {
+        self.session.as_ref()
+    }
+
+    /// Notes that the call goes on in the background, as this execution.
+    pub fn note_started(&self, execution: &str) {
+        // One call starts one execution.
+        let _ = self.started.set(execution.to_owned());
+    }
+
+    /// The execution that the call goes on as.
+    #[must_use]
+    pub fn started(&self) -> Option<&str> {
+        self.started.get().map(String::as_str)
     }
 
     /// Whether it can be asked for that.
@@ -113,8 +146,8 @@ impl Caller {
 
     /// Tells how far the work has come; only the latest news reach a client that listens slowly.
     pub fn progress(&self, news: News) {
-        if let Some(client) = &self.client {
-            client.news.send_replace(news);
+        if let Some(heard) = &self.news {
+            heard.send_replace(news);
         }
     }
 

@@ -5,6 +5,7 @@
 
 use super::handler::Server;
 use super::lines::Lines;
+use super::session::Session;
 use super::{Limits, Service};
 use crate::serve::ServeError;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
@@ -129,7 +130,8 @@ pub(crate) async fn serve<S: Service>(
         ended: false,
     };
     let stop = CancellationToken::new();
-    let server = Server::new(service, limits, closing);
+    let (started, end) = Session::new();
+    let server = Server::new(service, limits, closing, Some(started));
     let session = async {
         match serve_server_with_ct(server, transport, stop.clone()).await {
             Ok(running) => running.waiting().await.map(|_| ()).map_err(|_| ServeError::Interrupted),
@@ -143,8 +145,11 @@ pub(crate) async fn serve<S: Service>(
         stop.cancel();
         std::future::pending::<()>().await;
     };
-    tokio::select! {
+    let outcome = tokio::select! {
         outcome = session => outcome,
         () = out_of_time => Ok(()),
-    }
+    };
+    // What was started for this client and does not outlive it is stopped, and says so, before the process may end.
+    let _ = tokio::time::timeout(limits.grace, end.end()).await;
+    outcome
 }

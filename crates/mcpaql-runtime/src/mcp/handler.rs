@@ -4,14 +4,16 @@ use super::call::{Progress, with_progress, without_panic};
 use super::caller::Caller;
 use super::conversation::Conversations;
 use super::offers::{self, Offer, Offers};
+use super::session::Session;
 use super::{Limits, Service, Tool};
 use mcpaql_core::response::Reply;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult,
-    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, ContentBlock,
+    CreateTaskResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, Implementation,
     InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
     ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
@@ -57,6 +59,7 @@ struct Shared<S> {
     listing: Mutex<Option<Arc<Listing>>>,
     closing: CancellationToken,
     conversations: Arc<Conversations>,
+    session: Option<Session>,
 }
 
 /// The tools in the library's types, built once for each list that the service hands out.
@@ -92,11 +95,16 @@ fn published(tool: &Tool) -> rmcp::model::Tool {
 }
 
 impl<S: Service> Server<S> {
-    /// A server whose standing subscriptions end when `closing` is cancelled.
-    pub(crate) fn new(service: Arc<S>, limits: Limits, closing: CancellationToken) -> Self {
+    /// A server whose standing subscriptions end when `closing` is cancelled, for one connection or for all.
+    pub(crate) fn new(
+        service: Arc<S>,
+        limits: Limits,
+        closing: CancellationToken,
+        session: Option<Session>,
+    ) -> Self {
         let running = Semaphore::new(limits.running_calls.clamp(1, Semaphore::MAX_PERMITS));
         let (listing, conversations) = (Mutex::new(None), Arc::default());
-        Server { shared: Arc::new(Shared { service, running, listing, closing, conversations }) }
+        Server { shared: Arc::new(Shared { service, running, listing, closing, conversations, session }) }
     }
 
     pub(super) fn service(&self) -> &S {
@@ -140,16 +148,17 @@ impl<S: Service> Server<S> {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         progress: Option<ProgressToken>,
-    ) -> Option<Reply> {
+    ) -> Option<CallToolResponse> {
         // The semaphore is never closed; were it, a call without a permit would still be answered.
         let _permit = self.shared.running.acquire().await;
         let arguments = request.arguments.unwrap_or_default();
         self.shared.service.ready().await;
         // Without a handshake there is no connection that a question could go out on.
         let (caller, news) = Caller::of(context, !is_stateless(context));
+        let caller = caller.within(self.shared.session.clone());
         let call = without_panic(async { self.shared.service.call(&request.name, arguments, &caller).await });
-        let Some(token) = progress else { return call.await };
-        with_progress(call, news, |Progress { done, message }| {
+        let Some(token) = progress else { return self.response(call.await?, &caller, context).await };
+        let reply = with_progress(call, news, |Progress { done, message }| {
             let news =
                 ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
             async move {
@@ -157,8 +166,36 @@ impl<S: Service> Server<S> {
                 let _ = context.peer.notify_progress(news).await;
             }
         })
-        .await
+        .await;
+        self.response(reply?, &caller, context).await
     }
+
+    /// The answer; of work that goes on, a task for clients that know what that is.
+    async fn response(
+        &self,
+        reply: Reply,
+        caller: &Caller,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<CallToolResponse> {
+        let knows_tasks = || context.client_capabilities().is_some_and(|able| able.supports_tasks());
+        if let Some(id) = caller.started().filter(|_| knows_tasks())
+            && let Some(task) = self.shared.service.task(id).await
+        {
+            return Some(CallToolResponse::Task(CreateTaskResult::new(task.seed())));
+        }
+        Some(result(reply).into())
+    }
+}
+
+fn result(Reply { text, blocks, is_error }: Reply) -> CallToolResult {
+    let content = std::iter::once(ContentBlock::text(text)).chain(blocks.into_iter().map(block)).collect();
+    let mut result = CallToolResult::success(content);
+    result.is_error = Some(is_error);
+    result
+}
+
+fn no_task() -> ErrorData {
+    ErrorData::invalid_params("There is no such task; it may have expired.", None)
 }
 
 /// Whether the request is of a revision without a handshake.
@@ -192,8 +229,11 @@ async fn next_change(changes: &mut Option<watch::Receiver<()>>) {
 
 impl<S: Service> ServerHandler for Server<S> {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities =
-            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
+        let mut capabilities = match caught(|| self.shared.service.has_tasks()) {
+            Some(true) => capabilities.enable_tasks().build(),
+            _ => capabilities.build(),
+        };
         offers::declare(&mut capabilities, self.offers());
         let mut info = Implementation::new("mcpaql", env!("CARGO_PKG_VERSION"));
         info.title = Some("MCP-AQL".to_owned());
@@ -256,15 +296,27 @@ impl<S: Service> ServerHandler for Server<S> {
             () = context.ct.cancelled() => return cancelled(),
             () = running.cancelled() => return cancelled(),
         };
-        let Some(Reply { text, blocks, is_error }) = reply else {
+        reply.ok_or_else(|| {
             let message = format!("Unknown tool '{name}'. List the tools with tools/list.");
-            return Err(ErrorData::invalid_params(message, None));
-        };
-        let content =
-            std::iter::once(ContentBlock::text(text)).chain(blocks.into_iter().map(block)).collect();
-        let mut result = CallToolResult::success(content);
-        result.is_error = Some(is_error);
-        Ok(result.into())
+            ErrorData::invalid_params(message, None)
+        })
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let task = self.shared.service.task(&request.task_id).await.ok_or_else(no_task)?;
+        Ok(GetTaskResult::new(task.detailed(result)))
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.shared.service.cancel_task(&request.task_id).await.map(drop).ok_or_else(no_task)
     }
 
     async fn on_custom_request(

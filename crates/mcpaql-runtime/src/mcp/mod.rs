@@ -20,6 +20,8 @@ mod lines;
 mod malformed;
 mod offers;
 mod pending;
+mod session;
+mod task;
 
 pub use caller::{Ability, Caller, News, Refused};
 use mcpaql_core::response::Reply;
@@ -27,8 +29,10 @@ pub use mcpaql_core::surface::Tool;
 pub use offers::{Declined, Offer, Offers};
 pub use pending::{Loading, Pending, Preview};
 use serde_json::{Map, Value};
+pub use session::{Session, SessionEnd, SessionWork};
 use std::sync::Arc;
 use std::time::Duration;
+pub use task::{Task, TaskState};
 use tokio::sync::watch;
 
 pub(crate) use drain::serve as serve_stream;
@@ -68,6 +72,21 @@ pub trait Service: Send + Sync + 'static {
         _caller: &Caller,
     ) -> impl Future<Output = Result<Value, Declined>> + Send {
         std::future::ready(Err(Declined::unknown(offer)))
+    }
+
+    /// Whether calls may go on in the background, to be asked after by [`Service::task`].
+    fn has_tasks(&self) -> bool {
+        false
+    }
+
+    /// What a call that went on in the background has come to; `None` where it is not known.
+    fn task(&self, _id: &str) -> impl Future<Output = Option<Task>> + Send {
+        std::future::ready(None)
+    }
+
+    /// Stops it; `None` where it is not known.
+    fn cancel_task(&self, _id: &str) -> impl Future<Output = Option<Task>> + Send {
+        std::future::ready(None)
     }
 
     /// Ends when [`Service::tools`] is known; the handshake does not wait for it long.

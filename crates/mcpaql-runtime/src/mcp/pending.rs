@@ -1,7 +1,7 @@
 //! A service that is still loading: it can be greeted at once and answers everything else when it is there. Tools that are
 //! known from an earlier time are listed at once as well.
 
-use super::{Caller, Declined, Offer, Offers, Service, Tool};
+use super::{Caller, Declined, Offer, Offers, Service, Task, Tool};
 use mcpaql_core::response::Reply;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -125,6 +125,19 @@ impl<S: Service> Service for Pending<S> {
             Some(service) => service.offer(offer, params, caller).await,
             None => Err(Declined::unknown(offer)),
         }
+    }
+
+    fn has_tasks(&self) -> bool {
+        // Nobody knows yet, and a client that is told no asks never again.
+        self.service().is_none_or(|service| service.has_tasks())
+    }
+
+    async fn task(&self, id: &str) -> Option<Task> {
+        self.service()?.task(id).await
+    }
+
+    async fn cancel_task(&self, id: &str) -> Option<Task> {
+        self.service()?.cancel_task(id).await
     }
 
     async fn listed(&self) {

@@ -114,7 +114,7 @@ pub async fn serve_http<S: Service>(
     on_bound(listener.local_addr()?);
 
     let stop = CancellationToken::new();
-    let server = Server::new(service, limits, shutdown.clone());
+    let server = Server::new(service, limits, shutdown.clone(), None);
     let guard = from_fn_with_state(options.token.map(Arc::new), authorize);
     let router = http_route(server, admission, stop.clone()).layer(guard).route("/healthz", get(health));
     let listener = listener.tap_io(|connection| {

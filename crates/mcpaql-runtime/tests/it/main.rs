@@ -12,6 +12,8 @@
 #[cfg(unix)]
 mod command;
 mod examples;
+#[cfg(unix)]
+mod execution;
 mod fixture;
 mod gateway;
 mod http;

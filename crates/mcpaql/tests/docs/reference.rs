@@ -21,7 +21,7 @@ fn document() -> Value {
         "types": {"Thing": {"type": "object"}},
         "operations": {"read": [{
             "name": "get_thing", "http": {"method": "GET", "path": "/"}, "annotations": {},
-            "pagination": {"kind": "link"}, "params": {"id": {"type": "string"}}, "examples": [{"params": {}}],
+            "pagination": {"kind": "link"}, "lifecycle": {}, "params": {"id": {"type": "string"}}, "examples": [{"params": {}}],
         }]},
     })
 }
@@ -108,7 +108,7 @@ fn listed(name: &str, heading: &str) -> BTreeSet<String> {
 fn every_key_of_a_document_is_described() {
     const PAGE: &str = "docs/reference/document.md";
     let operation = "/operations/read/0";
-    let rows: [(&str, Value, &str); 21] = [
+    let rows: [(&str, Value, &str); 22] = [
         ("## The document", document(), ""),
         ("### HTTP", document(), "/target"),
         ("### Store", store(), "/target"),
@@ -120,6 +120,7 @@ fn every_key_of_a_document_is_described() {
         ("## Operation", document(), operation),
         ("### `http`", document(), "/operations/read/0/http"),
         ("### `pagination`", document(), "/operations/read/0/pagination"),
+        ("### `lifecycle`", document(), "/operations/read/0/lifecycle"),
         ("### Conditional arguments", command(), "/operations/read/0/command/1"),
         ("### `examples`", document(), "/operations/read/0/examples/0"),
         ("## Parameter", document(), "/operations/read/0/params/id"),

@@ -14,6 +14,8 @@ mod clients;
 mod documents;
 #[cfg(unix)]
 mod durability;
+#[cfg(unix)]
+mod executions;
 mod fixture;
 mod gateway;
 mod imports;

@@ -16,6 +16,7 @@ use auth::{AUTH_KEYS, AUTH_KINDS};
 use binding::{OUTPUTS, WHEN_KEYS};
 use dialect::{PRIMITIVES, SCHEMA_KEYS};
 use http::{BODIES, HTTP_BINDING_KEYS, METHODS, SERIALIZATIONS};
+use lifecycle::LIFECYCLE_KEYS;
 use pages::PAGINATION_KEYS;
 use profile::FAMILY_KEYS;
 use serde_json::json;
@@ -52,6 +53,7 @@ fn key_tables() -> Vec<(&'static str, Vec<&'static str>)> {
         ("Operation", OPERATION_KEYS.to_vec()),
         ("HttpBinding", HTTP_BINDING_KEYS.to_vec()),
         ("Pagination", PAGINATION_KEYS.to_vec()),
+        ("Lifecycle", LIFECYCLE_KEYS.to_vec()),
         ("WhenArguments", WHEN_KEYS.to_vec()),
         ("Example", EXAMPLE_KEYS.to_vec()),
         ("Param", [PARAM_KEYS, SCHEMA_KEYS].concat()),

@@ -11,6 +11,7 @@ mod dialect;
 mod document_schema;
 mod http;
 mod identity;
+mod lifecycle;
 mod mcp;
 mod operation;
 pub(crate) mod origins;

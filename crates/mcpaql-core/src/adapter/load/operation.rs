@@ -3,7 +3,7 @@
 use super::binding::{self, Bound};
 use super::dialect;
 use super::origins::{self, Origins};
-use super::{pages, params};
+use super::{lifecycle, pages, params};
 use crate::adapter::Target;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
@@ -48,6 +48,7 @@ pub(super) const OPERATION_KEYS: &[&str] = &[
     "annotations",
     "source_id",
     "pagination",
+    "lifecycle",
     "supports_fields",
     "requires_confirmation",
 ];
@@ -106,6 +107,7 @@ pub(super) fn read(
         hints: hints(reader, &object, "annotations", &[]),
         source_id: reader.string(&object, "source_id"),
     };
+    let lifecycle = lifecycle::read(reader, &object, category);
     let Bound { binding, params } = bound?;
     let pagination = pages::read(reader, &object, &params);
     contradictions(reader, &object, category, effect, danger, &binding);
@@ -137,6 +139,7 @@ pub(super) fn read(
         facts,
         source_id: words.source_id,
         pagination,
+        lifecycle,
         binding,
     })
 }

@@ -7,6 +7,7 @@ use crate::adapter::{Family, Profile};
 use crate::catalog::CRUDE;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
+use crate::lifecycle::ExecutionAction;
 use crate::operation::{Category, INTROSPECT, Operation};
 use crate::reader::{Object, Reader, child};
 use crate::suggest;
@@ -51,6 +52,7 @@ pub(super) fn read(
         );
         return None;
     }
+    let executes = operations.list.iter().any(|operation| operation.lifecycle.is_some());
     let mut families = IndexMap::new();
     for (family, value) in endpoints.map {
         let pointer = endpoints.at(family);
@@ -68,16 +70,22 @@ pub(super) fn read(
         }
         let Some(object) = reader.object(value, &pointer) else { continue };
         reader.known(&object, FAMILY_KEYS);
-        families.insert(family.clone(), read_family(reader, &object, &operations.seen));
+        families.insert(family.clone(), read_family(reader, &object, &operations.seen, executes));
     }
     assign(reader, &endpoints, &families, &mut operations.list);
     Some(Profile { name, families })
 }
 
-fn read_family(reader: &mut Reader, object: &Object<'_>, seen: &HashMap<String, String>) -> Family {
+fn read_family(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    seen: &HashMap<String, String>,
+    executes: bool,
+) -> Family {
+    let is_execution = |name: &str| executes && ExecutionAction::is_name(name);
     let names = reader.strings(object, "operations");
     for (index, name) in names.iter().enumerate() {
-        if seen.contains_key(name) || name == INTROSPECT {
+        if seen.contains_key(name) || name == INTROSPECT || is_execution(name) {
             continue;
         }
         let mut diagnostic = Diagnostic::error(

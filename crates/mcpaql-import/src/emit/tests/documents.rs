@@ -8,6 +8,7 @@ use mcpaql_core::adapter::{
     Adapter, Auth, HttpTarget, KeyPlace, OAuth2, SCHEMA_KEYS, Target, guard_of, title_of,
 };
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Guard, Reach, Repeat};
+use mcpaql_core::lifecycle::Lifecycle;
 use mcpaql_core::operation::{
     Binding, BodyForm, Category, Danger, Example, HttpBinding, Operation, PageKind, Pagination, Param, Place,
     Returns, Segment, Style, StyleForm,
@@ -432,6 +433,7 @@ fn imported() -> Adapter {
         "POST /note",
         vec![param("note", Place::Body, json!({"type": "string"}), "")],
     );
+    note.lifecycle = Some(Lifecycle { survives: true, keep_seconds: 60, timeout_ms: Some(2500) });
     http(&mut note).body = BodyForm::Text;
     http(&mut note).body_param = Some("note".into());
     let mut adapter = adapter(vec![upload, list, patch, note], IndexMap::new());
@@ -470,6 +472,7 @@ fn what_descriptions_of_apis_bring_along_survives() {
     for (left, right) in left.operations.iter().zip(&right.operations) {
         assert_eq!(left.source_id, right.source_id);
         assert_eq!(left.pagination, right.pagination);
+        assert_eq!(left.lifecycle, right.lifecycle);
         assert_eq!(left.params, right.params);
     }
     assert_eq!(seen(left), seen(right));

@@ -127,7 +127,8 @@ impl Runner {
                 .because("the operation is not bound to a command"));
         };
         let (program, arguments) = argv::argv(&binding.argv, args)?;
-        let timeout = binding.timeout_ms.map_or(self.timeout, Duration::from_millis);
+        let background = operation.lifecycle.map(|lifecycle| lifecycle.limit_ms());
+        let timeout = binding.timeout_ms.or(background).map_or(self.timeout, Duration::from_millis);
         let job = Job {
             program: &program,
             args: &arguments,

@@ -161,6 +161,8 @@ impl HttpClient {
         let frame =
             Frame { base: &base, headers: &self.headers, reserved: &reserved, boundary: self.boundary };
         let outgoing = request::build(&frame, operation, binding, args)?;
+        let background = operation.lifecycle.map(|lifecycle| Duration::from_millis(lifecycle.limit_ms()));
+        let timeout = background.unwrap_or(self.timeout);
         let started = Instant::now();
         let mut call = Call {
             client: self,
@@ -171,13 +173,11 @@ impl HttpClient {
             credentials: Credentials::default(),
             status: AtomicU16::new(0),
             // A timeout past what the clock can hold is no timeout.
-            deadline: started
-                .checked_add(self.timeout)
-                .unwrap_or(started + Duration::from_secs(86_400 * 365)),
+            deadline: started.checked_add(timeout).unwrap_or(started + Duration::from_secs(86_400 * 365)),
         };
         let first = Hop { outgoing, trusted: true };
         let outcome =
-            timeout_at(call.deadline, call.run(first)).await.unwrap_or_else(|_| Err(self.timed_out()));
+            timeout_at(call.deadline, call.run(first)).await.unwrap_or_else(|_| Err(timed_out(timeout)));
         call.log(started, &outcome);
         outcome
     }
@@ -191,16 +191,16 @@ impl HttpClient {
         })?;
         Ok((auth, Cow::Owned(reserved)))
     }
+}
 
-    fn timed_out(&self) -> OpError {
-        let millis = self.timeout.as_millis();
-        OpError::new(
-            Code::TransportTimeout,
-            format!(
-                "The API did not answer within {millis} ms; try later, and after a write first read whether it took effect."
-            ),
-        )
-    }
+fn timed_out(timeout: Duration) -> OpError {
+    let millis = timeout.as_millis();
+    OpError::new(
+        Code::TransportTimeout,
+        format!(
+            "The API did not answer within {millis} ms; try later, and after a write first read whether it took effect."
+        ),
+    )
 }
 
 type SecretHeaders = Vec<(HeaderName, Template)>;

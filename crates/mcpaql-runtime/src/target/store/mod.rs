@@ -5,24 +5,24 @@
 //! through one connection, reads through a few others that writes do not hold up.
 
 mod change;
-mod file;
 mod query;
 mod record;
 
-pub use file::StoreError;
+pub use crate::state::StoreError;
 
 use super::Args;
-use change::{changes, check_fields, merge, new_body};
-use file::{
-    SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB, sqlite_code,
+use crate::state::{
+    self, Layout, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB,
+    fresh_id, now, sqlite_code,
 };
+use change::{changes, check_fields, merge, new_body};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{RECORD_KEYS, Resource, StoreTarget, search_fields};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation, StoreAction};
 use mcpaql_core::response::Answer;
 use mcpaql_core::schema::{SchemaId, Schemas};
-use record::{fresh_id, now, search_text, write_record};
+use record::{search_text, write_record};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sqlx::{Connection, SqliteConnection};
@@ -35,6 +35,32 @@ use tokio::sync::{Mutex, MutexGuard};
 const READERS: usize = 3;
 /// An id is taken only if two records share a millisecond and 19 random bits.
 const ID_ATTEMPTS: usize = 8;
+
+/// "maql".
+const LAYOUT: Layout = Layout { application_id: 0x6d61_716c, migrations: &[LAYOUT_1] };
+
+const LAYOUT_1: &str = "
+    CREATE TABLE records (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        adapter TEXT NOT NULL,
+        resource TEXT NOT NULL,
+        id TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        head TEXT NOT NULL,
+        rest TEXT NOT NULL,
+        UNIQUE (adapter, resource, id)
+    ) STRICT;
+    CREATE INDEX records_newest ON records (adapter, resource, seq);
+    CREATE TABLE indexed (
+        adapter TEXT NOT NULL,
+        resource TEXT NOT NULL,
+        search TEXT NOT NULL,
+        PRIMARY KEY (adapter, resource)
+    ) STRICT, WITHOUT ROWID;
+";
 
 /// The embedded store of one adapter.
 #[derive(Debug)]
@@ -72,10 +98,10 @@ impl Store {
         types: &IndexMap<String, Value>,
     ) -> Result<Store, StoreError> {
         let kinds = kinds(target, types)?;
-        let writer = file::open_writer(path).await?;
+        let writer = state::open_writer(path, LAYOUT).await?;
         let mut readers = Vec::with_capacity(READERS);
         for _ in 0..READERS {
-            readers.push(Mutex::new(file::open_reader(path).await?));
+            readers.push(Mutex::new(state::open_reader(path).await?));
         }
         Store { adapter: adapter.to_owned(), kinds, writer: Mutex::new(writer), readers }.indexed(path).await
     }
@@ -90,7 +116,7 @@ impl Store {
         types: &IndexMap<String, Value>,
     ) -> Result<Store, StoreError> {
         let kinds = kinds(target, types)?;
-        let writer = Mutex::new(file::open_memory().await?);
+        let writer = Mutex::new(state::open_memory(LAYOUT).await?);
         let store = Store { adapter: adapter.to_owned(), kinds, writer, readers: Vec::new() };
         store.indexed(Path::new(":memory:")).await
     }

@@ -1,4 +1,4 @@
-//! The store's file: opening, versions, and what is refused.
+//! SQLite files: opening, versions, and what is refused.
 //!
 //! A file is never deleted, repaired or converted behind the operator's back: what this program did not write, or a newer one
 //! wrote, is left untouched and reported.
@@ -10,34 +10,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Marks a SQLite file as ours ("maql").
-const APPLICATION_ID: i64 = 0x6d61_716c;
-/// The newest layout, and the step that leads to each from the one before.
-const MIGRATIONS: &[&str] = &[LAYOUT_1];
-const BUSY: Duration = Duration::from_secs(5);
+/// What a file of ours is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    /// Marks a SQLite file as one of this kind.
+    pub(crate) application_id: i64,
+    /// The step that leads to each layout from the one before.
+    pub(crate) migrations: &'static [&'static str],
+}
 
-const LAYOUT_1: &str = "
-    CREATE TABLE records (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
-        adapter TEXT NOT NULL,
-        resource TEXT NOT NULL,
-        id TEXT NOT NULL,
-        version INTEGER NOT NULL,
-        created_at INTEGER NOT NULL,
-        updated_at INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        head TEXT NOT NULL,
-        rest TEXT NOT NULL,
-        UNIQUE (adapter, resource, id)
-    ) STRICT;
-    CREATE INDEX records_newest ON records (adapter, resource, seq);
-    CREATE TABLE indexed (
-        adapter TEXT NOT NULL,
-        resource TEXT NOT NULL,
-        search TEXT NOT NULL,
-        PRIMARY KEY (adapter, resource)
-    ) STRICT, WITHOUT ROWID;
-";
+impl Layout {
+    fn newest(&self) -> i64 {
+        i64::try_from(self.migrations.len()).unwrap_or(i64::MAX)
+    }
+}
+
+const BUSY: Duration = Duration::from_secs(5);
 
 /// Why the store cannot be served. For the operator: it may name paths.
 #[derive(Debug, thiserror::Error)]
@@ -95,43 +83,43 @@ pub enum StoreError {
 }
 
 /// SQLite's primary result code, where it was SQLite that failed.
-pub(super) fn sqlite_code(error: &sqlx::Error) -> Option<i32> {
+pub(crate) fn sqlite_code(error: &sqlx::Error) -> Option<i32> {
     let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)
 }
 
-pub(super) const SQLITE_BUSY: i32 = 5;
-pub(super) const SQLITE_LOCKED: i32 = 6;
-pub(super) const SQLITE_CORRUPT: i32 = 11;
-pub(super) const SQLITE_FULL: i32 = 13;
-pub(super) const SQLITE_CONSTRAINT: i32 = 19;
-pub(super) const SQLITE_NOTADB: i32 = 26;
+pub(crate) const SQLITE_BUSY: i32 = 5;
+pub(crate) const SQLITE_LOCKED: i32 = 6;
+pub(crate) const SQLITE_CORRUPT: i32 = 11;
+pub(crate) const SQLITE_FULL: i32 = 13;
+pub(crate) const SQLITE_CONSTRAINT: i32 = 19;
+pub(crate) const SQLITE_NOTADB: i32 = 26;
 
 /// Opens the file for writing, making and migrating it where needed.
-pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreError> {
+pub(crate) async fn open_writer(path: &Path, layout: Layout) -> Result<SqliteConnection, StoreError> {
     let failed = |source| failure(path, source);
     create(path).map_err(|source| StoreError::Create { path: path.to_owned(), source })?;
     let mut writer = options(path).connect().await.map_err(failed)?;
-    let layout = inspect(path, &mut writer).await?;
+    let found = inspect(path, &mut writer, layout).await?;
     enter_wal(&mut writer).await.map_err(failed)?;
-    if layout < known_layout() {
-        migrate(path, &mut writer).await?;
+    if found < layout.newest() {
+        migrate(path, &mut writer, layout).await?;
     }
     Ok(writer)
 }
 
 /// Opens the file for reading alone.
-pub(super) async fn open_reader(path: &Path) -> Result<SqliteConnection, StoreError> {
+pub(crate) async fn open_reader(path: &Path) -> Result<SqliteConnection, StoreError> {
     let options = options(path).pragma("query_only", "ON");
     options.connect().await.map_err(|source| failure(path, source))
 }
 
-/// A store that ends with the process.
-pub(super) async fn open_memory() -> Result<SqliteConnection, StoreError> {
+/// A file that ends with the process.
+pub(crate) async fn open_memory(layout: Layout) -> Result<SqliteConnection, StoreError> {
     let path = Path::new(":memory:");
     let options = SqliteConnectOptions::new().in_memory(true).disable_statement_logging();
     let mut writer = options.connect().await.map_err(|source| failure(path, source))?;
-    migrate(path, &mut writer).await?;
+    migrate(path, &mut writer, layout).await?;
     Ok(writer)
 }
 
@@ -170,23 +158,19 @@ fn create(path: &Path) -> io::Result<()> {
 }
 
 /// The file's layout, or why it is not ours to touch.
-async fn inspect(path: &Path, file: &mut SqliteConnection) -> Result<i64, StoreError> {
+async fn inspect(path: &Path, file: &mut SqliteConnection, known: Layout) -> Result<i64, StoreError> {
     let sql = "SELECT (SELECT application_id FROM pragma_application_id), \
                (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)";
     let (application, layout, objects): (i64, i64, i64) =
         sqlx::query_as(sql).fetch_one(file).await.map_err(|source| failure(path, source))?;
     match application {
-        APPLICATION_ID if layout > known_layout() => {
-            Err(StoreError::Newer { path: path.to_owned(), found: layout, known: known_layout() })
+        ours if ours == known.application_id && layout > known.newest() => {
+            Err(StoreError::Newer { path: path.to_owned(), found: layout, known: known.newest() })
         }
-        APPLICATION_ID => Ok(layout),
+        ours if ours == known.application_id => Ok(layout),
         0 if layout == 0 && objects == 0 => Ok(0),
         _ => Err(StoreError::Foreign { path: path.to_owned() }),
     }
-}
-
-fn known_layout() -> i64 {
-    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
 /// The journal mode is a property of the file, and the switch cannot wait for a lock: try while another process switches.
@@ -202,15 +186,16 @@ async fn enter_wal(file: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     }
 }
 
-async fn migrate(path: &Path, file: &mut SqliteConnection) -> Result<(), StoreError> {
+async fn migrate(path: &Path, file: &mut SqliteConnection, layout: Layout) -> Result<(), StoreError> {
     let failed = |source| failure(path, source);
     let mut change = file.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
     // Another process may have been faster.
-    let layout = inspect(path, &mut change).await?;
-    for step in MIGRATIONS.iter().skip(usize::try_from(layout).unwrap_or_default()) {
+    let found = inspect(path, &mut change, layout).await?;
+    for step in layout.migrations.iter().skip(usize::try_from(found).unwrap_or_default()) {
         sqlx::raw_sql(*step).execute(&mut *change).await.map_err(failed)?;
     }
-    let mark = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {};", known_layout());
+    let (application, newest) = (layout.application_id, layout.newest());
+    let mark = format!("PRAGMA application_id = {application}; PRAGMA user_version = {newest};");
     sqlx::raw_sql(sqlx::AssertSqlSafe(mark)).execute(&mut *change).await.map_err(failed)?;
     change.commit().await.map_err(failed)
 }

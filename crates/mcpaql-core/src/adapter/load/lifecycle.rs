@@ -1,0 +1,63 @@
+//! `lifecycle`: operations that run in the background.
+
+use crate::diagnostic::{Diagnostic, field_path};
+use crate::error::Code;
+use crate::lifecycle::{LONGEST_KEEP_SECONDS, Lifecycle};
+use crate::operation::Category;
+use crate::reader::{Object, Reader};
+use serde_json::Value;
+
+/// Keys of `lifecycle`.
+pub(super) const LIFECYCLE_KEYS: &[&str] = &["survives", "keep", "timeout"];
+
+/// Reads `lifecycle`: `true`, or an object.
+pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, category: Category) -> Option<Lifecycle> {
+    let value = operation.get("lifecycle")?;
+    let lifecycle = match value {
+        Value::Bool(wanted) => wanted.then(Lifecycle::default),
+        Value::Object(_) => {
+            let object = reader.member(operation, "lifecycle")?;
+            reader.known(&object, LIFECYCLE_KEYS);
+            Some(Lifecycle {
+                survives: reader.boolean(&object, "survives").unwrap_or(false),
+                timeout_ms: reader.seconds(&object, "timeout"),
+                keep_seconds: keep(reader, &object).unwrap_or(Lifecycle::default().keep_seconds),
+            })
+        }
+        other => {
+            reader.wrong_type(&operation.at("lifecycle"), "boolean or object", other);
+            None
+        }
+    };
+    if lifecycle.is_some() && category != Category::Execute {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                operation.at("lifecycle"),
+                format!("An operation under {} cannot run in the background", category.endpoint()),
+            )
+            .at_key()
+            .expected("lifecycle only under execute")
+            .suggest("move the operation to `execute`, or remove `lifecycle`"),
+        );
+    }
+    lifecycle
+}
+
+fn keep(reader: &mut Reader, object: &Object<'_>) -> Option<u64> {
+    let seconds = reader.unsigned(object, "keep")?;
+    if (1..=LONGEST_KEEP_SECONDS).contains(&seconds) {
+        return Some(seconds);
+    }
+    let pointer = object.at("keep");
+    reader.push(
+        Diagnostic::error(
+            Code::SchemaInvalidValue,
+            &pointer,
+            format!("Field '{}' is not a usable duration", field_path(&pointer)),
+        )
+        .expected("whole seconds, one to a year")
+        .found(seconds.to_string()),
+    );
+    None
+}

@@ -1,0 +1,268 @@
+//! Work that goes on in the background: what a document says of it, the states it passes through, and the operations that
+//! ask after it.
+//!
+//! What always holds: only EXECUTE operations have a lifecycle, and a state that ends is never left again.
+
+use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
+use crate::operation::{Binding, Category, Danger, Example, Operation, Param, Place, Returns};
+use serde_json::{Map, Value, json};
+
+/// How long a finished execution is kept unless the document says otherwise: a day.
+pub const KEEP_SECONDS: u64 = 86_400;
+/// The longest time that one may be kept: a year.
+pub const LONGEST_KEEP_SECONDS: u64 = 31_536_000;
+/// How long an execution may take unless the document says otherwise: an hour.
+pub const TIMEOUT_MS: u64 = 3_600_000;
+/// The longest time that one call waits for an execution.
+pub const LONGEST_WAIT_SECONDS: u64 = 30;
+/// A page of executions where nobody says how long it is, and the longest one.
+pub const PAGE: usize = 20;
+/// The longest page.
+pub const LARGEST_PAGE: usize = 200;
+
+/// How an operation runs in the background.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lifecycle {
+    /// It goes on when the session that started it ends.
+    pub survives: bool,
+    /// How long it is kept after its end.
+    pub keep_seconds: u64,
+    /// How long it may take, where the document says; it stands in place of the target's own timeout.
+    pub timeout_ms: Option<u64>,
+}
+
+impl Default for Lifecycle {
+    fn default() -> Self {
+        Lifecycle { survives: false, keep_seconds: KEEP_SECONDS, timeout_ms: None }
+    }
+}
+
+impl Lifecycle {
+    /// How long it may take.
+    #[must_use]
+    pub fn limit_ms(&self) -> u64 {
+        self.timeout_ms.unwrap_or(TIMEOUT_MS)
+    }
+}
+
+/// Where an execution stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Waits for its turn.
+    Pending,
+    /// Is being worked on.
+    Running,
+    /// Has a result.
+    Completed,
+    /// Has an error.
+    Failed,
+    /// Was stopped.
+    Cancelled,
+}
+
+impl Status {
+    /// All five, in the order in which they come.
+    pub const ALL: [Status; 5] =
+        [Status::Pending, Status::Running, Status::Completed, Status::Failed, Status::Cancelled];
+
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Status::Pending => "pending",
+            Status::Running => "running",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+            Status::Cancelled => "cancelled",
+        }
+    }
+
+    /// The state of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Status> {
+        Status::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// Whether nothing follows.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(self, Status::Completed | Status::Failed | Status::Cancelled)
+    }
+
+    /// Whether the one may follow the other.
+    #[must_use]
+    pub const fn may_become(self, next: Status) -> bool {
+        match self {
+            Status::Pending => matches!(next, Status::Running | Status::Failed | Status::Cancelled),
+            Status::Running => next.is_final(),
+            Status::Completed | Status::Failed | Status::Cancelled => false,
+        }
+    }
+}
+
+/// What can be asked about executions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ExecutionAction {
+    /// One of them, perhaps after waiting for its end.
+    Get,
+    /// Those there are, the newest first.
+    List,
+    /// Stops one.
+    Cancel,
+}
+
+impl ExecutionAction {
+    /// All three.
+    pub const ALL: [ExecutionAction; 3] =
+        [ExecutionAction::Get, ExecutionAction::List, ExecutionAction::Cancel];
+
+    /// The operation that does it.
+    #[must_use]
+    pub const fn operation_name(self) -> &'static str {
+        match self {
+            ExecutionAction::Get => "get_execution",
+            ExecutionAction::List => "list_executions",
+            ExecutionAction::Cancel => "cancel_execution",
+        }
+    }
+
+    /// Whether an operation of that name is one of these.
+    #[must_use]
+    pub fn is_name(name: &str) -> bool {
+        ExecutionAction::ALL.iter().any(|action| action.operation_name() == name)
+    }
+
+    /// The operation itself, in an adapter whose calls reach that far.
+    pub(crate) fn operation(self, reach: Reach) -> Operation {
+        let cancels = self == ExecutionAction::Cancel;
+        let (title, description) = match self {
+            ExecutionAction::Get => (
+                "Get Execution",
+                "How far work in the background has come, and its result or error. `wait` answers when it has ended.",
+            ),
+            ExecutionAction::List => ("List Executions", "Work in the background, the newest first."),
+            ExecutionAction::Cancel => {
+                ("Cancel Execution", "Stop work in the background. What it has done already is not undone.")
+            }
+        };
+        let facts = Facts {
+            effect: if cancels { Effect::Execute } else { Effect::Read },
+            repeat: Repeat::NoEffect,
+            overwrites: false,
+            reversible: true,
+            guard: Guard::None,
+            reach,
+        };
+        let category = if cancels { Category::Execute } else { Category::Read };
+        let schema = match self {
+            ExecutionAction::List => listed_schema(),
+            ExecutionAction::Get | ExecutionAction::Cancel => execution_schema(),
+        };
+        Operation {
+            title: title.to_owned(),
+            description: description.to_owned(),
+            params: self.params(),
+            returns: Some(Returns { schema, description: String::new() }),
+            examples: self.examples(),
+            danger: if cancels { Danger::Reversible } else { Danger::Safe },
+            ..Operation::new(self.operation_name(), category, facts, Binding::Execution(self))
+        }
+    }
+
+    fn params(self) -> Vec<Param> {
+        let id = Param {
+            required: true,
+            description: "As the call that started it answered".to_owned(),
+            ..Param::new("execution_id", Place::Query, json!({"type": "string", "maxLength": 64}))
+        };
+        let optional = |name: &str, description: &str, schema: Value| Param {
+            description: description.to_owned(),
+            ..Param::new(name, Place::Query, schema)
+        };
+        match self {
+            ExecutionAction::Cancel => vec![id],
+            ExecutionAction::Get => {
+                let seconds = json!({"type": "number", "minimum": 0, "maximum": LONGEST_WAIT_SECONDS});
+                vec![id, optional("wait", "Seconds to wait for its end", seconds)]
+            }
+            ExecutionAction::List => vec![
+                optional(
+                    "status",
+                    "Only those in this state",
+                    json!({"type": "string", "enum": Status::ALL.map(Status::as_str)}),
+                ),
+                optional(
+                    "first",
+                    "How many on a page",
+                    json!({"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE}),
+                ),
+                optional("after", "endCursor of the page before", json!({"type": "string", "maxLength": 64})),
+            ],
+        }
+    }
+
+    fn examples(self) -> Vec<Example> {
+        let call = match self {
+            ExecutionAction::Get => json!({"execution_id": EXAMPLE, "wait": LONGEST_WAIT_SECONDS}),
+            ExecutionAction::List => json!({"status": Status::Running.as_str()}),
+            ExecutionAction::Cancel => json!({"execution_id": EXAMPLE}),
+        };
+        let params = match call {
+            Value::Object(params) => params,
+            _ => Map::new(),
+        };
+        vec![Example { description: String::new(), params }]
+    }
+}
+
+const EXAMPLE: &str = "exec_019a8b7c6d5e7f40";
+
+fn execution_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "execution_id": {"type": "string"},
+            "operation": {"type": "string"},
+            "status": {"type": "string", "enum": Status::ALL.map(Status::as_str)},
+            "progress": {"type": "integer", "minimum": 0, "maximum": 100},
+            "message": {"type": "string"},
+            "started_at": {"type": "string", "format": "date-time"},
+            "finished_at": {"type": "string", "format": "date-time"},
+            "result": {},
+            "error": {"type": "object"},
+        },
+        "required": ["execution_id", "operation", "status", "started_at"],
+    })
+}
+
+fn listed_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "executions": {"type": "array", "items": {"type": "object"}},
+            "pageInfo": {"type": "object"},
+        },
+        "required": ["executions"],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_ended_never_changes_and_nothing_goes_back() {
+        for from in Status::ALL {
+            assert_eq!(Status::parse(from.as_str()), Some(from));
+            for to in Status::ALL {
+                let forward = match (from, to) {
+                    (Status::Pending, Status::Running) => true,
+                    (Status::Pending, Status::Completed) => false,
+                    (Status::Pending | Status::Running, to) => to.is_final(),
+                    _ => false,
+                };
+                assert_eq!(from.may_become(to), forward, "{from:?} to {to:?}");
+            }
+        }
+    }
+}

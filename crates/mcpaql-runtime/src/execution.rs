@@ -1,0 +1,338 @@
+//! Executions: calls that go on in the background, each with an id to ask after it.
+//!
+//! What always holds: pending → running → completed, failed or cancelled, and what has ended stays as it is; no more than
+//! [`Limits::running`] run together; cancelling one drops its future, which is how the target's work stops; no parameter of a
+//! call is kept. What a process left behind when it ended is failed, with that reason, by whoever looks next.
+
+mod job;
+mod view;
+
+use crate::mcp::{Caller, News, Session, Task};
+use crate::state::{self, Instance, Kept, New, Outcome, Row, StoreError, Table};
+use job::{Entry, Job};
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::lifecycle::{ExecutionAction, LONGEST_WAIT_SECONDS, Lifecycle, PAGE, Status};
+use mcpaql_core::response::{Answer, Reply, Warning};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+/// The file of executions in a data folder.
+pub const EXECUTIONS_FILE: &str = "executions.sqlite";
+
+/// How often the table is looked at for what another process did.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long a cancellation waits for its effect before it answers with the present state.
+const STOPPING: Duration = Duration::from_secs(5);
+/// Room in an answer for what stands around a result.
+const AROUND: usize = 4096;
+/// An id is taken only if two share a millisecond and 19 random bits.
+const ID_ATTEMPTS: usize = 8;
+/// Where running begins.
+const STARTED: i64 = 10;
+
+/// What executions of one adapter may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// So many run together; further ones wait.
+    pub running: usize,
+    /// So many wait; further ones are refused.
+    pub waiting: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { running: 16, waiting: 256 }
+    }
+}
+
+/// The executions of one adapter; clones share everything.
+#[derive(Debug, Clone)]
+pub struct Executions {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    table: Table,
+    /// Where other processes see what is done here.
+    folder: Option<PathBuf>,
+    instance: OnceLock<Instance>,
+    limits: Limits,
+    turns: Arc<Semaphore>,
+    /// What this process works on, by id.
+    running: Mutex<HashMap<String, CancellationToken>>,
+    changes: watch::Sender<()>,
+}
+
+impl Executions {
+    /// The executions of an adapter in that data folder; without one they end with the process. What a process that has
+    /// ended left running is failed.
+    ///
+    /// # Errors
+    /// When the file cannot be made or read, or is not ours.
+    pub async fn open(
+        folder: Option<&Path>,
+        adapter: &str,
+        limits: Limits,
+    ) -> Result<Executions, StoreError> {
+        let path = folder.map(|folder| folder.join(EXECUTIONS_FILE));
+        let table = Table::open(path.as_deref(), adapter).await?;
+        let shared = Shared {
+            table,
+            folder: folder.map(Path::to_owned),
+            instance: OnceLock::new(),
+            limits,
+            turns: Arc::new(Semaphore::new(limits.running.clamp(1, Semaphore::MAX_PERMITS))),
+            running: Mutex::default(),
+            changes: watch::Sender::default(),
+        };
+        let executions = Executions { shared: Arc::new(shared) };
+        let recovered = async {
+            executions.shared.table.sweep().await?;
+            for row in executions.shared.table.open_ones().await? {
+                executions.shared.settle(&row).await?;
+            }
+            Ok(())
+        };
+        match recovered.await {
+            Ok(()) => Ok(executions),
+            Err(source) => Err(StoreError::Open { path: path.unwrap_or_default(), source }),
+        }
+    }
+
+    /// Starts work in the background and answers at once. The most that its result may have is `largest` bytes.
+    ///
+    /// # Errors
+    /// When too many wait already, or it cannot be entered.
+    pub(crate) async fn start<F>(
+        &self,
+        operation: &str,
+        lifecycle: Lifecycle,
+        largest: usize,
+        caller: &Caller,
+        work: impl FnOnce(Caller) -> F,
+    ) -> Result<Answer, OpError>
+    where
+        F: Future<Output = Result<Answer, OpError>> + Send + 'static,
+    {
+        let shared = &self.shared;
+        shared.table.sweep().await.map_err(|error| broken(&error))?;
+        let Limits { running, waiting } = shared.limits;
+        if shared.running().len() >= running.saturating_add(waiting) {
+            let message =
+                "Too many executions wait already; wait for one of list_executions to end, or cancel one.";
+            return Err(OpError::new(Code::RateLimitExceeded, message).with("maximum", running + waiting));
+        }
+        let turn = Arc::clone(&shared.turns).try_acquire_owned().ok();
+        let (status, progress) =
+            if turn.is_some() { (Status::Running, STARTED) } else { (Status::Pending, 0) };
+        let keep = i64::try_from(lifecycle.keep_seconds).unwrap_or(i64::MAX / 2);
+        let (entry, row) = shared.enter(operation, status, progress, keep).await?;
+        caller.note_started(&row.id);
+        let (listener, news) = Caller::listener();
+        let job = Job {
+            entry,
+            limit: Duration::from_millis(lifecycle.limit_ms()),
+            largest: largest.saturating_sub(AROUND),
+            session: caller.session().filter(|_| !lifecycle.survives).map(Session::work),
+        };
+        tokio::spawn(job.run(turn, news, work(listener)));
+        view::started(&row)
+    }
+
+    /// Answers what is asked about executions.
+    ///
+    /// # Errors
+    /// When there is no such execution, or the table cannot be read.
+    pub(crate) async fn answer(
+        &self,
+        action: ExecutionAction,
+        args: &Map<String, Value>,
+        caller: &Caller,
+    ) -> Result<Answer, OpError> {
+        let id = args.get("execution_id").and_then(Value::as_str).unwrap_or_default();
+        match action {
+            ExecutionAction::List => self.list(args).await,
+            ExecutionAction::Get => {
+                let wait = args.get("wait").and_then(Value::as_f64).unwrap_or_default();
+                let wait = Duration::try_from_secs_f64(wait).unwrap_or_default();
+                let kept = self.shared.get(id, wait, Some(caller)).await?.ok_or_else(|| not_found(id))?;
+                view::whole(kept)
+            }
+            ExecutionAction::Cancel => {
+                let before = self.shared.get(id, Duration::ZERO, None).await?.ok_or_else(|| not_found(id))?;
+                let status = before.row.status();
+                if status.is_final() {
+                    let mut answer = view::brief(&before.row)?;
+                    if status != Status::Cancelled {
+                        let message = format!("Nothing to cancel: it is {} already.", status.as_str());
+                        answer.warnings.push(Warning { code: "ALREADY_ENDED", message });
+                    }
+                    return Ok(answer);
+                }
+                let after = self.shared.cancel(id).await?.ok_or_else(|| not_found(id))?;
+                view::brief(&after.row)
+            }
+        }
+    }
+
+    async fn list(&self, args: &Map<String, Value>) -> Result<Answer, OpError> {
+        let text = |key: &str| args.get(key).and_then(Value::as_str);
+        let status = text("status").and_then(Status::parse);
+        let before = match text("after") {
+            None => None,
+            Some(cursor) => Some(view::place(cursor).ok_or_else(|| {
+                let message =
+                    "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before.";
+                OpError::new(Code::InvalidValue, message).with("param_name", "after")
+            })?),
+        };
+        let first = args.get("first").and_then(Value::as_u64).and_then(|first| usize::try_from(first).ok());
+        let first = first.unwrap_or(PAGE);
+        let table = &self.shared.table;
+        // States are set right before they are asked for.
+        for row in table.open_ones().await.map_err(|error| broken(&error))? {
+            self.shared.settle(&row).await.map_err(|error| broken(&error))?;
+        }
+        table.sweep().await.map_err(|error| broken(&error))?;
+        let count = i64::try_from(first + 1).unwrap_or(i64::MAX);
+        let rows = table.list(status, before, count).await.map_err(|error| broken(&error))?;
+        view::list(&rows, first)
+    }
+
+    /// One execution as a task; `None` where there is none of that id here.
+    pub(crate) async fn task(&self, id: &str, reply: impl FnOnce(Outcome) -> Reply) -> Option<Task> {
+        let kept = self.shared.get(id, Duration::ZERO, None).await.ok()??;
+        Some(view::task(kept, reply))
+    }
+
+    /// Stops one and shows it as a task; `None` where there is none of that id here.
+    pub(crate) async fn cancel_task(&self, id: &str, reply: impl FnOnce(Outcome) -> Reply) -> Option<Task> {
+        let kept = self.shared.cancel(id).await.ok()??;
+        Some(view::task(kept, reply))
+    }
+}
+
+impl Shared {
+    fn running(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who this process is for the others; entered when first needed.
+    fn instance(&self) -> Result<&Instance, OpError> {
+        if let Some(instance) = self.instance.get() {
+            return Ok(instance);
+        }
+        let fresh = Instance::enter(self.folder.as_deref())
+            .map_err(|error| OpError::new(Code::Internal, UNKEPT).because(error))?;
+        Ok(self.instance.get_or_init(|| fresh))
+    }
+
+    /// Enters an execution under an id of its own, here before in the table: whoever finds it there finds it worked on.
+    async fn enter(
+        self: &Arc<Self>,
+        operation: &str,
+        status: Status,
+        progress: i64,
+        keep: i64,
+    ) -> Result<(Entry, Row), OpError> {
+        let instance = self.instance()?.id.as_str();
+        for _ in 0..ID_ATTEMPTS {
+            let id = state::fresh_id("execution");
+            if self.running().contains_key(&id) {
+                continue;
+            }
+            let cancel = CancellationToken::new();
+            self.running().insert(id.clone(), cancel.clone());
+            let entry = Entry { shared: Arc::clone(self), id, cancel };
+            let new = New { id: &entry.id, operation, status, progress, keep, instance };
+            if let Some(row) = self.table.insert(&new).await.map_err(|error| broken(&error))? {
+                return Ok((entry, row));
+            }
+        }
+        Err(OpError::new(Code::Internal, UNKEPT).because("no free id found"))
+    }
+
+    /// Fails an execution that nobody works on any more; says whether it did.
+    async fn settle(&self, row: &Row) -> Result<bool, sqlx::Error> {
+        let own = self.instance.get().is_some_and(|instance| instance.id == row.instance);
+        let lives = match own {
+            true => self.running().contains_key(&row.id),
+            false => state::lives(self.folder.as_deref(), &row.instance),
+        };
+        if lives {
+            return Ok(false);
+        }
+        // It may have ended since the row was read; then this changes nothing.
+        let reason = if own {
+            "The server could not keep what came of this execution; for a write first read whether it took effect."
+        } else {
+            "The server was restarted while this execution ran; start it again, and for a write first read whether it took effect."
+        };
+        let outcome =
+            Outcome::Failed(OpError::new(Code::Internal, reason).with("reason", "server_restarted"));
+        self.table.finish(&row.id, Status::Failed, None, Some(&outcome)).await?;
+        Ok(true)
+    }
+
+    /// One execution, perhaps after waiting for its end; whoever waits hears how far it has come.
+    async fn get(&self, id: &str, wait: Duration, caller: Option<&Caller>) -> Result<Option<Kept>, OpError> {
+        let deadline = Instant::now() + wait.min(Duration::from_secs(LONGEST_WAIT_SECONDS));
+        let mut changes = self.changes.subscribe();
+        loop {
+            changes.mark_unchanged();
+            let kept = self.table.get(id).await.map_err(|error| broken(&error))?;
+            let Some(kept) = kept.filter(|kept| !is_expired(&kept.row)) else { return Ok(None) };
+            if kept.row.status().is_final() {
+                return Ok(Some(kept));
+            }
+            if self.settle(&kept.row).await.map_err(|error| broken(&error))? {
+                continue;
+            }
+            if let Some(caller) = caller {
+                let (done, message) = (kept.row.progress as f64, kept.row.message.clone());
+                caller.progress(News { done, total: Some(100.0), message });
+            }
+            if Instant::now() >= deadline {
+                return Ok(Some(kept));
+            }
+            let look = deadline.min(Instant::now() + LOOK);
+            let _ = timeout_at(look, changes.changed()).await;
+        }
+    }
+
+    /// Stops one and waits a moment until it has stopped.
+    async fn cancel(&self, id: &str) -> Result<Option<Kept>, OpError> {
+        let own = self.running().get(id).cloned();
+        match own {
+            Some(token) => token.cancel(),
+            None => self.table.ask_to_cancel(id).await.map_err(|error| broken(&error))?,
+        }
+        self.get(id, STOPPING, None).await
+    }
+}
+
+fn is_expired(row: &Row) -> bool {
+    row.expires_at.is_some_and(|end| end <= state::now())
+}
+
+const UNKEPT: &str = "The server could not keep or find executions; tell the user.";
+
+fn broken(error: &sqlx::Error) -> OpError {
+    OpError::new(Code::Internal, UNKEPT).because(error)
+}
+
+fn not_found(id: &str) -> OpError {
+    let id: String = id.chars().filter(char::is_ascii_alphanumeric).take(64).collect();
+    let message = "No execution has this id; it may have expired. Find it with list_executions.";
+    OpError::new(Code::NotFoundResource, message).with("resource_type", "execution").with("resource_id", id)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! Executions as callers see them.
+
+use crate::mcp::{Task, TaskState};
+use crate::state::{Kept, Outcome, Row, timestamp};
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::lifecycle::Status;
+use mcpaql_core::response::{Answer, Reply};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+/// An execution; what there is nothing to say about is left out.
+#[derive(Serialize)]
+struct Shown<'a> {
+    execution_id: &'a str,
+    operation: &'a str,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    started_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finished_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
+}
+
+impl<'a> Shown<'a> {
+    fn of(row: &'a Row) -> Shown<'a> {
+        Shown {
+            execution_id: &row.id,
+            operation: &row.operation,
+            status: row.status().as_str(),
+            progress: Some(row.progress),
+            message: row.message.as_deref(),
+            started_at: timestamp(row.started_at),
+            finished_at: row.finished_at.map(timestamp),
+            expires_at: None,
+            result: None,
+            warnings: None,
+            error: None,
+        }
+    }
+
+    fn answer(&self) -> Result<Answer, OpError> {
+        to_raw_value(self).map(Answer::new).map_err(|error| {
+            OpError::new(Code::Internal, "The execution could not be written; tell the user.").because(error)
+        })
+    }
+}
+
+/// What the call that starts one answers.
+pub(super) fn started(row: &Row) -> Result<Answer, OpError> {
+    Shown { progress: None, ..Shown::of(row) }.answer()
+}
+
+/// Without what came of it.
+pub(super) fn brief(row: &Row) -> Result<Answer, OpError> {
+    Shown::of(row).answer()
+}
+
+/// With what came of it.
+pub(super) fn whole(Kept { row, outcome }: Kept) -> Result<Answer, OpError> {
+    let mut shown = Shown { expires_at: row.expires_at.map(timestamp), ..Shown::of(&row) };
+    match &outcome {
+        None => {}
+        Some(Outcome::Done(done)) => {
+            shown.result = Some(&done.data);
+            shown.warnings = done.warnings.as_deref();
+        }
+        Some(Outcome::Failed(error)) => shown.error = Some(fault(error)),
+    }
+    let answer = shown.answer()?;
+    let blocks = match outcome {
+        Some(Outcome::Done(done)) => done.blocks,
+        _ => Vec::new(),
+    };
+    Ok(Answer { blocks, ..answer })
+}
+
+fn fault(error: &OpError) -> Value {
+    let mut shown = json!({"code": error.code.as_str(), "message": error.message});
+    if let (Some(map), false) = (shown.as_object_mut(), error.details.is_empty()) {
+        map.insert("details".into(), Value::Object(error.details.clone()));
+    }
+    shown
+}
+
+/// A page of them; `rows` has one more where another page follows.
+pub(super) fn list(rows: &[Row], first: usize) -> Result<Answer, OpError> {
+    #[derive(Serialize)]
+    struct Listed<'a> {
+        executions: Vec<Shown<'a>>,
+        #[serde(rename = "pageInfo")]
+        page_info: Value,
+    }
+    let shown = rows.get(..first).unwrap_or(rows);
+    let cursor = shown.last().map(|row| format!("x{:x}", row.seq));
+    let page_info = json!({"hasNextPage": rows.len() > shown.len(), "endCursor": cursor});
+    let listed = Listed { executions: shown.iter().map(Shown::of).collect(), page_info };
+    to_raw_value(&listed).map(Answer::new).map_err(|error| {
+        OpError::new(Code::Internal, "The executions could not be written; tell the user.").because(error)
+    })
+}
+
+/// The place that a cursor names.
+pub(super) fn place(cursor: &str) -> Option<i64> {
+    let digits = cursor.strip_prefix('x')?;
+    let seq = i64::from_str_radix(digits, 16).ok().filter(|seq| *seq > 0)?;
+    // One spelling only.
+    (format!("{seq:x}") == digits).then_some(seq)
+}
+
+/// As MCP's tasks extension shows it; `reply` writes the outcome as the call would have been answered.
+pub(super) fn task(Kept { row, outcome }: Kept, reply: impl FnOnce(Outcome) -> Reply) -> Task {
+    let state = match (row.status(), outcome) {
+        (Status::Cancelled, _) => TaskState::Cancelled,
+        (Status::Completed | Status::Failed, Some(outcome)) => TaskState::Ended(reply(outcome)),
+        (Status::Completed | Status::Failed, None) => {
+            let message = "What came of this execution cannot be read; tell the user.";
+            TaskState::Ended(reply(Outcome::Failed(OpError::new(Code::Internal, message))))
+        }
+        (Status::Pending | Status::Running, _) => TaskState::Working,
+    };
+    let ttl = row.expires_at.map(|end| end.saturating_sub(row.started_at).saturating_mul(1000));
+    Task {
+        state,
+        message: row.message,
+        created_at: timestamp(row.started_at),
+        updated_at: timestamp(row.finished_at.unwrap_or_else(crate::state::now)),
+        ttl_ms: ttl.and_then(|ttl| u64::try_from(ttl).ok()),
+        id: row.id,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn a_cursor_has_one_spelling() {
+        assert_eq!(place("x2f"), Some(0x2f));
+        for text in ["", "x", "x0", "x-1", "x+1", "x02f", "x2F", "2f", "x2f ", "xffffffffffffffffff"] {
+            assert_eq!(place(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! The table of executions.
+//!
+//! What always holds: a state that ends is never left, whoever writes; no parameter of a call stands in the table.
+
+use super::file::{self, Layout, StoreError};
+use super::{SQLITE_CONSTRAINT, now, sqlite_code};
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::lifecycle::Status;
+use mcpaql_core::response::Answer;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row as _, SqliteConnection};
+use std::path::Path;
+use tokio::sync::Mutex;
+
+/// "maqe".
+const LAYOUT: Layout = Layout { application_id: 0x6d61_7165, migrations: &[LAYOUT_1] };
+
+const LAYOUT_1: &str = "
+    CREATE TABLE executions (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        adapter TEXT NOT NULL,
+        id TEXT NOT NULL UNIQUE,
+        operation TEXT NOT NULL,
+        status TEXT NOT NULL,
+        progress INTEGER NOT NULL,
+        message TEXT,
+        started_at INTEGER NOT NULL,
+        finished_at INTEGER,
+        expires_at INTEGER,
+        keep INTEGER NOT NULL,
+        instance TEXT NOT NULL,
+        cancel INTEGER NOT NULL DEFAULT 0,
+        outcome TEXT
+    ) STRICT;
+    CREATE INDEX executions_newest ON executions (adapter, seq);
+    CREATE INDEX executions_expiry ON executions (expires_at) WHERE expires_at IS NOT NULL;
+";
+
+/// The executions of one adapter.
+#[derive(Debug)]
+pub(crate) struct Table {
+    adapter: String,
+    file: Mutex<SqliteConnection>,
+}
+
+/// One execution without what came of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) seq: i64,
+    pub(crate) id: String,
+    pub(crate) operation: String,
+    status: String,
+    pub(crate) progress: i64,
+    pub(crate) message: Option<String>,
+    pub(crate) started_at: i64,
+    pub(crate) finished_at: Option<i64>,
+    pub(crate) expires_at: Option<i64>,
+    pub(crate) instance: String,
+}
+
+impl Row {
+    /// Where it stands. A word that nobody writes is no state to wait in.
+    pub(crate) fn status(&self) -> Status {
+        Status::parse(&self.status).unwrap_or(Status::Failed)
+    }
+}
+
+impl FromRow<'_, SqliteRow> for Row {
+    fn from_row(row: &SqliteRow) -> Result<Row, sqlx::Error> {
+        Ok(Row {
+            seq: row.try_get("seq")?,
+            id: row.try_get("id")?,
+            operation: row.try_get("operation")?,
+            status: row.try_get("status")?,
+            progress: row.try_get("progress")?,
+            message: row.try_get("message")?,
+            started_at: row.try_get("started_at")?,
+            finished_at: row.try_get("finished_at")?,
+            expires_at: row.try_get("expires_at")?,
+            instance: row.try_get("instance")?,
+        })
+    }
+}
+
+/// An execution to be entered.
+#[derive(Debug)]
+pub(crate) struct New<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) operation: &'a str,
+    pub(crate) status: Status,
+    pub(crate) progress: i64,
+    pub(crate) keep: i64,
+    pub(crate) instance: &'a str,
+}
+
+/// One execution with what came of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
+    pub(crate) row: Row,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+/// What came of an execution.
+#[derive(Debug, Clone)]
+pub(crate) enum Outcome {
+    Done(Done),
+    Failed(OpError),
+}
+
+/// An answer as it is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub(crate) data: Box<RawValue>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) warnings: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) blocks: Vec<Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Fault {
+    code: String,
+    message: String,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    details: Map<String, Value>,
+}
+
+impl Outcome {
+    /// What a target answered, and the length of its text.
+    pub(crate) fn of(outcome: Result<Answer, OpError>) -> Result<(Outcome, usize), serde_json::Error> {
+        match outcome {
+            Err(error) => Ok((Outcome::Failed(error), 0)),
+            Ok(Answer { data, warnings, blocks }) => {
+                let data = serde_json::value::to_raw_value(&data)?;
+                let warnings =
+                    (!warnings.is_empty()).then(|| serde_json::value::to_raw_value(&warnings)).transpose()?;
+                let length = data.get().len()
+                    + warnings.as_ref().map_or(0, |text| text.get().len())
+                    + blocks.iter().map(|block| block.to_string().len()).sum::<usize>();
+                Ok((Outcome::Done(Done { data, warnings, blocks }), length))
+            }
+        }
+    }
+
+    fn to_text(&self) -> Result<String, serde_json::Error> {
+        match self {
+            Outcome::Done(done) => serde_json::to_string(done),
+            Outcome::Failed(error) => serde_json::to_string(&Fault {
+                code: error.code.as_str().to_owned(),
+                message: error.message.clone(),
+                details: error.details.clone(),
+            }),
+        }
+    }
+
+    fn read(status: Status, text: &str) -> Option<Outcome> {
+        if status == Status::Completed {
+            return serde_json::from_str(text).ok().map(Outcome::Done);
+        }
+        let fault: Fault = serde_json::from_str(text).ok()?;
+        let mut error = OpError::new(Code::parse(&fault.code).unwrap_or(Code::Internal), fault.message);
+        error.details = fault.details;
+        Some(Outcome::Failed(error))
+    }
+}
+
+const COLUMNS: &str =
+    "seq, id, operation, status, progress, message, started_at, finished_at, expires_at, instance";
+
+fn select(rest: &str) -> sqlx::AssertSqlSafe<String> {
+    // Only constants of this module go in; values are bound.
+    sqlx::AssertSqlSafe(format!("SELECT {COLUMNS} FROM executions WHERE adapter = ?1 AND {rest}"))
+}
+
+impl Table {
+    /// The table in that file, made where there is none; `None` for one that ends with the process.
+    pub(crate) async fn open(path: Option<&Path>, adapter: &str) -> Result<Table, StoreError> {
+        let file = match path {
+            Some(path) => file::open_writer(path, LAYOUT).await?,
+            None => file::open_memory(LAYOUT).await?,
+        };
+        Ok(Table { adapter: adapter.to_owned(), file: Mutex::new(file) })
+    }
+
+    /// Enters a new execution; `None` where its id is taken.
+    pub(crate) async fn insert(&self, new: &New<'_>) -> Result<Option<Row>, sqlx::Error> {
+        let mut file = self.file.lock().await;
+        let insert = sqlx::query(
+            "INSERT INTO executions (adapter, id, operation, status, progress, started_at, keep, instance) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        );
+        let insert = insert
+            .bind(&self.adapter)
+            .bind(new.id)
+            .bind(new.operation)
+            .bind(new.status.as_str())
+            .bind(new.progress)
+            .bind(now())
+            .bind(new.keep)
+            .bind(new.instance);
+        match insert.execute(&mut *file).await {
+            Ok(_) => {
+                let row = sqlx::query_as(select("id = ?2")).bind(&self.adapter).bind(new.id);
+                row.fetch_one(&mut *file).await.map(Some)
+            }
+            Err(error) if sqlite_code(&error) == Some(SQLITE_CONSTRAINT) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Says that its turn has come.
+    pub(crate) async fn begin(&self, id: &str, progress: i64) -> Result<(), sqlx::Error> {
+        let update = sqlx::query(
+            "UPDATE executions SET status = 'running', progress = ?3 WHERE adapter = ?1 AND id = ?2 AND status = 'pending'",
+        );
+        let update = update.bind(&self.adapter).bind(id).bind(progress);
+        update.execute(&mut *self.file.lock().await).await.map(drop)
+    }
+
+    /// Says how far it has come; never back.
+    pub(crate) async fn advance(
+        &self,
+        id: &str,
+        progress: i64,
+        message: Option<&str>,
+    ) -> Result<(), sqlx::Error> {
+        let update = sqlx::query(
+            "UPDATE executions SET progress = max(progress, ?3), message = coalesce(?4, message) \
+             WHERE adapter = ?1 AND id = ?2 AND status = 'running'",
+        );
+        let update = update.bind(&self.adapter).bind(id).bind(progress).bind(message);
+        update.execute(&mut *self.file.lock().await).await.map(drop)
+    }
+
+    /// Says how it ended, unless it has ended already.
+    pub(crate) async fn finish(
+        &self,
+        id: &str,
+        status: Status,
+        message: Option<&str>,
+        outcome: Option<&Outcome>,
+    ) -> Result<(), sqlx::Error> {
+        let text = outcome.map(Outcome::to_text).transpose();
+        let text = text.map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+        let update = sqlx::query(
+            "UPDATE executions SET status = ?3, message = ?4, outcome = ?5, finished_at = ?6, expires_at = ?6 + keep, \
+             progress = CASE WHEN ?3 = 'completed' THEN 100 ELSE progress END \
+             WHERE adapter = ?1 AND id = ?2 AND status IN ('pending', 'running')",
+        );
+        let update =
+            update.bind(&self.adapter).bind(id).bind(status.as_str()).bind(message).bind(text).bind(now());
+        update.execute(&mut *self.file.lock().await).await.map(drop)
+    }
+
+    pub(crate) async fn get(&self, id: &str) -> Result<Option<Kept>, sqlx::Error> {
+        let mut file = self.file.lock().await;
+        let row: Option<Row> =
+            sqlx::query_as(select("id = ?2")).bind(&self.adapter).bind(id).fetch_optional(&mut *file).await?;
+        let Some(row) = row else { return Ok(None) };
+        let status = row.status();
+        let text: Option<String> = match status.is_final() {
+            true => {
+                sqlx::query_scalar("SELECT outcome FROM executions WHERE id = ?1")
+                    .bind(id)
+                    .fetch_one(&mut *file)
+                    .await?
+            }
+            false => None,
+        };
+        Ok(Some(Kept { row, outcome: text.and_then(|text| Outcome::read(status, &text)) }))
+    }
+
+    /// The newest first, behind that place.
+    pub(crate) async fn list(
+        &self,
+        status: Option<Status>,
+        before: Option<i64>,
+        count: i64,
+    ) -> Result<Vec<Row>, sqlx::Error> {
+        let rows =
+            sqlx::query_as(select("(?2 IS NULL OR status = ?2) AND seq < ?3 ORDER BY seq DESC LIMIT ?4"));
+        let rows = rows
+            .bind(&self.adapter)
+            .bind(status.map(Status::as_str))
+            .bind(before.unwrap_or(i64::MAX))
+            .bind(count);
+        rows.fetch_all(&mut *self.file.lock().await).await
+    }
+
+    /// What has not ended, as far as the table knows.
+    pub(crate) async fn open_ones(&self) -> Result<Vec<Row>, sqlx::Error> {
+        let rows = sqlx::query_as(select("status IN ('pending', 'running')")).bind(&self.adapter);
+        rows.fetch_all(&mut *self.file.lock().await).await
+    }
+
+    /// Asks whichever process works on it to stop.
+    pub(crate) async fn ask_to_cancel(&self, id: &str) -> Result<(), sqlx::Error> {
+        let update = sqlx::query("UPDATE executions SET cancel = 1 WHERE adapter = ?1 AND id = ?2");
+        update.bind(&self.adapter).bind(id).execute(&mut *self.file.lock().await).await.map(drop)
+    }
+
+    /// Whether somebody asked.
+    pub(crate) async fn is_asked_to_cancel(&self, id: &str) -> Result<bool, sqlx::Error> {
+        let asked = sqlx::query_scalar("SELECT cancel FROM executions WHERE adapter = ?1 AND id = ?2");
+        let asked: Option<i64> =
+            asked.bind(&self.adapter).bind(id).fetch_optional(&mut *self.file.lock().await).await?;
+        Ok(asked == Some(1))
+    }
+
+    /// Removes what has been kept long enough, of every adapter.
+    pub(crate) async fn sweep(&self) -> Result<(), sqlx::Error> {
+        let delete = sqlx::query("DELETE FROM executions WHERE expires_at <= ?1").bind(now());
+        delete.execute(&mut *self.file.lock().await).await.map(drop)
+    }
+}

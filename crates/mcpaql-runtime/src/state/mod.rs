@@ -1,0 +1,18 @@
+//! What outlives a call, and the files it is kept in.
+//!
+//! What always holds: a change that was answered is on disk, several processes may share a file, and a file that is not
+//! ours, or newer than this program, is left untouched.
+
+mod executions;
+mod file;
+mod instance;
+mod stamp;
+
+pub(crate) use executions::{Kept, New, Outcome, Row, Table};
+pub use file::StoreError;
+pub(crate) use file::{
+    Layout, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB,
+    open_memory, open_reader, open_writer, sqlite_code,
+};
+pub(crate) use instance::{Instance, lives};
+pub(crate) use stamp::{fresh_id, now, timestamp};

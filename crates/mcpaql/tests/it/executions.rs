@@ -1,0 +1,135 @@
+//! Long work through the built program: over every transport and revision, past the death of the server, at the command line.
+
+use crate::fixture::{EVERYWHERE, Place, Raw, Server, connect, in_time, tools_call};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// A program that waits for a file, so that the tests decide when it ends.
+const WORK: &str = r#"name: work
+type: adapter
+version: "1.0.0"
+description: Long work
+target: { transport: native, protocol: command }
+operations:
+  execute:
+    - name: build
+      command: [sh, -c, 'echo $$ > pid; while ! test -e go; do sleep 0.05; done; echo "\"built\""']
+      output: json
+      lifecycle: true
+"#;
+
+fn place() -> Place {
+    let place = Place::new();
+    place.file("work.yaml", WORK);
+    place
+}
+
+async fn pid(place: &Place) -> String {
+    in_time(async {
+        loop {
+            match std::fs::read_to_string(place.path().join("pid")) {
+                Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    })
+    .await
+}
+
+async fn gone(pid: &str) {
+    let alive = || std::process::Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
+    in_time(async {
+        while alive() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+}
+
+fn get(id: &Value, wait: u32) -> Value {
+    json!({"operation": "get_execution", "params": {"execution_id": id, "wait": wait}})
+}
+
+#[tokio::test]
+async fn a_client_starts_work_goes_on_and_waits_for_it_later() {
+    for (wire, revision) in EVERYWHERE {
+        let place = place();
+        let client = connect(&place, &["work.yaml", "--data", "data"], wire, revision).await;
+        let (started, is_error) = client.call("work_mcpaql_execute", json!({"operation": "build"})).await;
+        assert!(!is_error && started["data"]["status"] == "running", "{wire:?} {revision:?}: {started}");
+        let id = &started["data"]["execution_id"];
+        let (meanwhile, _) = client.call("work_mcpaql_read", get(id, 0)).await;
+        assert_eq!(meanwhile["data"]["status"], "running");
+        place.file("go", "");
+        let (end, _) = client.call("work_mcpaql_read", get(id, 30)).await;
+        assert_eq!(end["data"]["result"], "built", "{wire:?} {revision:?}: {end}");
+        let listed = json!({"operation": "list_executions", "params": {"status": "completed"}});
+        let (list, _) = client.call("work_mcpaql_read", listed).await;
+        assert_eq!(list["data"]["executions"][0]["execution_id"], *id);
+    }
+}
+
+#[tokio::test]
+async fn what_a_killed_server_left_is_failed_by_the_next_one() {
+    let place = place();
+    let command = || place.binary(&["serve", "work.yaml", "--data", "data"]);
+    let mut first = Raw::initialized(command()).await;
+    first.send(&tools_call(1, "work_mcpaql_execute", "build", json!({}))).await;
+    let id = first.envelope().await["data"]["execution_id"].clone();
+
+    let mut second = Raw::initialized(command()).await;
+    second.send(&tools_call(1, "work_mcpaql_read", "get_execution", json!({"execution_id": id}))).await;
+    assert_eq!(second.envelope().await["data"]["status"], "running", "another process works on it");
+
+    pid(&place).await;
+    first.server.child.kill().await.unwrap();
+    second.send(&tools_call(2, "work_mcpaql_read", "get_execution", json!({"execution_id": id}))).await;
+    let left = second.envelope().await;
+    assert_eq!(left["data"]["status"], "failed", "{left}");
+    assert_eq!(left["data"]["error"]["details"]["reason"], "server_restarted");
+
+    let mut third = Raw::initialized(command()).await;
+    third.send(&tools_call(1, "work_mcpaql_read", "list_executions", json!({}))).await;
+    let list = third.envelope().await["data"]["executions"].clone();
+    assert_eq!((&list[0]["execution_id"], &list[0]["status"]), (&id, &json!("failed")), "{list}");
+    // The program outlived the server that was killed; it ends by itself.
+    place.file("go", "");
+}
+
+#[tokio::test]
+async fn the_end_of_the_client_ends_its_work_and_the_program_behind_it() {
+    let place = place();
+    let mut raw = Raw::initialized(place.binary(&["serve", "work.yaml", "--data", "data"])).await;
+    raw.send(&tools_call(1, "work_mcpaql_execute", "build", json!({}))).await;
+    let id = raw.envelope().await["data"]["execution_id"].as_str().unwrap().to_owned();
+    let pid = pid(&place).await;
+    raw.end_input();
+    assert!(raw.server.ended().await.0.success());
+    gone(&pid).await;
+    let argument = format!("execution_id={id}");
+    let ran = place.run(&["call", "work.yaml", "get_execution", &argument, "--data", "data"]).await;
+    assert_eq!(ran.json()["status"], "cancelled", "{ran:?}");
+}
+
+#[tokio::test]
+async fn the_command_line_waits_for_the_end() {
+    let place = place();
+    place.file("go", "");
+    let ran = place.run(&["call", "work.yaml", "build", "--data", "data"]).await;
+    assert_eq!((ran.status, ran.stdout.trim()), (Some(0), "\"built\""), "{ran:?}");
+}
+
+#[tokio::test]
+async fn an_interrupt_at_the_command_line_ends_the_program() {
+    let place = place();
+    let mut command = place.binary(&["call", "work.yaml", "build", "--data", "data"]);
+    command.stdin(Stdio::null());
+    let server = Server::start(command);
+    let pid = pid(&place).await;
+    server.signal(Signal::INT);
+    let (status, said) = server.ended().await;
+    assert!(!status.success() && said.contains("interrupted"), "{said}");
+    gone(&pid).await;
+}
