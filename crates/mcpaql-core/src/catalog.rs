@@ -21,6 +21,7 @@ use crate::operation::{Example, INTROSPECT, Operation};
 use crate::policy::Hints;
 use crate::schema::Schemas;
 use crate::surface::Tool;
+use crate::unified::Sharing;
 use crate::validate::{CompiledParams, Limits};
 use deferred::Deferred;
 use discovery::Discovery;
@@ -37,6 +38,8 @@ pub const CRUDE: &str = "crude";
 pub struct Settings {
     /// How operations are spread over tools.
     pub mode: Option<Mode>,
+    /// Whether the tools are those that all adapters share, whatever mode, profile, pattern and prefix it would have alone.
+    pub sharing: Option<Sharing>,
     /// `crude`, or the name of the document's own profile.
     pub profile: Option<String>,
     /// Pattern of tool names.
@@ -61,6 +64,7 @@ impl Settings {
     pub fn over(self, wider: Settings) -> Settings {
         Settings {
             mode: self.mode.or(wider.mode),
+            sharing: self.sharing.or(wider.sharing),
             profile: self.profile.or(wider.profile),
             pattern: self.pattern.or(wider.pattern),
             prefix: self.prefix.or(wider.prefix),
@@ -93,6 +97,8 @@ pub struct Catalog {
     pub adapter: Adapter,
     /// How operations are spread over tools.
     pub mode: Mode,
+    /// Whether its tools are those that all adapters share.
+    pub sharing: Option<Sharing>,
     /// `crude` or the name of a custom profile.
     pub profile: String,
     /// Which failures carry `isError`.

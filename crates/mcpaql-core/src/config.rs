@@ -18,6 +18,7 @@ use crate::catalog::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::reader::{Object, Reader, child};
+use crate::unified::Sharing;
 use serde_json::{Map, Value};
 
 const SETTING_KEYS: &[&str] =
@@ -33,42 +34,10 @@ const LIMIT_KEYS: &[&str] = &["timeout", "max_response_bytes"];
 pub struct Config {
     /// For every adapter.
     pub settings: Settings,
-    /// All adapters behind the same tools, in place of a mode.
-    pub unified: Option<Sharing>,
     /// Folder of the stores, relative to the file.
     pub data: Option<String>,
     /// In order.
     pub adapters: Vec<AdapterEntry>,
-}
-
-/// How all adapters share their tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sharing {
-    /// A tool per effect.
-    Five,
-    /// One tool.
-    One,
-}
-
-impl Sharing {
-    /// The words in configuration and flags.
-    pub const WORDS: [&str; 2] = ["unified", "unified-single"];
-
-    /// The sharing of that word.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Sharing> {
-        match text {
-            "unified" => Some(Sharing::Five),
-            "unified-single" => Some(Sharing::One),
-            _ => None,
-        }
-    }
-
-    /// Whether one tool is for everything.
-    #[must_use]
-    pub const fn is_single(self) -> bool {
-        matches!(self, Sharing::One)
-    }
 }
 
 /// One adapter of the file.
@@ -169,7 +138,7 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
         Some(_) => None,
         None => reader.choice(object, "mode", &words, Mode::parse),
     };
-    let settings = Settings { mode, ..settings(reader, object) };
+    let settings = Settings { mode, sharing: unified, ..settings(reader, object) };
     let data = reader.string(object, "data");
     if object.get("adapters").is_none() {
         reader.missing(
@@ -182,7 +151,7 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
     for (index, item) in reader.array(object, "adapters").unwrap_or_default().iter().enumerate() {
         adapters.extend(entry(reader, item, child(&object.at("adapters"), index)));
     }
-    Config { settings, unified, data, adapters }
+    Config { settings, data, adapters }
 }
 
 fn entry(reader: &mut Reader, item: &Value, pointer: String) -> Option<AdapterEntry> {
@@ -246,6 +215,7 @@ fn limits(reader: &mut Reader, object: &Object<'_>) -> CallLimits {
 fn settings(reader: &mut Reader, object: &Object<'_>) -> Settings {
     Settings {
         mode: None,
+        sharing: None,
         profile: reader.string(object, "profile"),
         pattern: reader.string(object, "pattern"),
         prefix: reader.string(object, "prefix"),

@@ -4,7 +4,8 @@
 //! the tool of its category; an operation that only one adapter has needs no adapter named; discovery covers everything
 //! until an adapter is named.
 //!
-//! The catalogs are those of the adapters, compiled with [`settings`], so that their own tools have the names that all share.
+//! The catalogs are those of the adapters, compiled with [`Settings::sharing`], so that their own tools have the names that all
+//! share.
 
 use crate::adapter::Mode;
 use crate::catalog::{CRUDE, Catalog, Settings};
@@ -25,11 +26,40 @@ const ADAPTER: &str = "adapter";
 /// So many adapters are named in an error.
 const NAMED: usize = 20;
 
+/// How all adapters share their tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// A tool per effect.
+    Five,
+    /// One tool.
+    One,
+}
+
+impl Sharing {
+    /// The words in configuration and flags.
+    pub const WORDS: [&str; 2] = ["unified", "unified-single"];
+
+    /// The sharing of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Sharing> {
+        match text {
+            "unified" => Some(Sharing::Five),
+            "unified-single" => Some(Sharing::One),
+            _ => None,
+        }
+    }
+
+    /// Whether one tool is for everything.
+    #[must_use]
+    pub const fn is_single(self) -> bool {
+        matches!(self, Sharing::One)
+    }
+}
+
 /// How an adapter is compiled to stand behind the shared tools; this goes over everything that it says itself.
-#[must_use]
-pub fn settings(single: bool) -> Settings {
+pub(crate) fn settings(sharing: Sharing) -> Settings {
     Settings {
-        mode: Some(if single { Mode::Single } else { Mode::Semantic }),
+        mode: Some(if sharing.is_single() { Mode::Single } else { Mode::Semantic }),
         profile: Some(CRUDE.to_owned()),
         pattern: Some("mcpaql_{endpoint}".to_owned()),
         ..Settings::default()
@@ -66,9 +96,10 @@ pub enum Routed {
 }
 
 impl Unified {
-    /// The tools over these catalogs, each compiled with [`settings`]. `budget` is what the surface may cost.
+    /// The tools over these catalogs, each compiled with that [`Settings::sharing`]. `budget` is what the surface may cost.
     #[must_use]
-    pub fn new(catalogs: &[&Catalog], single: bool, budget: Option<usize>) -> Unified {
+    pub fn new(catalogs: &[&Catalog], sharing: Sharing, budget: Option<usize>) -> Unified {
+        let single = sharing.is_single();
         let mut adapters = HashMap::new();
         let mut operations: HashMap<String, Vec<usize>> = HashMap::new();
         for (position, catalog) in catalogs.iter().enumerate() {

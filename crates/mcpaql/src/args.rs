@@ -5,6 +5,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::diagnostic::render::Style;
+use mcpaql_core::unified::Sharing;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -63,9 +64,10 @@ pub(crate) enum Command {
 /// What decides the surface from the command line; the last word after document, configuration and environment.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct Surface {
-    /// How operations are spread over tools: semantic, single, all, discrete.
-    #[arg(long, value_parser = parse_mode)]
-    mode: Option<Mode>,
+    /// How operations are spread over tools: semantic, single, all, discrete; unified and unified-single put all adapters behind
+    /// the same five tools, or one.
+    #[arg(long, value_parser = parse_spread, value_name = "MODE")]
+    mode: Option<Spread>,
     /// Endpoint profile: crude, or the document's own.
     #[arg(long)]
     profile: Option<String>,
@@ -80,7 +82,8 @@ pub(crate) struct Surface {
 impl Surface {
     pub(crate) fn settings(&self) -> Settings {
         Settings {
-            mode: self.mode,
+            mode: self.mode.and_then(Spread::mode),
+            sharing: self.mode.and_then(Spread::sharing),
             profile: self.profile.clone(),
             prefix: self.prefix.clone(),
             policy: self.policy.clone(),
@@ -89,8 +92,35 @@ impl Surface {
     }
 }
 
-fn parse_mode(text: &str) -> Result<Mode, String> {
-    Mode::parse(text).ok_or_else(|| format!("expected one of {}", Mode::ALL.map(Mode::as_str).join(", ")))
+/// How operations are spread over tools: those of one adapter, or those of all.
+#[derive(Debug, Clone, Copy)]
+enum Spread {
+    Alone(Mode),
+    Together(Sharing),
+}
+
+impl Spread {
+    fn mode(self) -> Option<Mode> {
+        match self {
+            Spread::Alone(mode) => Some(mode),
+            Spread::Together(_) => None,
+        }
+    }
+
+    fn sharing(self) -> Option<Sharing> {
+        match self {
+            Spread::Alone(_) => None,
+            Spread::Together(sharing) => Some(sharing),
+        }
+    }
+}
+
+fn parse_spread(text: &str) -> Result<Spread, String> {
+    let alone = Mode::parse(text).map(Spread::Alone);
+    alone.or_else(|| Sharing::parse(text).map(Spread::Together)).ok_or_else(|| {
+        let words: Vec<&str> = Mode::ALL.map(Mode::as_str).into_iter().chain(Sharing::WORDS).collect();
+        format!("expected one of {}", words.join(", "))
+    })
 }
 
 /// What decides an import from the command line.

@@ -22,6 +22,7 @@ use crate::schema::Schemas;
 use crate::signature::{self, Room};
 use crate::surface;
 use crate::targets;
+use crate::unified;
 use crate::validate::{CompiledParams, Limits, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -47,7 +48,7 @@ fn compile_with(
     settings: &Settings,
 ) -> Compiled {
     let mut compiler = Compiler { outer: settings.clone(), ..Compiler::default() };
-    let settings = settings.clone().over(Settings::of(&adapter));
+    let settings = layered(settings, &adapter);
     let catalog = compiler.run(adapter, library, &settings);
     let mut diagnostics = compiler.diagnostics;
     for diagnostic in &mut diagnostics {
@@ -55,6 +56,18 @@ fn compile_with(
         crate::adapter::redact(diagnostic);
     }
     Compiled { catalog, diagnostics }
+}
+
+/// What was decided outside over what the document says; tools that are shared have nothing of a document's own.
+fn layered(settings: &Settings, adapter: &Adapter) -> Settings {
+    let own = Settings::of(adapter);
+    match settings.sharing {
+        None => settings.clone().over(own),
+        Some(sharing) => {
+            let own = Settings { policy: own.policy, errors: own.errors, ..Settings::default() };
+            unified::settings(sharing).over(settings.clone()).over(own)
+        }
+    }
 }
 
 #[derive(Default)]
@@ -155,6 +168,7 @@ impl Compiler {
         let endpoints = endpoints(&entries, declared.as_ref());
         let mut catalog = Catalog {
             mode,
+            sharing: settings.sharing,
             profile: profile?,
             errors: settings.errors.unwrap_or_default(),
             limits: frame.limits,

@@ -189,6 +189,7 @@ fn every_setting_is_layered() {
         errors: None,
         budget: Some(word.len()),
         targets: None,
+        sharing: None,
     };
     let (narrow, wide) = (full("a", Mode::Single), full("wide", Mode::All));
     assert_eq!(narrow.clone().over(wide.clone()), narrow);

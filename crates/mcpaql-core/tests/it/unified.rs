@@ -1,12 +1,13 @@
 //! All adapters behind the same tools.
 
 use mcpaql_core::catalog::Catalog;
+use mcpaql_core::catalog::Settings;
 use mcpaql_core::check::check;
 use mcpaql_core::response::envelope;
 use mcpaql_core::source::Source;
 use mcpaql_core::surface::{SEMANTIC_BUDGET, SINGLE_BUDGET, Tool};
 use mcpaql_core::tokens;
-use mcpaql_core::unified::{Routed, Unified, settings};
+use mcpaql_core::unified::{Routed, Sharing, Unified};
 use serde_json::{Map, Value, json};
 
 /// An adapter whose operations are `verb_noun` for the given words.
@@ -34,7 +35,12 @@ fn catalog(name: &str, operations: &[(&str, &str)], single: bool) -> Catalog {
             ));
         }
     }
-    check(&Source::new("test.yaml", text), &settings(single)).catalog.expect("a catalog")
+    let settings = Settings { sharing: Some(sharing(single)), ..Settings::default() };
+    check(&Source::new("test.yaml", text), &settings).catalog.expect("a catalog")
+}
+
+fn sharing(single: bool) -> Sharing {
+    if single { Sharing::One } else { Sharing::Five }
 }
 
 fn two(single: bool) -> Vec<Catalog> {
@@ -65,7 +71,7 @@ fn answered(routed: Routed) -> Value {
 fn the_tools_are_those_of_all_adapters_together() {
     let catalogs = two(false);
     let catalogs: Vec<&Catalog> = catalogs.iter().collect();
-    let unified = Unified::new(&catalogs, false, None);
+    let unified = Unified::new(&catalogs, sharing(false), None);
     let names: Vec<&str> = unified.tools().iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["mcpaql_create", "mcpaql_read", "mcpaql_delete"]);
     let read = &unified.tools()[1];
@@ -79,7 +85,7 @@ fn the_tools_are_those_of_all_adapters_together() {
 fn a_call_goes_to_the_adapter_it_names_or_to_the_only_one_that_has_the_operation() {
     let catalogs = two(false);
     let catalogs: Vec<&Catalog> = catalogs.iter().collect();
-    let unified = Unified::new(&catalogs, false, None);
+    let unified = Unified::new(&catalogs, sharing(false), None);
     let go = |tool: &str, arguments: Value| unified.route(&catalogs, tool, object(arguments));
     for (arguments, expected) in [
         (json!({"adapter": "mail", "operation": "get_item", "params": {"thing": "a"}}), 1),
@@ -102,7 +108,7 @@ fn a_call_goes_to_the_adapter_it_names_or_to_the_only_one_that_has_the_operation
 fn what_cannot_be_routed_says_what_to_do() {
     let catalogs = two(false);
     let catalogs: Vec<&Catalog> = catalogs.iter().collect();
-    let unified = Unified::new(&catalogs, false, None);
+    let unified = Unified::new(&catalogs, sharing(false), None);
     let fails = |tool: &str, arguments: Value| {
         answered(unified.route(&catalogs, tool, object(arguments)).expect("a tool"))["error"].take()
     };
@@ -126,7 +132,7 @@ fn what_cannot_be_routed_says_what_to_do() {
 fn discovery_covers_everything_until_an_adapter_is_named() {
     let catalogs = two(false);
     let catalogs: Vec<&Catalog> = catalogs.iter().collect();
-    let unified = Unified::new(&catalogs, false, None);
+    let unified = Unified::new(&catalogs, sharing(false), None);
     let ask = |params: Value| {
         let arguments = object(json!({"operation": "introspect", "params": params}));
         answered(unified.route(&catalogs, "mcpaql_read", arguments).expect("a tool"))
@@ -171,7 +177,7 @@ fn the_surface_does_not_grow_with_the_number_of_adapters() {
                 .map(|number| catalog(&format!("service-with-a-long-name-{number}"), &every, single))
                 .collect();
             let catalogs: Vec<&Catalog> = catalogs.iter().collect();
-            let unified = Unified::new(&catalogs, single, None);
+            let unified = Unified::new(&catalogs, sharing(single), None);
             assert_eq!(unified.tools().len(), if single { 1 } else { 5 });
             assert!(cost(unified.tools()) <= budget, "{count}: {}", cost(unified.tools()));
         }
@@ -182,7 +188,7 @@ fn the_surface_does_not_grow_with_the_number_of_adapters() {
 fn one_tool_takes_everything() {
     let catalogs = two(true);
     let catalogs: Vec<&Catalog> = catalogs.iter().collect();
-    let unified = Unified::new(&catalogs, true, None);
+    let unified = Unified::new(&catalogs, sharing(true), None);
     assert_eq!(unified.tools()[0].name, "mcpaql");
     let arguments = object(json!({"operation": "delete_message", "params": {"thing": "a"}}));
     assert!(matches!(unified.route(&catalogs, "mcpaql", arguments), Some(Routed::To(1, _))));

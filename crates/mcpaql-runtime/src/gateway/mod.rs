@@ -28,8 +28,10 @@ use live::Behind;
 use mcpaql_core::adapter;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::response::Reply;
+use mcpaql_core::suggest::snake_case;
 use mcpaql_core::surface::Tool;
 use serde_json::{Map, Value};
+use shown::Way;
 use slot::Work;
 use std::collections::HashMap;
 use std::fmt;
@@ -299,8 +301,11 @@ impl Gateway {
     /// Runs one call; `None` when there is no such tool. Dropping the future stops the work.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
         // Only the adapter is held: what else was shown may go while the call runs.
-        let adapter = self.shown().adapter_of(tool).cloned()?;
-        Some(adapter.call(tool, arguments, caller).await)
+        let way = self.shown().way(tool, arguments)?;
+        Some(match way {
+            Way::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,
+            Way::Answered(reply) => reply,
+        })
     }
 }
 
@@ -354,27 +359,34 @@ impl Inner {
 /// What these slots serve, without running servers whose tools would take names that are taken: what a server says may not
 /// keep anything else from being served.
 fn unshadowed(slots: &[Arc<Slot>]) -> Vec<Arc<Served>> {
+    let claims = |served: &Served| -> Vec<String> {
+        let catalog = served.catalog();
+        match catalog.sharing {
+            // Tools that are shared are nobody's own; the adapter's name is what nobody else may have.
+            Some(_) => vec![format!("adapter {}", snake_case(&catalog.adapter.name))],
+            None => catalog.tool_names().map(str::to_owned).collect(),
+        }
+    };
     let is_live = |slot: &Slot| slot.behind().is_some_and(Behind::is_live);
     let serving: Vec<(&Arc<Slot>, Arc<Served>)> =
         slots.iter().filter_map(|slot| Some((slot, slot.served()?))).collect();
     let mut taken: HashMap<String, String> = HashMap::new();
     for (slot, served) in serving.iter().filter(|(slot, _)| !is_live(slot)) {
-        let names = served.catalog().tool_names();
-        taken.extend(names.map(|tool| (tool.to_owned(), slot.name().to_owned())));
+        taken.extend(claims(served).into_iter().map(|claim| (claim, slot.name().to_owned())));
     }
     let mut shown = Vec::with_capacity(serving.len());
     for (slot, served) in &serving {
         if is_live(slot) {
-            let clash = served.catalog().tool_names().find_map(|tool| Some((tool, taken.get(tool)?)));
-            if let Some((tool, other)) = clash {
+            let claims = claims(served);
+            let clash = claims.iter().find_map(|claim| Some((claim, taken.get(claim)?)));
+            if let Some((claim, other)) = clash {
                 slot.shadow(Some(format!(
-                    "the adapter '{other}' has a tool '{tool}' already; give one of them a `name` or `prefix` of its own"
+                    "the adapter '{other}' has '{claim}' already; give one of them a `name` or `prefix` of its own"
                 )));
                 continue;
             }
             slot.shadow(None);
-            let names = served.catalog().tool_names();
-            taken.extend(names.map(|tool| (tool.to_owned(), slot.name().to_owned())));
+            taken.extend(claims.into_iter().map(|claim| (claim, slot.name().to_owned())));
         }
         shown.push(Arc::clone(served));
     }

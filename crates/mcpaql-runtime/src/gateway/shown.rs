@@ -3,10 +3,16 @@
 use crate::pipeline::Served;
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Catalog;
+use mcpaql_core::response::{self, Reply};
+use mcpaql_core::suggest::snake_case;
 use mcpaql_core::surface::Tool;
+use mcpaql_core::unified::{Routed, Unified};
+use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
+const SHARED: &str = "The mcpaql tools take {\"adapter\": NAME, \"operation\": NAME, \"params\": {…}} for the operations of all adapters. Find one with {\"operation\":\"introspect\",\"params\":{\"search\":\"what you want to do\"}}.";
 const SPLIT: &str = "The tools of {about} take {\"operation\": NAME, \"params\": {…}} and share out the operations, so call an operation through a tool that lists it.";
 const WHOLE: &str =
     "The one tool of {about} takes {\"operation\": NAME, \"params\": {…}} for every operation.";
@@ -19,22 +25,52 @@ pub struct Shown {
     adapters: Vec<Arc<Served>>,
     tools: Arc<[Tool]>,
     routes: HashMap<String, usize>,
+    shared: Option<Shared>,
     instructions: String,
 }
 
-/// Two adapters that would answer to the same tool name.
+/// The adapters that stand behind the same tools.
+#[derive(Debug)]
+struct Shared {
+    unified: Unified,
+    adapters: Vec<Arc<Served>>,
+}
+
+/// Where a call goes.
+#[derive(Debug)]
+pub(super) enum Way {
+    /// To that adapter, with these arguments.
+    To(Arc<Served>, Map<String, Value>),
+    /// Answered already.
+    Answered(Reply),
+}
+
+/// Two adapters that would answer to the same name.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
-#[error(
-    "adapters {first} and {second} both name a tool '{tool}'; give one of them another name or a prefix of its own; \
-     a prefix from MCP_AQL_TOOL_PREFIX, --prefix or the top of mcpaql.yaml applies to all"
-)]
 pub struct Collision {
-    /// The name both want.
+    /// The name of a tool that both want; empty where adapters that share their tools have the same name themselves.
     pub tool: String,
     /// The adapter that came first.
     pub first: String,
     /// The adapter that came second.
     pub second: String,
+}
+
+impl fmt::Display for Collision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Collision { tool, first, second } = self;
+        if tool.is_empty() {
+            return write!(
+                f,
+                "adapters {first} and {second} have the same name; give one of them another `name`"
+            );
+        }
+        write!(
+            f,
+            "adapters {first} and {second} both name a tool '{tool}'; give one of them another name or a prefix of its own; \
+             a prefix from MCP_AQL_TOOL_PREFIX, --prefix or the top of mcpaql.yaml applies to all"
+        )
+    }
 }
 
 impl Shown {
@@ -44,9 +80,12 @@ impl Shown {
     /// Two of them that share a tool name.
     pub(super) fn new(adapters: Vec<Arc<Served>>) -> Result<Shown, Collision> {
         let routes = check_names(adapters.iter().map(|adapter| (adapter.catalog(), adapter.source())))?;
-        let tools = adapters.iter().flat_map(|adapter| adapter.catalog().tools.iter().cloned()).collect();
+        let shared = Shared::of(&adapters);
+        let together = shared.iter().flat_map(|shared| shared.unified.tools());
+        let alone = adapters.iter().map(|adapter| adapter.catalog()).filter(|own| own.sharing.is_none());
+        let tools = together.chain(alone.flat_map(|catalog| &catalog.tools)).cloned().collect();
         let instructions = instructions(&adapters);
-        Ok(Shown { adapters, tools, routes, instructions })
+        Ok(Shown { adapters, tools, routes, shared, instructions })
     }
 
     /// Nothing at all.
@@ -55,6 +94,7 @@ impl Shown {
             adapters: Vec::new(),
             tools: Arc::from([]),
             routes: HashMap::new(),
+            shared: None,
             instructions: String::new(),
         }
     }
@@ -86,20 +126,55 @@ impl Shown {
         &self.instructions
     }
 
-    /// The adapter that answers to a tool name.
+    /// The adapter whose own tool that is; none has one that is shared.
     #[must_use]
     pub fn adapter_of(&self, tool: &str) -> Option<&Arc<Served>> {
         self.routes.get(tool).and_then(|index| self.adapters.get(*index))
     }
+
+    /// Where a call goes; `None` where there is no such tool.
+    pub(super) fn way(&self, tool: &str, arguments: Map<String, Value>) -> Option<Way> {
+        if let Some(adapter) = self.adapter_of(tool) {
+            return Some(Way::To(Arc::clone(adapter), arguments));
+        }
+        self.shared.as_ref()?.way(tool, arguments)
+    }
+}
+
+impl Shared {
+    fn of(adapters: &[Arc<Served>]) -> Option<Shared> {
+        let sharing = adapters.iter().find_map(|adapter| adapter.catalog().sharing)?;
+        let alike = |adapter: &&Arc<Served>| adapter.catalog().sharing == Some(sharing);
+        let adapters: Vec<Arc<Served>> = adapters.iter().filter(alike).cloned().collect();
+        let catalogs: Vec<&Catalog> = adapters.iter().map(|adapter| adapter.catalog()).collect();
+        let unified = Unified::new(&catalogs, sharing, None);
+        Some(Shared { unified, adapters })
+    }
+
+    fn way(&self, tool: &str, arguments: Map<String, Value>) -> Option<Way> {
+        let catalogs: Vec<&Catalog> = self.adapters.iter().map(|adapter| adapter.catalog()).collect();
+        match self.unified.route(&catalogs, tool, arguments)? {
+            Routed::To(position, arguments) => {
+                Some(Way::To(Arc::clone(self.adapters.get(position)?), arguments))
+            }
+            Routed::Here(outcome) => {
+                let errors = catalogs.first().map(|catalog| catalog.errors).unwrap_or_default();
+                Some(Way::Answered(response::envelope(&outcome, errors)))
+            }
+        }
+    }
 }
 
 fn instructions(adapters: &[Arc<Served>]) -> String {
-    let catalogs = || adapters.iter().map(|adapter| adapter.catalog());
+    let catalogs = || adapters.iter().map(|adapter| adapter.catalog()).filter(|own| own.sharing.is_none());
     let served = |modes: &[Mode]| {
         let names = catalogs().filter(|catalog| modes.contains(&catalog.mode));
         names.map(|catalog| catalog.adapter.display_name.as_str()).collect::<Vec<_>>().join(", ")
     };
     let mut sentences = Vec::new();
+    if adapters.iter().any(|adapter| adapter.catalog().sharing.is_some()) {
+        sentences.push(SHARED.to_owned());
+    }
     let say = |about: String, what: &str| (!about.is_empty()).then(|| what.replace("{about}", &about));
     sentences.extend(say(served(&[Mode::Semantic, Mode::All]), SPLIT));
     sentences.extend(say(served(&[Mode::Single]), WHOLE));
@@ -119,7 +194,16 @@ pub fn check_names<'a>(
     let label = |(catalog, source): (&Catalog, &str)| format!("{} ({source})", catalog.adapter.name);
     let adapters: Vec<(&Catalog, &str)> = adapters.into_iter().collect();
     let mut routes: HashMap<String, usize> = HashMap::new();
+    let mut shared: HashMap<String, usize> = HashMap::new();
     for (index, second) in adapters.iter().enumerate() {
+        if second.0.sharing.is_some() {
+            // They share every tool, so their own names tell them apart.
+            let name = snake_case(&second.0.adapter.name);
+            if let Some(first) = shared.insert(name, index).and_then(|other| adapters.get(other)) {
+                return Err(Collision { tool: String::new(), first: label(*first), second: label(*second) });
+            }
+            continue;
+        }
         let mut names: Vec<&str> = second.0.tool_names().collect();
         names.sort_unstable();
         for name in names {

@@ -3,14 +3,21 @@
 use crate::documents::Plan;
 use crate::{Outcome, args, output};
 use anyhow::Result;
+use mcpaql_core::catalog::Catalog;
 use mcpaql_core::surface::Tool;
+use mcpaql_core::unified::Unified;
 use mcpaql_runtime::gateway::check_names;
 use serde_json::{Value, json};
 
 pub(crate) fn run(args: &args::Tools) -> Result<Outcome> {
     let catalogs = Plan::new(&args.documents, None, &args.surface.settings())?.catalogs()?;
     check_names(catalogs.iter().map(|(source, catalog)| (catalog, source.as_str())))?;
-    let tools: Vec<&Tool> = catalogs.iter().flat_map(|(_, catalog)| &catalog.tools).collect();
+    let (together, alone): (Vec<&Catalog>, Vec<&Catalog>) =
+        catalogs.iter().map(|(_, catalog)| catalog).partition(|catalog| catalog.sharing.is_some());
+    let sharing = together.first().and_then(|catalog| catalog.sharing);
+    let unified = sharing.map(|sharing| Unified::new(&together, sharing, None));
+    let shared = unified.iter().flat_map(Unified::tools);
+    let tools: Vec<&Tool> = shared.chain(alone.iter().flat_map(|catalog| &catalog.tools)).collect();
     if args.json {
         let list: Vec<Value> = tools.iter().map(|tool| tool.to_json()).collect();
         output::data(&serde_json::to_string_pretty(&json!({ "tools": list }))?);

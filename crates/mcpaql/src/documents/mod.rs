@@ -23,7 +23,7 @@ use mcpaql_core::error::Code;
 use mcpaql_core::source::Source;
 use mcpaql_core::suggest::snake_case;
 use mcpaql_import::{mcp, openapi};
-use mcpaql_runtime::gateway::check_names;
+use mcpaql_runtime::gateway::{Collision, check_names};
 use mcpaql_runtime::{builtin, environment};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -160,7 +160,7 @@ impl Plan {
         let mut servers = HashSet::new();
         for entry in &config.adapters {
             let name = entry_name(entry, folder);
-            let settings = outer.clone().over(entry.settings.clone()).over(config.settings.clone());
+            let settings = layered(outer, entry, &config);
             plan.files.extend(importing(entry, folder).overrides);
             let made = made(entry, folder, &mut servers);
             if let Err(error) = &made {
@@ -207,6 +207,15 @@ impl Plan {
         let catalogs = catalogs.collect::<Result<Vec<_>>>()?;
         if catalogs.is_empty() { Err(members::no_adapter()) } else { Ok(catalogs) }
     }
+}
+
+/// What flags and environment, the entry and the whole file decide. Shared tools have one name, so no entry decides that.
+fn layered(outer: &Settings, entry: &AdapterEntry, config: &Config) -> Settings {
+    let mut own = entry.settings.clone();
+    if outer.sharing.or(config.settings.sharing).is_some() {
+        (own.prefix, own.pattern) = (None, None);
+    }
+    outer.clone().over(own).over(config.settings.clone())
 }
 
 /// What an entry of the configuration comes to.
@@ -301,12 +310,18 @@ fn report_collision(documents: &mut [(Source, Checked)]) {
             } else {
                 "/adapter/name"
             };
-            let message = format!(
-                "Adapters {} and {} both name a tool '{}'",
-                collision.first, collision.second, collision.tool
-            );
-            let mut found = [Diagnostic::error(Code::SchemaDuplicateName, pointer, message)
-                .suggest("give one of them a `tool_names.prefix` of its own")];
+            let Collision { tool, first, second } = collision;
+            let (message, suggestion) = if tool.is_empty() {
+                (
+                    format!("Adapters {first} and {second} have the same name"),
+                    "give one of them another `name`",
+                )
+            } else {
+                let message = format!("Adapters {first} and {second} both name a tool '{tool}'");
+                (message, "give one of them a `tool_names.prefix` of its own")
+            };
+            let mut found =
+                [Diagnostic::error(Code::SchemaDuplicateName, pointer, message).suggest(suggestion)];
             source.locate(&mut found);
             checked.diagnostics.extend(found);
         }

@@ -170,3 +170,16 @@ async fn configured_adapters_are_called_and_searched_by_name() {
     let ran = place.run(&["check"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
 }
+
+#[tokio::test]
+async fn a_configuration_puts_all_adapters_behind_the_same_tools() {
+    let place = Place::new();
+    place.file("a.yaml", &adapter("first", "say_a").replace("mode: single\n", ""));
+    place.file("b.yaml", &adapter("second", "say_b").replace("mode: single\n", ""));
+    place.file("mcpaql.yaml", "mode: unified\nadapters: [a.yaml, b.yaml]\n");
+    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    assert_eq!(names(&mut raw).await, ["mcpaql_read"]);
+    assert_eq!(call(&mut raw, "mcpaql_read", "say_b").await["data"], "say_b");
+    let all = call(&mut raw, "mcpaql_read", "introspect").await;
+    assert_eq!(all["data"]["adapters"][1]["name"], "second");
+}

@@ -2,6 +2,7 @@
 
 mod live;
 mod swap;
+mod together;
 
 use crate::fixture::crypto;
 use crate::http::upstream::Upstream;

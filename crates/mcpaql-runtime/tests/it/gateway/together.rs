@@ -1,0 +1,63 @@
+//! All adapters behind the same tools.
+
+use super::swap::nowhere;
+use super::{READS, adapter};
+use crate::fixture::{crypto, in_time};
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::check;
+use mcpaql_core::unified::Sharing;
+use mcpaql_runtime::gateway::{Gateway, Making, Member};
+use mcpaql_runtime::mcp::Caller;
+use serde_json::{Value, json};
+
+fn shared(name: &str, rest: &str) -> Member {
+    crypto();
+    let settings = Settings { sharing: Some(Sharing::Five), ..Settings::default() };
+    let checked = check::check(&adapter(name, rest), &settings);
+    let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    let making = Making::Compiled(Box::new(catalog));
+    Member { key: format!("{name}{rest}"), name: name.into(), source: format!("{name}.yaml"), making }
+}
+
+const ECHO: &str = "tool_names: { prefix: own_ }
+target: { transport: native, protocol: command }
+operations: { read: [{ name: say, command: [echo, \"{text}\"], params: { text: { type: string, required: true } } }] }
+";
+
+async fn call(gateway: &Gateway, tool: &str, arguments: Value) -> Value {
+    let arguments = arguments.as_object().unwrap().clone();
+    let reply = in_time(gateway.call(tool, arguments, &Caller::nobody())).await.expect("a tool");
+    serde_json::from_str(&reply.text).unwrap()
+}
+
+#[tokio::test]
+async fn the_tools_stay_the_same_whatever_adapters_come_and_go() {
+    let gateway = Gateway::open(vec![shared("echo", ECHO), shared("web", READS)], nowhere()).await.unwrap();
+    let names = || gateway.tools().iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(), ["mcpaql_create", "mcpaql_read"]);
+    let said = json!({"adapter": "echo", "operation": "say", "params": {"text": "hello"}});
+    assert_eq!(call(&gateway, "mcpaql_read", said).await["data"], "hello");
+    let alone = json!({"operation": "say", "params": {"text": "hello"}});
+    assert_eq!(call(&gateway, "mcpaql_read", alone.clone()).await["data"], "hello");
+    let found = json!({"operation": "introspect", "params": {"search": "say something"}});
+    assert_eq!(call(&gateway, "mcpaql_read", found).await["data"]["operations"][0]["adapter"], "echo");
+
+    let more = vec![shared("echo", ECHO), shared("web", READS), shared("other", ECHO)];
+    gateway.replace(more).await.unwrap();
+    assert_eq!(names(), ["mcpaql_create", "mcpaql_read"]);
+    assert_eq!(
+        call(&gateway, "mcpaql_read", alone).await["error"]["details"]["adapters"],
+        json!(["echo", "other"])
+    );
+    assert!(gateway.instructions().contains("\"adapter\": NAME"), "{}", gateway.instructions());
+}
+
+#[tokio::test]
+async fn two_adapters_of_one_name_cannot_stand_behind_the_same_tools() {
+    let collision =
+        Gateway::open(vec![shared("echo", ECHO), shared("echo", READS)], nowhere()).await.unwrap_err();
+    assert_eq!(
+        collision.to_string(),
+        "adapters echo (echo.yaml) and echo (echo.yaml) have the same name; give one of them another `name`"
+    );
+}
