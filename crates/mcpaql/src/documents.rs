@@ -109,7 +109,7 @@ pub(crate) fn corrections(flags: &Importing) -> Result<(Option<Source>, Override
         Ok(corrections) => Ok((Some(source), corrections)),
         Err(diagnostics) => {
             output::talk(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
-            bail!("{} cannot be used", source.name)
+            Err(anyhow::anyhow!("{} cannot be used", source.name))
         }
     }
 }

@@ -196,7 +196,10 @@ fn make(tool: &Tool<'_>, piece: &Piece, problems: &mut Vec<Diagnostic>) -> Made 
         origin: Origin::Tool(tool.name.to_owned()),
         category,
         decision,
-        corrected: correction.is_some(),
+        // Naming a part does not say what it does.
+        corrected: correction.is_some_and(|correction| {
+            correction.category().is_some() || !matches!(piece.kind, Kind::Value { .. })
+        }),
     };
     let local = |types| Local { tool: tool.name.to_owned(), types };
     let locals = [local(params.types), local(returns.types)];
