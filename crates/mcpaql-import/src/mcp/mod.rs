@@ -219,8 +219,19 @@ fn judge(tool: &Tool<'_>, piece: &Piece) -> Decision {
         annotations: tool.annotations,
         ..Evidence::default()
     });
-    if let (Kind::Whole, Some((by, effects))) = (&piece.kind, pieces::mixing(tool)) {
-        mixed(&mut decision, &by, &effects);
+    let left = match &piece.kind {
+        Kind::Whole => None,
+        Kind::Rest { values, .. } => Some(values.as_slice()),
+        Kind::Value { .. } => return decision,
+    };
+    if let Some((by, effects)) = pieces::deeds(tool, left) {
+        let mut categories = effects.values().map(|effect| effect.category());
+        let first = categories.next();
+        let mixes = categories.any(|category| Some(category) != first);
+        // One deed alone is enough against a read that nobody announced; else the values may be what is filtered by.
+        if mixes || (decision.category == Category::Read && tool.annotations.read_only.is_none()) {
+            mixed(&mut decision, &by, &effects);
+        }
     }
     decision
 }
