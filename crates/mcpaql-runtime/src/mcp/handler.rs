@@ -1,9 +1,10 @@
 //! One handler for every revision: tools as the service has them, what else it offers, and nothing besides.
 
 use super::call::{Progress, with_progress, without_panic};
-use super::caller::Caller;
+use super::caller::{Caller, News};
 use super::conversation::Conversations;
 use super::offers::{self, Offer, Offers};
+use super::parked::{Call, Parked, Step};
 use super::{Limits, Service, Tool};
 use mcpaql_core::response::Reply;
 use rmcp::ErrorData;
@@ -12,10 +13,11 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult,
     DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, SubscriptionFilter, ToolAnnotations,
+    InitializeRequestParams, InitializeResult, InputRequiredResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ToolAnnotations,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde::Deserialize;
@@ -57,6 +59,7 @@ struct Shared<S> {
     listing: Mutex<Option<Arc<Listing>>>,
     closing: CancellationToken,
     conversations: Arc<Conversations>,
+    parked: Arc<Parked>,
 }
 
 /// The tools in the library's types, built once for each list that the service hands out.
@@ -95,8 +98,8 @@ impl<S: Service> Server<S> {
     /// A server whose standing subscriptions end when `closing` is cancelled.
     pub(crate) fn new(service: Arc<S>, limits: Limits, closing: CancellationToken) -> Self {
         let running = Semaphore::new(limits.running_calls.clamp(1, Semaphore::MAX_PERMITS));
-        let (listing, conversations) = (Mutex::new(None), Arc::default());
-        Server { shared: Arc::new(Shared { service, running, listing, closing, conversations }) }
+        let (listing, conversations, parked) = (Mutex::new(None), Arc::default(), Arc::default());
+        Server { shared: Arc::new(Shared { service, running, listing, closing, conversations, parked }) }
     }
 
     pub(super) fn service(&self) -> &S {
@@ -137,28 +140,79 @@ impl<S: Service> Server<S> {
 
     async fn run(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         progress: Option<ProgressToken>,
-    ) -> Option<Reply> {
+    ) -> Outcome {
         // The semaphore is never closed; were it, a call without a permit would still be answered.
         let _permit = self.shared.running.acquire().await;
-        let arguments = request.arguments.unwrap_or_default();
         self.shared.service.ready().await;
+        if let Some(state) = request.request_state.take() {
+            let parked = &self.shared.parked;
+            return match parked.resume(&state, &request.name, request.input_responses.take()) {
+                Some(call) => self.go_on(call, context, progress).await,
+                None => Outcome::Forgotten,
+            };
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let service = &self.shared.service;
+        if Call::can_ask(context) {
+            let call = Call::begin(service, &request.name, arguments, context);
+            return self.go_on(call, context, progress).await;
+        }
         // Without a handshake there is no connection that a question could go out on.
         let (caller, news) = Caller::of(context, !is_stateless(context));
-        let call = without_panic(async { self.shared.service.call(&request.name, arguments, &caller).await });
-        let Some(token) = progress else { return call.await };
-        with_progress(call, news, |Progress { done, message }| {
-            let news =
-                ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
-            async move {
-                // A client that cannot be told will not be answered either; the call itself goes on.
-                let _ = context.peer.notify_progress(news).await;
-            }
-        })
-        .await
+        let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
+        Outcome::Answered(announced(call, news, context, progress.as_ref()).await)
     }
+
+    /// Runs a call to its end, or to a question that only its client can answer.
+    async fn go_on(
+        &self,
+        mut call: Call,
+        context: &RequestContext<RoleServer>,
+        progress: Option<ProgressToken>,
+    ) -> Outcome {
+        loop {
+            let news = call.news.clone();
+            match announced(call.step(), news, context, progress.as_ref()).await {
+                Step::Done(reply) => return Outcome::Answered(reply),
+                Step::Asks(question) => match self.shared.parked.ask(call, question) {
+                    Ok(asked) => return Outcome::Asks(asked),
+                    Err(back) => call = *back,
+                },
+            }
+        }
+    }
+}
+
+/// What comes of a request to call a tool.
+enum Outcome {
+    /// `None` when there is no such tool.
+    Answered(Option<Reply>),
+    /// The client has to answer something first.
+    Asks(InputRequiredResult),
+    /// The call that the client comes back to is not there any more.
+    Forgotten,
+}
+
+/// Runs `work`; where the client wants to hear of its progress, it does.
+async fn announced<T>(
+    work: impl Future<Output = T>,
+    news: watch::Receiver<News>,
+    context: &RequestContext<RoleServer>,
+    token: Option<&ProgressToken>,
+) -> T {
+    let Some(token) = token else { return work.await };
+    with_progress(work, news, |Progress { done, message }| {
+        let news =
+            ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
+        async move {
+            // A client that cannot be told will not be answered either; the call itself goes on.
+            let _ = context.peer.notify_progress(news).await;
+        }
+    })
+    .await
 }
 
 /// Whether the request is of a revision without a handshake.
@@ -251,10 +305,19 @@ impl<S: Service> ServerHandler for Server<S> {
         let running = self.conversations().enter(&context.extensions, &context.id);
         // Leaving the first branch drops the service's future, which is how upstream work stops.
         let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));
-        let reply = tokio::select! {
-            reply = self.run(request, &context, progress) => reply,
+        let outcome = tokio::select! {
+            outcome = self.run(request, &context, progress) => outcome,
             () = context.ct.cancelled() => return cancelled(),
             () = running.cancelled() => return cancelled(),
+        };
+        let reply = match outcome {
+            Outcome::Answered(reply) => reply,
+            Outcome::Asks(asked) => return Ok(CallToolResponse::InputRequired(asked)),
+            Outcome::Forgotten => {
+                let message =
+                    "The call that requestState belongs to has ended; call the tool again without it.";
+                return Err(ErrorData::invalid_params(message, None));
+            }
         };
         let Some(Reply { text, blocks, is_error }) = reply else {
             let message = format!("Unknown tool '{name}'. List the tools with tools/list.");
