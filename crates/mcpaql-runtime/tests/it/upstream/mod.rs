@@ -3,6 +3,7 @@
 mod faults;
 mod http;
 mod life;
+mod passing;
 mod questions;
 mod server;
 
