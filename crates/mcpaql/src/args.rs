@@ -37,7 +37,7 @@ pub(crate) enum Log {
 pub(crate) enum Command {
     /// Serve adapters as one MCP server, over standard input and output or HTTP.
     Serve(Box<Serve>),
-    /// Turn the description of an API into an adapter document.
+    /// Turn the description of an API, or an MCP server, into an adapter document.
     #[command(subcommand)]
     Import(Import),
     /// Put this program into the configuration of an MCP client, or take it out.
@@ -126,7 +126,7 @@ fn parse_spread(text: &str) -> Result<Spread, String> {
 /// What decides an import from the command line.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct Importing {
-    /// Name of the adapter, in place of one made from the API's title.
+    /// Name of the adapter, in place of one made from what the API or the server calls itself.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Corrections to what is imported: names, categories, danger, descriptions, inclusion.
@@ -224,8 +224,7 @@ pub(crate) struct ImportOpenapi {
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "No tool is called. Secrets stay in the environment: the document only names the variables.\n\
-    Examples: mcpaql import mcp -o files-adapter.md -- npx -y @modelcontextprotocol/server-filesystem /srv/files\n          \
-    mcpaql import mcp --url https://mcp.example.com/mcp --bearer-env EXAMPLE_TOKEN -o example-adapter.md\n\
+    Such as: mcpaql import mcp -o files.md -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
     Exit status: 0 imported, 1 the overrides are wrong, 2 could not run."
 )]
 pub(crate) struct ImportMcp {

@@ -107,8 +107,8 @@ pub(super) fn of_link(link: &McpLink) -> Option<String> {
 /// `@scope/server-files@1.2` and `/opt/servers/files.py` are both called `files`; `index.js` has the name of its folder.
 fn of_program(word: &str) -> Option<String> {
     const NAMELESS: [&str; 5] = ["cli", "dist", "index", "main", "src"];
-    let parts = word.rsplit(['/', '\\']).filter(|part| !part.is_empty()).map(stem);
-    let part = parts.skip_while(|part| NAMELESS.contains(part)).next()?;
+    let mut parts = word.rsplit(['/', '\\']).filter(|part| !part.is_empty()).map(stem);
+    let part = parts.find(|part| !NAMELESS.contains(part))?;
     telling(part).filter(|name| !LAUNCHERS.contains(&name.as_str()))
 }
 

@@ -202,7 +202,10 @@ fn make(tool: &Tool<'_>, piece: &Piece, problems: &mut Vec<Diagnostic>) -> Made 
         origin: Origin::Tool(tool.name.to_owned()),
         category,
         decision,
-        corrected: correction.is_some(),
+        // Naming a part does not say what it does.
+        corrected: correction.is_some_and(|correction| {
+            correction.category().is_some() || !matches!(piece.kind, Kind::Value { .. })
+        }),
     };
     let local = |types| Local { tool: tool.name.to_owned(), types };
     let locals = [local(params.types), local(returns.types)];
@@ -222,8 +225,19 @@ fn judge(tool: &Tool<'_>, piece: &Piece) -> Decision {
         annotations: tool.annotations,
         ..Evidence::default()
     });
-    if let (Kind::Whole, Some((by, effects))) = (&piece.kind, pieces::mixing(tool)) {
-        mixed(&mut decision, &by, &effects);
+    let left = match &piece.kind {
+        Kind::Whole => None,
+        Kind::Rest { values, .. } => Some(values.as_slice()),
+        Kind::Value { .. } => return decision,
+    };
+    if let Some((by, effects)) = pieces::deeds(tool, left) {
+        let mut categories = effects.values().map(|effect| effect.category());
+        let first = categories.next();
+        let mixes = categories.any(|category| Some(category) != first);
+        // One deed alone is enough against a read that nobody announced; else the values may be what is filtered by.
+        if mixes || (decision.category == Category::Read && tool.annotations.read_only.is_none()) {
+            mixed(&mut decision, &by, &effects);
+        }
     }
     decision
 }

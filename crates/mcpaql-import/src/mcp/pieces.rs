@@ -220,10 +220,11 @@ fn settle(pieces: &mut [Piece], tools: &[Tool<'_>]) {
     }
 }
 
-/// A switch whose values do different things, with what each does: a tool that should be split.
+/// A parameter that decides what a tool does, and what each of its values does, as far as that can be told; of all values
+/// unless `only` some are meant.
 ///
 /// Where the server says that the tool reads, only a value that surely acts speaks against it.
-pub(super) fn mixing(tool: &Tool<'_>) -> Option<(String, IndexMap<String, Effect>)> {
+pub(super) fn deeds(tool: &Tool<'_>, only: Option<&[Value]>) -> Option<(String, IndexMap<String, Effect>)> {
     let announced = tool.annotations.read_only == Some(true);
     let effect = |value: &str| {
         let reading = words::reading(&words::parts(value));
@@ -231,17 +232,16 @@ pub(super) fn mixing(tool: &Tool<'_>) -> Option<(String, IndexMap<String, Effect
         let sure = reading.lead.is_some_and(|found| found.verb.weight == Weight::Strong);
         (sure || !announced || effect.category() == Category::Read).then_some(effect)
     };
-    let switches = arguments::switches(tool.input);
-    let mut switches =
-        switches.into_iter().filter(|switch| SWITCHES.contains(&snake_case(&switch.wire).as_str()));
-    switches.find_map(|switch| {
-        let values = switch.values.iter().filter_map(Value::as_str);
-        let effects: IndexMap<String, Effect> =
-            values.filter_map(|value| Some((value.to_owned(), effect(value)?))).collect();
-        let mut categories = effects.values().map(|effect| effect.category());
-        let first = categories.next()?;
-        categories.any(|category| category != first).then_some((switch.wire, effects))
-    })
+    let switches = arguments::switches(tool.input).into_iter();
+    let deciding = switches.filter(|switch| SWITCHES.contains(&snake_case(&switch.wire).as_str()));
+    deciding
+        .map(|switch| {
+            let values = switch.values.iter().filter(|value| only.is_none_or(|only| only.contains(value)));
+            let told =
+                values.filter_map(Value::as_str).filter_map(|value| Some((value.to_owned(), effect(value)?)));
+            (switch.wire, told.collect::<IndexMap<String, Effect>>())
+        })
+        .find(|(_, effects)| effects.values().any(|effect| effect.category() != Category::Read))
 }
 
 #[cfg(test)]

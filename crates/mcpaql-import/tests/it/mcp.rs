@@ -328,6 +328,24 @@ fn values_that_nobody_names_stay_together() {
 }
 
 #[test]
+fn what_is_left_of_a_split_tool_is_judged_by_what_is_left() {
+    let tools = json!([{
+        "name": "read_alerts", "description": "Reads alerts.",
+        "inputSchema": {"properties": {"action": {"enum": ["list", "create", "delete"]}}}
+    }]);
+    let split = |values: &str| {
+        let text = format!("operations: {{read_alerts: {{split: {{by: action, values: {values}}}}}}}");
+        let overrides = overrides::parse(&Source::new("overrides.yaml", text)).unwrap();
+        let imported =
+            attempt(&with_tools(tools.clone()), &Options { overrides, ..Options::default() }).unwrap();
+        operation(&imported, "read_alerts").category
+    };
+    assert_eq!(split("{create: {}}"), Category::Execute);
+    assert_eq!(split("{create: {}, list: {}}"), Category::Execute);
+    assert_eq!(split("{create: {}, delete: {}}"), Category::Read);
+}
+
+#[test]
 fn without_values_every_one_becomes_an_operation() {
     let imported = corrected("operations: {issue_write: {split: {by: method}}}").unwrap();
     assert_eq!(operation(&imported, "create_issue").category, Category::Create);

@@ -1,9 +1,10 @@
 //! One handler for every revision: tools as the service has them, what else it offers, and nothing besides.
 
 use super::call::{Progress, with_progress, without_panic};
-use super::caller::Caller;
+use super::caller::{Caller, News};
 use super::conversation::Conversations;
 use super::offers::{self, Offer, Offers};
+use super::parked::{Call, Parked, Step};
 use super::session::Session;
 use super::{Limits, Service, Tool};
 use mcpaql_core::response::Reply;
@@ -14,10 +15,11 @@ use rmcp::model::{
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, ContentBlock,
     CreateTaskResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
     GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, SubscriptionFilter, ToolAnnotations,
+    InitializeRequestParams, InitializeResult, InputRequiredResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ToolAnnotations,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde::Deserialize;
@@ -60,6 +62,7 @@ struct Shared<S> {
     closing: CancellationToken,
     conversations: Arc<Conversations>,
     session: Option<Session>,
+    parked: Arc<Parked>,
 }
 
 /// The tools in the library's types, built once for each list that the service hands out.
@@ -103,8 +106,9 @@ impl<S: Service> Server<S> {
         session: Option<Session>,
     ) -> Self {
         let running = Semaphore::new(limits.running_calls.clamp(1, Semaphore::MAX_PERMITS));
-        let (listing, conversations) = (Mutex::new(None), Arc::default());
-        Server { shared: Arc::new(Shared { service, running, listing, closing, conversations, session }) }
+        let (listing, conversations, parked) = (Mutex::new(None), Arc::default(), Arc::default());
+        let shared = Shared { service, running, listing, closing, conversations, session, parked };
+        Server { shared: Arc::new(shared) }
     }
 
     pub(super) fn service(&self) -> &S {
@@ -145,46 +149,99 @@ impl<S: Service> Server<S> {
 
     async fn run(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         progress: Option<ProgressToken>,
-    ) -> Option<CallToolResponse> {
+    ) -> Outcome {
         // The semaphore is never closed; were it, a call without a permit would still be answered.
         let _permit = self.shared.running.acquire().await;
-        let arguments = request.arguments.unwrap_or_default();
         self.shared.service.ready().await;
+        if let Some(state) = request.request_state.take() {
+            let parked = &self.shared.parked;
+            return match parked.resume(&state, &request.name, request.input_responses.take()) {
+                Some(call) => self.go_on(call, context, progress).await,
+                None => Outcome::Forgotten,
+            };
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let service = &self.shared.service;
+        if Call::can_ask(context) {
+            let call = Call::begin(service, &request.name, arguments, context, self.shared.session.clone());
+            return self.go_on(call, context, progress).await;
+        }
         // Without a handshake there is no connection that a question could go out on.
         let (caller, news) = Caller::of(context, !is_stateless(context));
         let caller = caller.within(self.shared.session.clone());
-        let call = without_panic(async { self.shared.service.call(&request.name, arguments, &caller).await });
-        let Some(token) = progress else { return self.response(call.await?, &caller, context).await };
-        let reply = with_progress(call, news, |Progress { done, message }| {
-            let news =
-                ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
-            async move {
-                // A client that cannot be told will not be answered either; the call itself goes on.
-                let _ = context.peer.notify_progress(news).await;
-            }
-        })
-        .await;
-        self.response(reply?, &caller, context).await
+        let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
+        let reply = announced(call, news, context, progress.as_ref()).await;
+        self.answered(reply, &caller, context).await
     }
 
-    /// The answer; of work that goes on, a task for clients that know what that is.
-    async fn response(
+    /// Runs a call to its end, or to a question that only its client can answer.
+    async fn go_on(
         &self,
-        reply: Reply,
+        mut call: Call,
+        context: &RequestContext<RoleServer>,
+        progress: Option<ProgressToken>,
+    ) -> Outcome {
+        loop {
+            let news = call.news.clone();
+            match announced(call.step(), news, context, progress.as_ref()).await {
+                Step::Done(reply) => return self.answered(reply, &call.caller, context).await,
+                Step::Asks(question) => match self.shared.parked.ask(call, question) {
+                    Ok(asked) => return Outcome::Asks(asked),
+                    Err(back) => call = *back,
+                },
+            }
+        }
+    }
+
+    /// What a client is answered with; of work that goes on, a task for clients that know what that is.
+    async fn answered(
+        &self,
+        reply: Option<Reply>,
         caller: &Caller,
         context: &RequestContext<RoleServer>,
-    ) -> Option<CallToolResponse> {
+    ) -> Outcome {
+        let Some(reply) = reply else { return Outcome::Unknown };
         let knows_tasks = || context.client_capabilities().is_some_and(|able| able.supports_tasks());
         if let Some(id) = caller.started().filter(|_| knows_tasks())
             && let Some(task) = self.shared.service.task(id).await
         {
-            return Some(CallToolResponse::Task(CreateTaskResult::new(task.seed())));
+            return Outcome::Answered(CallToolResponse::Task(CreateTaskResult::new(task.seed())));
         }
-        Some(result(reply).into())
+        Outcome::Answered(result(reply).into())
     }
+}
+
+/// What comes of a request to call a tool.
+enum Outcome {
+    Answered(CallToolResponse),
+    /// There is no such tool.
+    Unknown,
+    /// The client has to answer something first.
+    Asks(InputRequiredResult),
+    /// The call that the client comes back to is not there any more.
+    Forgotten,
+}
+
+/// Runs `work`; where the client wants to hear of its progress, it does.
+async fn announced<T>(
+    work: impl Future<Output = T>,
+    news: watch::Receiver<News>,
+    context: &RequestContext<RoleServer>,
+    token: Option<&ProgressToken>,
+) -> T {
+    let Some(token) = token else { return work.await };
+    with_progress(work, news, |Progress { done, message }| {
+        let news =
+            ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
+        async move {
+            // A client that cannot be told will not be answered either; the call itself goes on.
+            let _ = context.peer.notify_progress(news).await;
+        }
+    })
+    .await
 }
 
 fn result(Reply { text, blocks, is_error }: Reply) -> CallToolResult {
@@ -291,15 +348,24 @@ impl<S: Service> ServerHandler for Server<S> {
         let running = self.conversations().enter(&context.extensions, &context.id);
         // Leaving the first branch drops the service's future, which is how upstream work stops.
         let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));
-        let reply = tokio::select! {
-            reply = self.run(request, &context, progress) => reply,
+        let outcome = tokio::select! {
+            outcome = self.run(request, &context, progress) => outcome,
             () = context.ct.cancelled() => return cancelled(),
             () = running.cancelled() => return cancelled(),
         };
-        reply.ok_or_else(|| {
-            let message = format!("Unknown tool '{name}'. List the tools with tools/list.");
-            ErrorData::invalid_params(message, None)
-        })
+        match outcome {
+            Outcome::Answered(response) => Ok(response),
+            Outcome::Asks(asked) => Ok(CallToolResponse::InputRequired(asked)),
+            Outcome::Forgotten => {
+                let message =
+                    "The call that requestState belongs to has ended; call the tool again without it.";
+                Err(ErrorData::invalid_params(message, None))
+            }
+            Outcome::Unknown => {
+                let message = format!("Unknown tool '{name}'. List the tools with tools/list.");
+                Err(ErrorData::invalid_params(message, None))
+            }
+        }
     }
 
     async fn get_task(

@@ -19,6 +19,7 @@ mod http;
 mod lines;
 mod malformed;
 mod offers;
+mod parked;
 mod pending;
 mod session;
 mod task;

@@ -111,7 +111,7 @@ fn upstream_words(said: &Value) -> Option<String> {
 }
 
 fn error(what: &str, code: Code, words: Option<String>, said: Value) -> OpError {
-    let quote = words.as_deref().and_then(quotable);
+    let quote = words.as_deref().and_then(|words| quotable(&softened(words)));
     let advice = match code {
         Code::NotFoundOperation => "the server may have changed its tools, so tell the user",
         Code::ConfirmationRequired => "ask the user to do what details.upstream says",
@@ -128,6 +128,27 @@ fn error(what: &str, code: Code, words: Option<String>, said: Value) -> OpError 
         Value::String(text) if text.is_empty() => failed,
         said => failed.with("upstream", capped(said)),
     }
+}
+
+/// The words without the library's own introduction, and with the place of a wrong value put so that nobody takes it for a
+/// line of a stack trace: `expected number at limit` is how validators of half the servers speak.
+fn softened(words: &str) -> String {
+    let words = words.trim();
+    let introduced = words.strip_prefix("MCP error ").and_then(|rest| rest.split_once(": "));
+    let words = match introduced {
+        Some((number, rest)) if number.parse::<i64>().is_ok() => rest,
+        _ => words,
+    };
+    let mut pieces = words.split(" at ");
+    let mut soft = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|c: char| !(c.is_alphanumeric() || "_.[]$".contains(c))).unwrap_or(piece.len());
+        let (place, rest) = piece.split_at(end);
+        let is_field = !place.is_empty() && (rest.is_empty() || rest.starts_with([';', ',', '\n']));
+        soft.push_str(if is_field { " for " } else { " at " });
+        soft.push_str(piece);
+    }
+    soft
 }
 
 /// As it is where it is short, else the beginning of its text. It is masked already, so a cut leaves no half of a secret.
@@ -176,6 +197,17 @@ mod tests {
             assert!(error.message.starts_with(&format!("The tool failed: {text}; ")), "{}", error.message);
             assert_eq!(error.details["upstream"], text);
         }
+    }
+
+    #[test]
+    fn where_a_value_is_wrong_is_part_of_the_message() {
+        let said = "MCP error -32602: Invalid arguments: expected number, received undefined at a.b[0]; too long at c";
+        let error = tool_error(said.into(), &Mask::default());
+        let words = "Invalid arguments: expected number, received undefined for a.b[0]; too long for c";
+        assert!(error.message.starts_with(&format!("The tool failed: {words}; ")), "{}", error.message);
+        assert_eq!(error.details["upstream"], said);
+        assert_eq!(softened("MCP error is odd: x"), "MCP error is odd: x");
+        assert_eq!(softened("a at run (x.js:1) at  at"), "a at run (x.js:1) at  at");
     }
 
     #[test]

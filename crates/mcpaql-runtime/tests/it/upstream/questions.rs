@@ -1,7 +1,7 @@
 //! What passes between a client in front and a server behind: questions, news, logs, cancellation, results.
 
 use super::{call, command, environment, said, upstream};
-use crate::fixture::{Raw, in_time};
+use crate::fixture::{Raw, in_time, modern};
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::check;
 use mcpaql_core::error::Code;
@@ -138,6 +138,76 @@ async fn a_client_that_cancels_or_leaves_stops_the_work_behind() {
     raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}))
         .await;
     in_time(changed.changed()).await.unwrap();
+}
+
+/// A call of a revision without a handshake, by a client that can be asked, with what it brings along.
+fn modern_call(tool: &str, along: Value) -> Value {
+    let mut request = modern(json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call",
+        "params": {"name": tool, "arguments": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}}}}));
+    request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
+    for (key, value) in along.as_object().unwrap() {
+        request["params"][key] = value.clone();
+    }
+    request
+}
+
+#[tokio::test]
+async fn without_a_handshake_a_question_is_the_answer_and_the_call_goes_on_with_the_next_request() {
+    let upstream = upstream("");
+    let mut raw = Raw::new(&Arc::new(Through(upstream.clone())), Limits::default());
+    raw.send(&modern_call("elicitation/create", json!({}))).await;
+    let mut asked = raw.receive().await.unwrap()["result"].take();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let question = asked["inputRequests"]["question"].take();
+    assert_eq!(
+        (&question["method"], &question["params"]["message"]),
+        (&json!("elicitation/create"), &json!("Sure?"))
+    );
+    let state = asked["requestState"].as_str().unwrap();
+    assert!(state.len() >= 64);
+
+    let answer = json!({"action": "accept", "content": {"a": 1}});
+    let back = json!({"inputResponses": {"question": answer}, "requestState": state});
+    raw.send(&modern_call("echo", back.clone())).await;
+    assert_eq!(raw.receive().await.unwrap()["error"]["code"], -32602, "the state is of another tool");
+    raw.send(&modern_call("elicitation/create", back.clone())).await;
+    let done = raw.receive().await.unwrap();
+    assert_eq!(text(&done)["result"], answer, "{done}");
+    raw.send(&modern_call("elicitation/create", back)).await;
+    assert_eq!(raw.receive().await.unwrap()["error"]["code"], -32602, "a state works once");
+
+    raw.send(&modern_call("elicitation/create", json!({}))).await;
+    let asked = raw.receive().await.unwrap();
+    let back = json!({"requestState": asked["result"]["requestState"]});
+    raw.send(&modern_call("elicitation/create", back)).await;
+    let done = raw.receive().await.unwrap();
+    assert_eq!(text(&done)["result"], json!({"action": "cancel"}), "no answer is no consent");
+}
+
+#[tokio::test]
+async fn without_a_handshake_a_client_that_cannot_be_asked_is_not() {
+    let mut raw = Raw::new(&Arc::new(Through(upstream(""))), Limits::default());
+    let mut request = modern_call("elicitation/create", json!({}));
+    request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    raw.send(&request).await;
+    assert_eq!(text(&raw.receive().await.unwrap())["result"], json!({"action": "cancel"}));
+}
+
+#[tokio::test]
+async fn a_server_that_asks_by_its_answer_is_answered_by_the_caller() {
+    let through = Arc::new(Through(upstream("stateless")));
+    let mut raw = Raw::new(&through, Limits::default());
+    raw.send(&modern_call("asks", json!({}))).await;
+    let asked = raw.receive().await.unwrap();
+    assert_eq!(asked["result"]["inputRequests"]["question"]["params"]["message"], "Sure?", "{asked}");
+    let answer = json!({"action": "decline"});
+    let back =
+        json!({"inputResponses": {"question": answer}, "requestState": asked["result"]["requestState"]});
+    raw.send(&modern_call("asks", back)).await;
+    assert_eq!(text(&raw.receive().await.unwrap()), json!({"a": answer}));
+    let endless = json!({"result": {"resultType": "input_required", "requestState": "x"}});
+    let error = call(&through.0, "result", endless).await.unwrap_err();
+    assert!(error.to_string().contains("more and more"), "{error}");
 }
 
 fn document() -> String {

@@ -231,6 +231,13 @@ impl Server {
                 self.asking.lock().unwrap().push((question.clone(), id.clone()));
                 say(&json!({"jsonrpc": "2.0", "id": question, "method": method, "params": arguments}));
             }
+            "asks" if params["requestState"] == "s" => text(id, params["inputResponses"].to_string()),
+            "asks" => answer(
+                id,
+                json!({"resultType": "input_required", "requestState": "s", "inputRequests": {
+                "a": {"method": "elicitation/create", "params": arguments},
+                "b": {"method": "roots/list"}}}),
+            ),
             "result" => answer(id, arguments["result"].clone()),
             "error" => {
                 refuse(id, arguments["code"].as_i64().unwrap(), arguments["message"].as_str().unwrap())
