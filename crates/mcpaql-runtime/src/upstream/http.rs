@@ -149,13 +149,13 @@ impl Endpoint {
         let known = self.session();
         let opened = self.post(line, Some(method), name).await.map_err(|shut| self.shut(shut, calls))?;
         let status = opened.response.status();
-        if status == StatusCode::NOT_FOUND && known.is_some() {
-            let expired = self.gone(calls, "does not know the session any more");
-            calls.retire(expired.clone());
-            return Err(Failure::unseen(expired));
-        }
         if !status.is_success() {
             let (body, error) = door::refusal(opened).await;
+            if known.is_some() && is_forgotten(status, &body) {
+                let expired = self.gone(calls, "does not know the session any more");
+                calls.retire(expired.clone());
+                return Err(Failure::unseen(expired));
+            }
             return Err(self.refused(&body, error, calls).into());
         }
         if let Some(session) = opened.response.headers().get(SESSION).filter(|_| method == "initialize") {
@@ -314,6 +314,12 @@ impl Endpoint {
     fn gone(&self, calls: &Calls, reason: &str) -> UpstreamError {
         UpstreamError::Unavailable { server: calls.server(), reason: reason.to_owned(), retry_after: None }
     }
+}
+
+/// Whether the server refuses the session: with 404 as the protocol says, or with 400 as many do.
+fn is_forgotten(status: StatusCode, body: &[u8]) -> bool {
+    let said = || String::from_utf8_lossy(body).to_lowercase();
+    status == StatusCode::NOT_FOUND || (status == StatusCode::BAD_REQUEST && said().contains("session"))
 }
 
 fn is_stream(headers: &HeaderMap) -> bool {

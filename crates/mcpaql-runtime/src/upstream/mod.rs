@@ -164,17 +164,16 @@ impl Upstream {
         params: &Map<String, Value>,
         caller: &Caller,
     ) -> Result<Box<RawValue>, UpstreamError> {
-        let session = self.handle.life.session().await?;
-        let outcome = session.ask(method, params, caller, self.handle.timeout).await;
-        let outcome = match outcome {
-            // The server had gone, or forgotten us: nothing can have happened yet.
-            Err(failure) if failure.unseen => {
-                let session = self.handle.life.session().await?;
-                session.ask(method, params, caller, self.handle.timeout).await
+        let mut is_second = false;
+        loop {
+            let session = self.handle.life.session().await?;
+            match session.ask(method, params, caller, self.handle.timeout).await {
+                Ok(answer) => return Ok(answer),
+                // The server had gone, or forgotten us: nothing can have happened yet.
+                Err(failure) if failure.unseen && !is_second => is_second = true,
+                Err(failure) => return Err(failure.error),
             }
-            outcome => outcome,
-        };
-        outcome.map_err(|failure| failure.error)
+        }
     }
 
     /// How the server is doing.

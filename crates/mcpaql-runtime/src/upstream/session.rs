@@ -173,15 +173,16 @@ impl Session {
         caller: &Caller,
         patience: Duration,
     ) -> Result<Box<RawValue>, Failure> {
-        let mut answer = self.ask_once(method, params, caller, patience).await?;
+        // On the heap, because it stands in the futures of all who call.
+        let mut answer = Box::pin(self.ask_once(method, params, caller, patience)).await?;
         if self.meta.get().is_none() {
             return Ok(answer);
         }
         for _ in 0..ROUNDS {
             let Some(asked) = InputRequired::read(&answer) else { return Ok(answer) };
             let mut again = params.clone();
-            again.extend(asked.answered_by(caller).await);
-            answer = self.ask_once(method, &again, caller, patience).await?;
+            again.extend(Box::pin(asked.answered_by(caller)).await);
+            answer = Box::pin(self.ask_once(method, &again, caller, patience)).await?;
         }
         let reason = "asks for more and more";
         Err(UpstreamError::Unreadable { server: self.calls.server(), reason }.into())

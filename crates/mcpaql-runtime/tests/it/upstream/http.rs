@@ -190,6 +190,12 @@ async fn every_request_carries_session_revision_and_credentials() {
 async fn a_session_that_the_server_forgot_is_begun_anew() {
     let (addr, _told) = scripted(|heard, greeted| match (&heard.method, greeted) {
         (&Method::POST, 1) => status(404),
+        (&Method::POST, 2) => {
+            let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "No valid session"}});
+            let mut response = json_answer(&error);
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            response
+        }
         (&Method::POST, _) => {
             json_answer(&answer(heard, heard.headers["mcp-session-id"].to_str().unwrap().into()))
         }
@@ -197,7 +203,20 @@ async fn a_session_that_the_server_forgot_is_begun_anew() {
     })
     .await;
     let upstream = upstream(addr);
-    assert_eq!(call(&upstream, "x", json!({})).await.unwrap(), "s2");
+    // Each call begins anew once; a server that forgets at once is not asked for ever.
+    let error = call(&upstream, "x", json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("does not know the session"), "{error}");
+    let again = in_time(async {
+        loop {
+            match call(&upstream, "x", json!({})).await {
+                Err(UpstreamError::Unavailable { retry_after: Some(wait), .. }) => {
+                    tokio::time::sleep(wait).await
+                }
+                outcome => return outcome,
+            }
+        }
+    });
+    assert_eq!(again.await.unwrap(), "s3");
 }
 
 #[tokio::test]
