@@ -11,7 +11,7 @@ use mcpaql_core::operation::Binding;
 use mcpaql_core::request::{self, Call};
 use mcpaql_core::response::{self, Answer, Reply};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One adapter that is being served: what it can do and where its calls go.
 #[derive(Debug)]
@@ -20,13 +20,21 @@ pub struct Served {
     target: Target,
     source: String,
     stats: Arc<Stats>,
+    /// Estimated tokens of the surface, and of a tool for each operation.
+    cost: OnceLock<(usize, usize)>,
 }
 
 impl Served {
     /// Joins a catalog with its target; `source` is the document's name for reports.
     #[must_use]
     pub fn new(catalog: impl Into<Arc<Catalog>>, target: Target, source: impl Into<String>) -> Served {
-        Served { catalog: catalog.into(), target, source: source.into(), stats: Arc::default() }
+        Served {
+            catalog: catalog.into(),
+            target,
+            source: source.into(),
+            stats: Arc::default(),
+            cost: OnceLock::new(),
+        }
     }
 
     /// An adapter whose target cannot be opened: everything but its calls works, and those are told why they do not.
@@ -59,6 +67,11 @@ impl Served {
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// What its surface costs, counted once.
+    pub(crate) fn cost(&self, count: impl FnOnce() -> (usize, usize)) -> (usize, usize) {
+        *self.cost.get_or_init(count)
     }
 
     /// How its calls have gone.

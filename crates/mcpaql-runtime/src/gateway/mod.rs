@@ -8,6 +8,7 @@
 //! - clients are told when the list of tools has become different, and only then.
 
 mod live;
+mod report;
 mod shown;
 mod slot;
 mod stats;
@@ -18,7 +19,7 @@ pub use slot::{Slot, State};
 pub use stats::{Count, Latency, Stats};
 
 use crate::environment::Environment;
-use crate::mcp::{Caller, Service};
+use crate::mcp::{Caller, Health, Service};
 use crate::open::{self, OpenError};
 use crate::pipeline::Served;
 use crate::target::Target;
@@ -419,6 +420,10 @@ impl Service for Gateway {
         caller: &Caller,
     ) -> impl Future<Output = Option<Reply>> + Send {
         Gateway::call(self, tool, arguments, caller)
+    }
+
+    fn health(&self) -> Health {
+        Gateway::health(self)
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {

@@ -15,12 +15,14 @@ mod caller;
 mod conversation;
 mod drain;
 mod handler;
+mod health;
 mod http;
 mod lines;
 mod malformed;
 mod pending;
 
 pub use caller::{Ability, Caller, News, Refused};
+pub use health::{Health, Status};
 use mcpaql_core::response::Reply;
 pub use mcpaql_core::surface::Tool;
 pub use pending::{Loading, Pending, Preview};
@@ -61,6 +63,11 @@ pub trait Service: Send + Sync + 'static {
     /// Ends when the service can be called.
     fn ready(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
+    }
+
+    /// How the service fares.
+    fn health(&self) -> Health {
+        Health::default()
     }
 
     /// Signals each time [`Service::tools`] has become different; `None` when it never does.

@@ -8,4 +8,5 @@ pub(crate) mod import;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod serve;
+pub(crate) mod status;
 pub(crate) mod tools;

@@ -20,4 +20,5 @@ mod modes;
 mod openapi;
 mod process;
 mod settings;
+mod status;
 mod targets;

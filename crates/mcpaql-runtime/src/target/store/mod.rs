@@ -22,6 +22,7 @@ use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation, StoreAction};
 use mcpaql_core::response::Answer;
 use mcpaql_core::schema::{SchemaId, Schemas};
+pub(crate) use record::timestamp;
 use record::{fresh_id, now, search_text, write_record};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

@@ -80,7 +80,7 @@ pub(super) fn now() -> i64 {
 }
 
 /// RFC 3339 in UTC, to the second.
-pub(super) fn timestamp(seconds: i64) -> String {
+pub(crate) fn timestamp(seconds: i64) -> String {
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Howard Hinnant's days-to-date: years begin in March, so that the leap day is the last of its year.
     let shifted = days + 719_468;
