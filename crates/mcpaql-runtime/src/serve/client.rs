@@ -36,21 +36,13 @@ pub(super) fn left() -> impl FnOnce(CancellationToken) -> std::future::Pending<(
 async fn unread() {
     use std::os::fd::AsFd;
     use tokio::io::Interest;
-    use tokio::io::unix::AsyncFd;
-    let interest = Interest::WRITABLE | Interest::ERROR;
-    let output = std::io::stdout().as_fd().try_clone_to_owned();
-    // A file is never closed by anybody else.
-    if let Ok(output) = output
-        && let Ok(output) = AsyncFd::register_with_interest(output, interest)
+    use tokio::net::unix::pipe::Sender;
+    // Unchecked, because how standard output is written to is not for this to decide; nothing is ever written here.
+    if let Ok(output) = std::io::stdout().as_fd().try_clone_to_owned()
+        && let Ok(output) = Sender::from_owned_fd_unchecked(output)
+        && output.ready(Interest::ERROR).await.is_ok()
     {
-        while let Ok(mut guard) = output.ready(interest).await {
-            let ready = guard.ready();
-            if ready.is_error() || ready.is_write_closed() {
-                return;
-            }
-            // That it can be written to is no news.
-            guard.clear_ready();
-        }
+        return;
     }
     std::future::pending().await
 }
