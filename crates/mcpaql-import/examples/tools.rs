@@ -2,10 +2,13 @@
 //!
 //! With `--reads` it lists every tool that is published as READ against or without the server's own word.
 
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "a program for the terminal")]
+
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::check::check;
+use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::naming::is_operation_name;
 use mcpaql_core::operation::{Binding, Category};
 use mcpaql_core::source::Source;
@@ -21,6 +24,7 @@ struct Totals {
     skipped: usize,
     bad_names: usize,
     errors: usize,
+    warnings: BTreeMap<String, usize>,
     unstable: usize,
     review: usize,
     lost: BTreeMap<String, usize>,
@@ -28,7 +32,6 @@ struct Totals {
     reads: BTreeMap<(Option<bool>, bool), usize>,
 }
 
-#[allow(clippy::print_stdout, clippy::expect_used)]
 fn main() {
     let (flags, folders): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|word| word.starts_with("--"));
@@ -59,12 +62,14 @@ fn main() {
     for ((announced, read), count) in &totals.reads {
         println!("  readOnlyHint {announced:?}, published as READ {read}: {count}");
     }
+    for (what, count) in &totals.warnings {
+        println!("  warned {count} x {what}");
+    }
     for (what, count) in &totals.lost {
         println!("  lost {count} x {what}");
     }
 }
 
-#[allow(clippy::print_stdout)]
 fn one(totals: &mut Totals, name: &str, capture: &Capture, verbose: bool) {
     let link = McpLink::Command(McpCommand {
         command: vec![name.to_owned()],
@@ -98,13 +103,13 @@ fn one(totals: &mut Totals, name: &str, capture: &Capture, verbose: bool) {
     let document =
         emit::markdown(&imported.adapter, &Provenance { source: name.to_owned(), ..Provenance::default() });
     let checked = check(&Source::new("adapter.md", document.as_str()), &Settings::default());
-    for problem in checked
-        .diagnostics
-        .iter()
-        .filter(|problem| problem.severity == mcpaql_core::diagnostic::Severity::Error)
-    {
-        totals.errors += 1;
-        println!("{name}: {} {}", problem.pointer, problem.message);
+    for problem in checked.diagnostics {
+        if problem.severity == Severity::Error {
+            totals.errors += 1;
+            println!("{name}: {} {}", problem.pointer, problem.message);
+        } else {
+            *totals.warnings.entry(problem.message).or_default() += 1;
+        }
     }
     let source = Source::new("adapter.md", document.as_str());
     let loaded = source.parse().ok().and_then(|parsed| mcpaql_core::adapter::load(&parsed.value).adapter);
@@ -122,7 +127,6 @@ fn one(totals: &mut Totals, name: &str, capture: &Capture, verbose: bool) {
 }
 
 /// Compares with what the server announces.
-#[allow(clippy::print_stdout)]
 fn reads(totals: &mut Totals, list: &str, capture: &Capture, imported: &mcp::Imported, verbose: bool) {
     let said: HashMap<&str, Option<bool>> = capture
         .tools

@@ -10,6 +10,9 @@ use mcpaql_core::operation::Category;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
+/// Operation → what was changed or left out of it; those without notes are not there.
+pub type Notes = IndexMap<String, Vec<Note>>;
+
 /// What happened during an import.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
@@ -102,7 +105,7 @@ impl Report {
 
     /// Everything, for programs. `notes` tell what was changed or left out of each operation.
     #[must_use]
-    pub fn to_json(&self, notes: &IndexMap<String, Vec<Note>>) -> Value {
+    pub fn to_json(&self, notes: &Notes) -> Value {
         let mut by_category = Map::new();
         for category in Category::ALL {
             let count = self.operations.iter().filter(|judged| judged.category == category).count();
@@ -125,7 +128,7 @@ impl Report {
 
     /// What a person wants to know at the end, in a few lines.
     #[must_use]
-    pub fn summary(&self, notes: &IndexMap<String, Vec<Note>>) -> String {
+    pub fn summary(&self, notes: &Notes) -> String {
         let mut lines = Vec::new();
         let all = self.operations.len() + self.skipped;
         lines.push(format!("Imported {} of {all} operations", self.operations.len()));
@@ -164,7 +167,7 @@ impl Report {
 
     /// Every decision, a line each, for people.
     #[must_use]
-    pub fn text(&self, notes: &IndexMap<String, Vec<Note>>) -> String {
+    pub fn text(&self, notes: &Notes) -> String {
         let mut lines = vec![self.summary(notes), String::new()];
         for judged in &self.operations {
             let decision = &judged.decision;
@@ -204,7 +207,7 @@ fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn operation(judged: &Judged, notes: &IndexMap<String, Vec<Note>>) -> Value {
+pub(crate) fn operation(judged: &Judged, notes: &Notes) -> Value {
     let decision = &judged.decision;
     let reasons: Vec<Value> = decision
         .reasons
@@ -245,7 +248,7 @@ fn operation(judged: &Judged, notes: &IndexMap<String, Vec<Note>>) -> Value {
     out
 }
 
-fn diagnostic(odd: &Diagnostic) -> Value {
+pub(crate) fn diagnostic(odd: &Diagnostic) -> Value {
     json!({
         "severity": match odd.severity { Severity::Error => "error", Severity::Warning => "warning" },
         "pointer": odd.pointer,

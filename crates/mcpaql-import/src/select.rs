@@ -3,7 +3,7 @@
 //! A rule is `tag:NAME`, `path:/repos/**`, `op:get_*`, `category:READ` or `deprecated`; a word that begins with `/` is a
 //! path, any other a name. What is excluded stays out, whatever includes it; where nothing is included, all are.
 
-use mcpaql_core::operation::{Category, Operation};
+use mcpaql_core::operation::{Binding, Category, Operation};
 
 /// One rule, as it was written and as it is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +72,12 @@ impl Rule {
             Meant::Tag(tag) => operation.tags.iter().any(|own| matches(tag, own, None)),
             Meant::Path(glob) => matches(glob, path, Some('/')),
             Meant::Operation(glob) => {
-                let id = operation.source_id.as_deref();
-                matches(glob, &operation.name, None) || id.is_some_and(|id| matches(glob, id, None))
+                let tool = match &operation.binding {
+                    Binding::Mcp(mcp) => Some(mcp.tool.as_str()),
+                    _ => None,
+                };
+                let mut names = operation.source_id.as_deref().into_iter().chain(tool);
+                matches(glob, &operation.name, None) || names.any(|name| matches(glob, name, None))
             }
             Meant::Category(category) => operation.category == *category,
             Meant::Deprecated => operation.deprecated.is_some(),

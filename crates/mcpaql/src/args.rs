@@ -35,7 +35,7 @@ pub(crate) enum Log {
 pub(crate) enum Command {
     /// Serve adapters as one MCP server, over standard input and output or HTTP.
     Serve(Box<Serve>),
-    /// Turn the description of an API into an adapter document.
+    /// Turn the description of an API, or an MCP server, into an adapter document.
     #[command(subcommand)]
     Import(Import),
     /// Find operations by what they do, as an agent does with introspect.
@@ -95,7 +95,7 @@ fn parse_mode(text: &str) -> Result<Mode, String> {
 /// What decides an import from the command line.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct Importing {
-    /// Name of the adapter, in place of one made from the API's title.
+    /// Name of the adapter, in place of one made from what the API or the server calls itself.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Corrections to what is imported: names, categories, danger, descriptions, inclusion.
@@ -113,6 +113,8 @@ pub(crate) struct Importing {
 pub(crate) enum Import {
     /// From an OpenAPI description: Swagger 2.0, OpenAPI 3.0, 3.1 or 3.2, as JSON or YAML.
     Openapi(ImportOpenapi),
+    /// From an MCP server: its tools become operations, and calls are passed on to it.
+    Mcp(Box<ImportMcp>),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -124,6 +126,55 @@ pub(crate) struct ImportOpenapi {
     /// File or address of the description.
     #[arg(value_name = "SOURCE")]
     pub(crate) source: String,
+    #[command(flatten)]
+    pub(crate) written: Written,
+    #[command(flatten)]
+    pub(crate) importing: Importing,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "No tool is called. Secrets stay in the environment: the document only names the variables.\n\
+    Such as: mcpaql import mcp -o files.md -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
+    Exit status: 0 imported, 1 the overrides are wrong, 2 could not run."
+)]
+pub(crate) struct ImportMcp {
+    /// The server's program and its arguments.
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "url")]
+    pub(crate) command: Vec<String>,
+    /// Address of a server that speaks streamable HTTP; may hold ${env:NAME}.
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// A saved answer of tools/list, instead of asking the server.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// How the server of --tools is reached: a command line or an address.
+    #[arg(long, value_name = "TARGET", requires = "tools", conflicts_with_all = ["url", "command"])]
+    pub(crate) target: Option<String>,
+    /// Header of requests to --url and the variable that holds its value, as NAME=VARIABLE; repeat for several.
+    #[arg(long, value_name = "NAME=VARIABLE")]
+    pub(crate) header: Vec<String>,
+    /// Variable that holds the bearer token for --url.
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) bearer_env: Option<String>,
+    /// Variable that is passed on to the program; repeat for several.
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) env: Vec<String>,
+    /// Allow plain http:// to another machine.
+    #[arg(long)]
+    pub(crate) allow_http: bool,
+    /// Where to write everything that was heard and decided, as JSON without secrets.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bundle: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) written: Written,
+    #[command(flatten)]
+    pub(crate) importing: Importing,
+}
+
+/// What an import writes, and where.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Written {
     /// Where to write the adapter document; standard output unless set.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -133,8 +184,6 @@ pub(crate) struct ImportOpenapi {
     /// Write over a file that is not an imported adapter document.
     #[arg(long)]
     pub(crate) force: bool,
-    #[command(flatten)]
-    pub(crate) importing: Importing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
-    output::start_log(args.log);
+    output::start_log(args.log, matches!(args.command, args::Command::Import(_)));
     match run(args) {
         Ok(outcome) => outcome.into(),
         Err(error) => {
@@ -52,7 +52,10 @@ fn run(args: args::Args) -> Result<Outcome> {
             let threads = if command.http.is_some() { Threads::Many } else { Threads::One };
             in_runtime(threads, commands::serve::run(*command))
         }
-        args::Command::Import(args::Import::Openapi(command)) => commands::import::run(&command),
+        args::Command::Import(args::Import::Openapi(command)) => commands::import::openapi::run(&command),
+        args::Command::Import(args::Import::Mcp(command)) => {
+            in_runtime(Threads::One, commands::import::mcp::run(*command))
+        }
         args::Command::Search(command) => commands::search::run(&command),
         args::Command::Check(command) => commands::check::run(&command),
         args::Command::Tools(command) => commands::tools::run(&command),

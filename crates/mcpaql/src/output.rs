@@ -6,9 +6,9 @@ use mcpaql_runtime::mcp::LOG_DIRECTIVES;
 use std::io::{IsTerminal, Write};
 use tracing_subscriber::EnvFilter;
 
-/// Starts the log on standard error.
-pub(crate) fn start_log(shape: Log) {
-    let filter = EnvFilter::new(directives(std::env::var("RUST_LOG").ok().as_deref()));
+/// Starts the log on standard error; a command that tells everything itself is `quiet`.
+pub(crate) fn start_log(shape: Log, quiet: bool) {
+    let filter = EnvFilter::new(directives(std::env::var("RUST_LOG").ok().as_deref(), quiet));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match shape {
         Log::Text => builder.with_ansi(stderr_is_terminal()).init(),
@@ -18,9 +18,9 @@ pub(crate) fn start_log(shape: Log) {
 
 /// What is logged. The libraries below log whole payloads and addresses, which hold what callers call sensitive: they are
 /// held back even from `RUST_LOG=debug`, unless they are asked for by name.
-fn directives(wanted: Option<&str>) -> String {
-    let wanted =
-        wanted.filter(|text| !text.trim().is_empty()).unwrap_or("warn,mcpaql=info,mcpaql_runtime=info");
+fn directives(wanted: Option<&str>, quiet: bool) -> String {
+    let usual = if quiet { "error" } else { "warn,mcpaql=info,mcpaql_runtime=info" };
+    let wanted = wanted.filter(|text| !text.trim().is_empty()).unwrap_or(usual);
     if wanted.contains("rmcp") || wanted.contains("hyper") || wanted.contains("h2") {
         return wanted.to_owned();
     }
@@ -87,8 +87,9 @@ mod tests {
 
     #[test]
     fn payloads_are_logged_only_by_name() {
-        assert!(directives(Some("debug")).contains("rmcp::service=error"));
-        assert!(directives(None).starts_with("warn,mcpaql=info"));
-        assert_eq!(directives(Some("rmcp=trace")), "rmcp=trace");
+        assert!(directives(Some("debug"), true).contains("rmcp::service=error"));
+        assert!(directives(None, false).starts_with("warn,mcpaql=info"));
+        assert!(directives(None, true).starts_with("error,"));
+        assert_eq!(directives(Some("rmcp=trace"), false), "rmcp=trace");
     }
 }

@@ -7,7 +7,9 @@ mod load;
 mod model;
 mod store_operations;
 
-pub use load::{Loaded, Origins, SCHEMA_KEYS, guard_of, load, title_of, without_credentials};
+pub use load::{
+    Loaded, Origins, SCHEMA_KEYS, guard_of, is_credential_name, load, title_of, without_credentials,
+};
 pub(crate) use load::{adapter_name, mcp_target, origins, read, read_auth, redact};
 pub use model::*;
 pub use store_operations::{

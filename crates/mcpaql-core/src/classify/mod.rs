@@ -226,11 +226,14 @@ impl Draft {
 
     fn finish(self, evidence: &Evidence<'_>, words: &Words) -> Decision {
         let category = self.effect.category();
+        // A read that is only a guess is no safer than what it may be instead.
+        let guessed = category == Category::Read && self.confidence == Confidence::Low;
         let idempotent = match self.effect {
+            Effect::Read | Effect::Compute if guessed => None,
             Effect::Read | Effect::Compute => Some(true),
             _ => self.idempotent,
         };
-        let (danger, reason) = danger(evidence, words, category);
+        let (danger, reason) = danger(evidence, words, if guessed { Category::Execute } else { category });
         let mut reasons = self.reasons;
         reasons.extend(reason);
         Decision {
@@ -270,12 +273,20 @@ fn danger(evidence: &Evidence<'_>, words: &Words, category: Category) -> (Danger
     // A pattern such as `truncate_*` means the bare verb, too.
     let name = phrase.join("_");
     let by_name = facts::danger_of(&format!("{name}_"), category).max(facts::danger_of(&name, category));
+    let announced = evidence.annotations.destructive == Some(true);
+    let (by_name, said) = match by_name {
+        danger if announced && danger < Danger::Destructive => {
+            let text = "announced as destructive".to_owned();
+            (Danger::Destructive, Some(Reason { evidence: Kind::Annotation, text }))
+        }
+        danger => (danger, None),
+    };
     let mut all = words.parts.iter().flatten().chain(&words.shape.last);
     let safeguard = all.find(|word| DANGEROUS.contains(&word.as_str()));
     let text = match safeguard {
         Some(word) => format!("'{word}' goes around a safeguard"),
         None if category == Category::Delete && deletes_many(words) => "deletes many at once".to_owned(),
-        None => return (by_name, None),
+        None => return (by_name, said),
     };
     let reason = (by_name < Danger::Dangerous).then_some(Reason { evidence: Kind::Name, text });
     (by_name.max(Danger::Dangerous), reason)

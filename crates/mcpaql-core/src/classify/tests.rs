@@ -257,6 +257,74 @@ fn of_a_name_and_an_announcement_the_riskier_counts() {
 }
 
 #[test]
+fn a_read_that_is_only_a_guess_is_not_safe() {
+    let guess = tool("list_users", "", None);
+    assert_eq!((guess.danger, guess.idempotent), (Danger::Reversible, None));
+    let known = tool("list_users", "Lists all users.", None);
+    assert_eq!((known.danger, known.idempotent), (Danger::Safe, Some(true)));
+}
+
+#[test]
+fn an_announcement_counts_unless_the_name_surely_acts() {
+    for (name, description, published, review) in [
+        // Nouns that could be verbs.
+        ("alert-policy-list", "List alert policies", Category::Read, false),
+        ("browser_network_requests", "Returns all network requests", Category::Read, false),
+        ("droplet-action", "Get a droplet action by ID", Category::Read, false),
+        ("open_nodes", "Open specific nodes by their names", Category::Read, false),
+        ("export_page", "Exports a page", Category::Read, false),
+        // What makes something may only answer with it.
+        ("generate_chart", "Generates a chart", Category::Read, true),
+        // What surely acts.
+        ("delete_user", "Deletes a user", Category::Delete, true),
+        ("mark_all_notifications_read", "Marks all as read", Category::Update, true),
+        ("devserver.start", "Purpose Starts the server", Category::Execute, true),
+        ("send_sms", "Sends a message", Category::Execute, true),
+    ] {
+        let decision = tool(name, description, Some(true));
+        assert_eq!(
+            (decision.published(), decision.review.is_some()),
+            (published, review),
+            "{name}: {decision:?}"
+        );
+    }
+}
+
+#[test]
+fn of_hints_that_contradict_each_other_the_worse_counts() {
+    let judged = |name, read_only, destructive| {
+        let annotations = Annotations { read_only, destructive: Some(destructive), idempotent: None };
+        classify(&Evidence { name, description: "Gets it.", annotations, ..Evidence::default() })
+    };
+    for (name, read_only, destructive, published, danger) in [
+        ("get_user", Some(true), true, Category::Execute, Danger::Destructive),
+        ("delete_user", Some(true), true, Category::Delete, Danger::Destructive),
+        ("get_user", None, true, Category::Execute, Danger::Destructive),
+        ("delete_user", Some(false), false, Category::Delete, Danger::Destructive),
+    ] {
+        let decision = judged(name, read_only, destructive);
+        assert_eq!((decision.published(), decision.danger), (published, danger), "{name}");
+        assert!(decision.review.is_some(), "{name}");
+    }
+    let update = judged("update_user", Some(false), true);
+    assert_eq!((update.danger, update.review), (Danger::Destructive, None));
+    assert_eq!(judged("get_user", Some(true), false).review, None);
+}
+
+#[test]
+fn a_tool_that_gets_may_speak_of_files_but_not_of_deeds() {
+    for (name, description, published) in [
+        ("get_file_contents", "Get the contents of a file", Category::Read),
+        ("get_job_status", "Get the status of a job", Category::Read),
+        ("get_page", "Gets a page and saves it to a file", Category::Execute),
+        ("get_access_token", "Gets an access token", Category::Execute),
+        ("queue_get_message", "Get a message from a queue", Category::Execute),
+    ] {
+        assert_eq!(tool(name, description, None).published(), published, "{name}");
+    }
+}
+
+#[test]
 fn names_of_tools_are_read_in_either_order() {
     for (name, effect) in [
         ("issue_read", Effect::Read),

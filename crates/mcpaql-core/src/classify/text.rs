@@ -14,6 +14,13 @@ static TELLTALES: WordSet = LazyLock::new(|| {
          activation code verification return payment reservation booking report callback email sms \
          notification")
 });
+/// What is handed out or taken even by a tool that only "gets" it.
+static HANDED_OUT: WordSet = LazyLock::new(|| {
+    set(
+        "access_token activation booking captcha checkout lease login oauth otp payment pending presigned queue \
+         reservation sms token tokens",
+    )
+});
 /// Words that stand before the verb of a sentence and say nothing.
 static OPENERS: WordSet = LazyLock::new(|| {
     set(
@@ -32,6 +39,15 @@ pub(super) fn opening_verb(text: &str) -> Option<&'static Verb> {
     verbs::inflected(&found)
 }
 
+/// Whether the first sentence has that verb, in any form.
+#[must_use]
+pub(super) fn tells(text: &str, verb: &Verb) -> bool {
+    words(first_sentence(text))
+        .iter()
+        .filter_map(|word| verbs::inflected(word))
+        .any(|told| told.word == verb.word)
+}
+
 /// The text up to its first full stop.
 #[must_use]
 pub(super) fn first_sentence(text: &str) -> &str {
@@ -41,11 +57,23 @@ pub(super) fn first_sentence(text: &str) -> &str {
 /// A word of these sentences that speaks against a read: a verb that changes something, or a noun that is handed out.
 #[must_use]
 pub(super) fn objection(summary: &str, description: &str) -> Option<String> {
-    let in_first = |text: &str| words(first_sentence(text)).into_iter().find(|word| objects(word, true));
+    against(summary, description, &TELLTALES)
+}
+
+/// The same about a tool whose name reads: it may well get a file or list jobs, so that only deeds and what is handed out
+/// speak against it.
+#[must_use]
+pub(super) fn deed(summary: &str, description: &str) -> Option<String> {
+    against(summary, description, &HANDED_OUT)
+}
+
+fn against(summary: &str, description: &str, nouns: &WordSet) -> Option<String> {
+    let speaks = |word: &str| nouns.contains(word) || acts(word, true);
+    let in_first = |text: &str| words(first_sentence(text)).into_iter().find(|word| speaks(word));
     in_first(summary).or_else(|| in_first(description)).or_else(|| {
         let words = words(description);
         let besides = also(&words).map(str::to_owned);
-        words.into_iter().find(|word| objects(word, false)).or(besides)
+        words.into_iter().find(|word| acts(word, false)).or(besides)
     })
 }
 
@@ -62,14 +90,11 @@ fn also(words: &[String]) -> Option<&str> {
 /// A word of a name or a path that speaks against a read.
 #[must_use]
 pub(super) fn telltale(words: &[String]) -> Option<&str> {
-    words.iter().map(String::as_str).find(|word| objects(word, true))
+    words.iter().map(String::as_str).find(|word| TELLTALES.contains(word) || acts(word, true))
 }
 
 /// In the first sentence every changing verb counts, later only one in the third person: "creates", not "create".
-fn objects(word: &str, first: bool) -> bool {
-    if first && TELLTALES.contains(word) {
-        return true;
-    }
+fn acts(word: &str, first: bool) -> bool {
     let found = if first { verbs::inflected(word) } else { inflected_only(word) };
     found
         .is_some_and(|verb| verb.acts() || (first && verb.weight == verbs::Weight::Doubtful && is_trap(verb)))

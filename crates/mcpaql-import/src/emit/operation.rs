@@ -21,7 +21,10 @@ pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> Node<'
     out.put_if(operation.title != title_of(&operation.name) && !operation.title.is_empty(), "title", || {
         super::prose(&operation.title).into()
     });
-    out.put_some("source_id", operation.source_id.as_deref());
+    // What a tool is called where it comes from is said by the binding.
+    let said =
+        matches!(&operation.binding, Binding::Mcp(mcp) if operation.source_id.as_ref() == Some(&mcp.tool));
+    out.put_some("source_id", operation.source_id.as_deref().filter(|_| !said));
     match &operation.binding {
         Binding::Http(http) => http_binding(&mut out, http, &adapter.target),
         Binding::Command(command) => command_binding(&mut out, command),

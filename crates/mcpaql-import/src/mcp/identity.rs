@@ -42,7 +42,7 @@ const GENERIC: &[&str] = &[
 /// Programs that start other programs, and their verbs.
 const LAUNCHERS: &[&str] = &[
     "bun", "bunx", "cmd", "deno", "dlx", "docker", "env", "exec", "node", "npm", "npx", "pipx", "pnpm",
-    "podman", "python", "python3", "run", "sh", "tool", "uv", "uvx", "x", "yarn",
+    "podman", "python", "python3", "run", "serve", "sh", "start", "stdio", "tool", "uv", "uvx", "x", "yarn",
 ];
 
 /// Reads `serverInfo` and `instructions`; whatever is missing or odd there has a default.
@@ -104,16 +104,17 @@ pub(super) fn of_link(link: &McpLink) -> Option<String> {
     }
 }
 
-/// `@scope/server-files@1.2` and `/opt/servers/files.py` are both called `files`; a file that says nothing has the name of its
-/// folder.
+/// `@scope/server-files@1.2` and `/opt/servers/files.py` are both called `files`; `index.js` has the name of its folder.
 fn of_program(word: &str) -> Option<String> {
-    let mut parts = word.rsplit(['/', '\\']).filter(|part| !part.is_empty());
-    parts.find_map(|part| {
-        let part = part.split('@').find(|piece| !piece.is_empty())?;
-        let part = part.split(':').next().unwrap_or(part);
-        let part = part.rsplit_once('.').filter(|(_, end)| end.len() <= 3).map_or(part, |(stem, _)| stem);
-        telling(part).filter(|name| !LAUNCHERS.contains(&name.as_str()))
-    })
+    const NAMELESS: [&str; 5] = ["cli", "dist", "index", "main", "src"];
+    let mut parts = word.rsplit(['/', '\\']).filter(|part| !part.is_empty()).map(stem);
+    let part = parts.find(|part| !NAMELESS.contains(part))?;
+    telling(part).filter(|name| !LAUNCHERS.contains(&name.as_str()))
+}
+
+fn stem(part: &str) -> &str {
+    let part = part.split(['@', ':']).find(|piece| !piece.is_empty()).unwrap_or(part);
+    part.rsplit_once('.').filter(|(_, end)| end.len() <= 3).map_or(part, |(stem, _)| stem)
 }
 
 #[cfg(test)]
@@ -145,6 +146,7 @@ mod tests {
             (&["node", "/opt/weather/dist/index.js"], "weather"),
             (&["/usr/local/bin/notes"], "notes"),
             (&["node", "index.js"], "server"),
+            (&["/opt/bin/mcpaql", "serve", "notebook"], "notebook"),
         ] {
             assert_eq!(read(&Capture::default(), &command(words), None).name, expected, "{words:?}");
         }

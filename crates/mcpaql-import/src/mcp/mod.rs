@@ -5,16 +5,19 @@
 //! what the server does when it is given nothing.
 
 mod arguments;
+mod bundle;
 mod identity;
 mod names;
 mod pieces;
 mod tool;
 mod types;
 
+pub use bundle::{bundle, canonical};
+
 use crate::emit;
 use crate::openapi::corrections::decide;
 use crate::openapi::details::Note;
-use crate::report::{Judged, Origin, Report};
+use crate::report::{Judged, Notes, Origin, Report};
 use crate::select::Selection;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
@@ -54,8 +57,8 @@ pub struct Imported {
     pub report: Report,
     /// The version that the server gives itself.
     pub version: Option<String>,
-    /// Operation → what was changed or left out of it; those without notes are not there.
-    pub notes: IndexMap<String, Vec<Note>>,
+    /// What was changed or left out.
+    pub notes: Notes,
 }
 
 /// Makes an adapter of what a server was heard to say.
@@ -100,7 +103,7 @@ pub fn import(
     adapter.types = name_types(&mut taken);
     // A server is served in the order in which its document would be.
     taken.sort_by_cached_key(|made| emit::place(&made.operation));
-    let mut notes = IndexMap::new();
+    let mut notes = Notes::new();
     for made in taken {
         if !made.notes.is_empty() {
             notes.insert(made.operation.name.clone(), made.notes);
@@ -180,7 +183,7 @@ fn make(tool: &Tool<'_>, piece: &Piece, problems: &mut Vec<Diagnostic>) -> Made 
         Kind::Whole | Kind::Rest { .. } => tool.description.clone(),
     };
     operation.danger = decision.danger;
-    operation.hints = hints(tool, category, &piece.kind);
+    operation.hints = hints(tool, category, operation.danger);
     operation.tags.clone_from(&tool.tags);
     operation.source_id = Some(tool.name.to_owned());
     operation.params = params.made;
@@ -199,7 +202,10 @@ fn make(tool: &Tool<'_>, piece: &Piece, problems: &mut Vec<Diagnostic>) -> Made 
         origin: Origin::Tool(tool.name.to_owned()),
         category,
         decision,
-        corrected: correction.is_some(),
+        // Naming a part does not say what it does.
+        corrected: correction.is_some_and(|correction| {
+            correction.category().is_some() || !matches!(piece.kind, Kind::Value { .. })
+        }),
     };
     let local = |types| Local { tool: tool.name.to_owned(), types };
     let locals = [local(params.types), local(returns.types)];
@@ -219,29 +225,35 @@ fn judge(tool: &Tool<'_>, piece: &Piece) -> Decision {
         annotations: tool.annotations,
         ..Evidence::default()
     });
-    if let (Kind::Whole, Some((by, effects))) = (&piece.kind, pieces::mixing(tool)) {
-        mixed(&mut decision, &by, &effects, tool.annotations.read_only == Some(true));
+    let left = match &piece.kind {
+        Kind::Whole => None,
+        Kind::Rest { values, .. } => Some(values.as_slice()),
+        Kind::Value { .. } => return decision,
+    };
+    if let Some((by, effects)) = pieces::deeds(tool, left) {
+        let mut categories = effects.values().map(|effect| effect.category());
+        let first = categories.next();
+        let mixes = categories.any(|category| Some(category) != first);
+        // One deed alone is enough against a read that nobody announced; else the values may be what is filtered by.
+        if mixes || (decision.category == Category::Read && tool.annotations.read_only.is_none()) {
+            mixed(&mut decision, &by, &effects);
+        }
     }
     decision
 }
 
 /// A tool whose switch mixes effects can do the worst of them.
-fn mixed(decision: &mut Decision, by: &str, effects: &IndexMap<String, Effect>, announced: bool) {
+fn mixed(decision: &mut Decision, by: &str, effects: &IndexMap<String, Effect>) {
     let destroys = effects.values().any(|effect| effect.category() == Category::Delete);
     let words: Vec<&str> = effects.keys().map(String::as_str).take(6).collect();
     let review =
         format!("its parameter '{by}' chooses between {}; split it into operations", words.join(", "));
-    if !(announced && decision.category == Category::Read) {
-        decision.effect = Effect::Multiplexed;
-        decision.category = Category::Execute;
-        decision.idempotent = None;
-        decision.danger =
-            decision.danger.max(if destroys { Danger::Destructive } else { Danger::Reversible });
-        decision.reasons.push(Reason {
-            evidence: classify::Kind::Name,
-            text: format!("'{by}' mixes {}", words.join(", ")),
-        });
-    }
+    decision.effect = Effect::Multiplexed;
+    decision.category = Category::Execute;
+    decision.idempotent = None;
+    decision.danger = decision.danger.max(if destroys { Danger::Destructive } else { Danger::Reversible });
+    let text = format!("'{by}' mixes {}", words.join(", "));
+    decision.reasons.push(Reason { evidence: classify::Kind::Name, text });
     decision.review = Some(match decision.review.take() {
         Some(other) => format!("{other}; {review}"),
         None => review,
@@ -278,15 +290,14 @@ fn narrow(params: &mut Vec<Param>, piece: &Piece, problems: &mut Vec<Diagnostic>
     }
 }
 
-/// What the server's own hints say beyond the facts.
-fn hints(tool: &Tool<'_>, category: Category, kind: &Kind) -> HintOverrides {
-    let destructive = match (category, kind) {
-        // The hint of a tool is about the worst of its parts.
-        (Category::Read | Category::Delete, _) | (_, Kind::Value { .. }) => None,
-        (Category::Create | Category::Update | Category::Execute, _) => tool.annotations.destructive,
-    };
+/// What the server's own hints say beyond the facts: that an update or an execution destroys nothing, and that nothing
+/// outside is reached. What it calls destructive is in the danger already.
+fn hints(tool: &Tool<'_>, category: Category, danger: Danger) -> HintOverrides {
+    let harmless = tool.annotations.destructive == Some(false)
+        && matches!(category, Category::Update | Category::Execute)
+        && danger < Danger::Destructive;
     HintOverrides {
-        destructive,
+        destructive: harmless.then_some(false),
         open_world: tool.open_world.filter(|open| !open),
         ..HintOverrides::default()
     }

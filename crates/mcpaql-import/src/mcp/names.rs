@@ -18,16 +18,22 @@ pub(super) fn names(tools: &[&str]) -> Vec<String> {
     for name in &firsts {
         *wanted.entry(name).or_default() += 1;
     }
-    let mut names = Vec::with_capacity(tools.len());
+    let mut order: Vec<(&str, usize)> =
+        tools.iter().enumerate().map(|(index, tool)| (*tool, index)).collect();
+    order.sort_unstable();
+    let mut names = vec![String::new(); tools.len()];
     let mut taken: HashSet<String> = HashSet::new();
-    for (tool, first) in tools.iter().zip(&firsts) {
+    for (tool, index) in order {
+        let Some(first) = firsts.get(index) else { continue };
         let alone = wanted.get(first.as_str()).is_some_and(|count| *count == 1);
         let own = alone || tool == first;
         let name = if own { first.clone() } else { hashed(first, tool) };
         // Equal tools were left out before, so that only equal hashes come to a number.
         let name = free(name, &|name| taken.contains(name) || (!own && wanted.contains_key(name)));
         taken.insert(name.clone());
-        names.push(name);
+        if let Some(slot) = names.get_mut(index) {
+            *slot = name;
+        }
     }
     names
 }
@@ -38,7 +44,7 @@ pub(super) fn legal(tool: &str) -> String {
     name.retain(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
     let mut name = name.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_");
     if name.is_empty() {
-        return format!("tool_{}", short_hash(tool));
+        return format!("tool_{}", hash(tool));
     }
     if !name.starts_with(|first: char| first.is_ascii_lowercase()) {
         name.insert_str(0, "tool_");
@@ -49,8 +55,13 @@ pub(super) fn legal(tool: &str) -> String {
     if name.len() > MAX_NAME { hashed(&name, tool) } else { name }
 }
 
+/// With words behind it, because the hash hardly tells texts apart that differ in their last character.
+fn hash(tool: &str) -> String {
+    short_hash(&format!("{tool} of a server"))
+}
+
 fn hashed(name: &str, tool: &str) -> String {
-    let hash = short_hash(tool);
+    let hash = hash(tool);
     format!("{}_{hash}", cut(name, MAX_NAME - hash.len() - 1))
 }
 

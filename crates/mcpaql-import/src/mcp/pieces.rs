@@ -9,9 +9,11 @@ use super::tool::Tool;
 use crate::naming::short_hash;
 use crate::openapi::corrections::renames;
 use indexmap::IndexMap;
+use mcpaql_core::classify::verbs::Weight;
 use mcpaql_core::classify::words;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Effect;
+use mcpaql_core::operation::Category;
 use mcpaql_core::overrides::{Correction, Overrides, Split, repeated, unmatched, unsplittable};
 use mcpaql_core::suggest::{nearest, snake_case};
 use serde_json::Value;
@@ -218,24 +220,28 @@ fn settle(pieces: &mut [Piece], tools: &[Tool<'_>]) {
     }
 }
 
-/// A switch whose values do different things, with what each does: a tool that should be split.
-pub(super) fn mixing(tool: &Tool<'_>) -> Option<(String, IndexMap<String, Effect>)> {
-    let switches = arguments::switches(tool.input);
-    switches.into_iter().filter(|switch| SWITCHES.contains(&snake_case(&switch.wire).as_str())).find_map(
-        |switch| {
-            let effects: IndexMap<String, Effect> = switch
-                .values
-                .iter()
-                .filter_map(Value::as_str)
-                .filter_map(|value| {
-                    Some((value.to_owned(), words::reading(&words::parts(value)).effect()?.0))
-                })
-                .collect();
-            let mut categories = effects.values().map(|effect| effect.category());
-            let first = categories.next()?;
-            categories.any(|category| category != first).then_some((switch.wire, effects))
-        },
-    )
+/// A parameter that decides what a tool does, and what each of its values does, as far as that can be told; of all values
+/// unless `only` some are meant.
+///
+/// Where the server says that the tool reads, only a value that surely acts speaks against it.
+pub(super) fn deeds(tool: &Tool<'_>, only: Option<&[Value]>) -> Option<(String, IndexMap<String, Effect>)> {
+    let announced = tool.annotations.read_only == Some(true);
+    let effect = |value: &str| {
+        let reading = words::reading(&words::parts(value));
+        let (effect, _) = reading.effect()?;
+        let sure = reading.lead.is_some_and(|found| found.verb.weight == Weight::Strong);
+        (sure || !announced || effect.category() == Category::Read).then_some(effect)
+    };
+    let switches = arguments::switches(tool.input).into_iter();
+    let deciding = switches.filter(|switch| SWITCHES.contains(&snake_case(&switch.wire).as_str()));
+    deciding
+        .map(|switch| {
+            let values = switch.values.iter().filter(|value| only.is_none_or(|only| only.contains(value)));
+            let told =
+                values.filter_map(Value::as_str).filter_map(|value| Some((value.to_owned(), effect(value)?)));
+            (switch.wire, told.collect::<IndexMap<String, Effect>>())
+        })
+        .find(|(_, effects)| effects.values().any(|effect| effect.category() != Category::Read))
 }
 
 #[cfg(test)]

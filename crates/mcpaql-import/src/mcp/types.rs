@@ -7,7 +7,7 @@
 use crate::openapi::type_names::type_name;
 use indexmap::IndexMap;
 use mcpaql_core::introspect::PROTOCOL_TYPES;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How the model refers to a type.
@@ -83,7 +83,45 @@ fn collect(locals: &[&Local], classes: &[Vec<usize>], names: &HashMap<(&str, usi
         renames.push(own);
     }
     types.sort_unstable_keys();
+    open_circles(&mut types);
     Merged { types, renames }
+}
+
+/// A definition that is nothing but a way back to itself says nothing, so that it allows everything.
+fn open_circles(types: &mut IndexMap<String, Value>) {
+    let mut ways: HashMap<String, Vec<String>> = HashMap::new();
+    for (name, body) in types.iter() {
+        let mut targets = Vec::new();
+        in_place(body, &mut targets);
+        ways.insert(name.clone(), targets.into_iter().map(str::to_owned).collect());
+    }
+    for (name, body) in types.iter_mut() {
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut ahead: Vec<&str> = ways.get(name).into_iter().flatten().map(String::as_str).collect();
+        while let Some(next) = ahead.pop() {
+            if seen.insert(next) {
+                ahead.extend(ways.get(next).into_iter().flatten().map(String::as_str));
+            }
+        }
+        if seen.contains(name.as_str()) {
+            *body = Value::Object(Map::new());
+        }
+    }
+}
+
+/// The types that judge the same value as the schema.
+fn in_place<'v>(schema: &'v Value, found: &mut Vec<&'v str>) {
+    let target = schema.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix(TYPES));
+    found.extend(target);
+    for key in ["allOf", "anyOf", "oneOf"] {
+        schema
+            .get(key)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .for_each(|part| in_place(part, found));
+    }
+    schema.get("not").into_iter().for_each(|part| in_place(part, found));
 }
 
 /// Writes the adapter's names into a schema that has those of its tool.
@@ -196,6 +234,17 @@ mod tests {
         let mut reversed = locals;
         reversed.reverse();
         assert_eq!(merge(&reversed.each_ref()).types, merged.types);
+    }
+
+    #[test]
+    fn a_definition_that_only_leads_to_itself_allows_everything() {
+        let types = json!({
+            "A": {"allOf": [{"$ref": "#/types/B"}]}, "B": {"$ref": "#/types/A"},
+            "List": {"type": "array", "items": {"$ref": "#/types/List"}}
+        });
+        let merged = merge(&[&local("a", types)]);
+        assert_eq!((&merged.types["A"], &merged.types["B"]), (&json!({}), &json!({})));
+        assert_eq!(merged.types["List"]["items"]["$ref"], "#/types/List");
     }
 
     #[test]

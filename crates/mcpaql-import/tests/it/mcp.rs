@@ -6,7 +6,8 @@ use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::check::check;
 use mcpaql_core::diagnostic::Diagnostic;
-use mcpaql_core::operation::{Binding, Category, McpBinding, Operation};
+use mcpaql_core::facts::Effect;
+use mcpaql_core::operation::{Binding, Category, Danger, McpBinding, Operation};
 use mcpaql_core::overrides::{self, Overrides};
 use mcpaql_core::source::Source;
 use mcpaql_import::emit::{self, Provenance};
@@ -220,6 +221,53 @@ fn operations_are_selected_by_name_and_category() {
     assert!(!imported.adapter.types.contains_key("Gone"));
 }
 
+fn judged(tool: Value) -> (Operation, Option<String>) {
+    let imported = imported(&with_tools(json!([tool])));
+    let review = imported.report.operations[0].review();
+    (imported.adapter.operations[0].clone(), review)
+}
+
+#[test]
+fn what_a_server_announces_is_carried_over() {
+    let tool = |name: &str, annotations: Value| {
+        judged(json!({"name": name, "description": "Does it.", "annotations": annotations})).0
+    };
+    let hints = |operation: &Operation| {
+        operation.hints.apply(mcpaql_core::policy::DEFAULT.hints(operation.category, &operation.facts))
+    };
+    let harmless =
+        tool("update_user", json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true}));
+    assert_eq!(harmless.category, Category::Update);
+    assert!(!hints(&harmless).destructive && hints(&harmless).idempotent);
+    let worse = tool("create_user", json!({"destructiveHint": true, "idempotentHint": false}));
+    assert_eq!(worse.danger, Danger::Destructive);
+    assert!(hints(&worse).destructive && !hints(&worse).idempotent && hints(&worse).open_world);
+    let local = tool("list_users", json!({"readOnlyHint": true, "openWorldHint": false}));
+    assert!(hints(&local).read_only && !hints(&local).open_world);
+    let deletes = tool("delete_user", json!({"destructiveHint": false}));
+    assert!(hints(&deletes).destructive, "whatever it says of itself");
+}
+
+#[test]
+fn a_switch_that_mixes_effects_is_never_a_read_and_a_split_is_suggested() {
+    let tool = |read_only: Option<bool>| {
+        json!({
+            "name": "read_alerts", "description": "Reads alerts.", "annotations": {"readOnlyHint": read_only},
+            "inputSchema": {"properties": {"action": {"enum": ["list", "delete"]}}}
+        })
+    };
+    let (operation, review) = judged(tool(None));
+    assert_eq!((operation.category, operation.danger), (Category::Execute, Danger::Destructive));
+    assert_eq!(operation.facts.effect, Effect::Multiplexed);
+    assert_eq!(
+        review.as_deref(),
+        Some("its parameter 'action' chooses between list, delete; split it into operations")
+    );
+    let (operation, review) = judged(tool(Some(true)));
+    assert_eq!(operation.category, Category::Execute, "its own values contradict the server");
+    assert!(review.is_some());
+}
+
 #[test]
 fn corrections_apply_and_must_match() {
     let imported = corrected(
@@ -277,6 +325,24 @@ fn values_that_nobody_names_stay_together() {
     let rest = operation(&imported, "issue_write");
     assert_eq!(schema(rest, "method")["enum"], json!(["update"]));
     assert!(binding(rest).fixed.is_empty());
+}
+
+#[test]
+fn what_is_left_of_a_split_tool_is_judged_by_what_is_left() {
+    let tools = json!([{
+        "name": "read_alerts", "description": "Reads alerts.",
+        "inputSchema": {"properties": {"action": {"enum": ["list", "create", "delete"]}}}
+    }]);
+    let split = |values: &str| {
+        let text = format!("operations: {{read_alerts: {{split: {{by: action, values: {values}}}}}}}");
+        let overrides = overrides::parse(&Source::new("overrides.yaml", text)).unwrap();
+        let imported =
+            attempt(&with_tools(tools.clone()), &Options { overrides, ..Options::default() }).unwrap();
+        operation(&imported, "read_alerts").category
+    };
+    assert_eq!(split("{create: {}}"), Category::Execute);
+    assert_eq!(split("{create: {}, list: {}}"), Category::Execute);
+    assert_eq!(split("{create: {}, delete: {}}"), Category::Read);
 }
 
 #[test]

@@ -85,6 +85,9 @@ impl Behind {
             Some((last, catalog))
         });
         let (known, catalog) = known.unzip();
+        if let Some(known) = &known {
+            upstream.remember(known);
+        }
         let tools = Tools { compile, keep, known: Mutex::new(known) };
         (Behind { upstream, eager: target.eager, tools: Some(Arc::new(tools)) }, catalog)
     }

@@ -8,6 +8,7 @@
 //! - clients are told when the list of tools has become different, and only then.
 
 mod live;
+mod passing;
 mod report;
 mod shown;
 mod slot;
@@ -19,7 +20,7 @@ pub use slot::{Slot, State};
 pub use stats::{Count, Latency, Stats};
 
 use crate::environment::Environment;
-use crate::mcp::{Caller, Health, Service};
+use crate::mcp::{Caller, Declined, Health, Offer, Offers, Service};
 use crate::open::{self, OpenError};
 use crate::pipeline::Served;
 use crate::target::Target;
@@ -424,6 +425,19 @@ impl Service for Gateway {
 
     fn health(&self) -> Health {
         Gateway::health(self)
+    }
+
+    fn offers(&self) -> Offers {
+        self.passed_on()
+    }
+
+    fn offer(
+        &self,
+        offer: Offer,
+        params: Map<String, Value>,
+        caller: &Caller,
+    ) -> impl Future<Output = Result<Value, Declined>> + Send {
+        self.pass_on(offer, params, caller)
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {

@@ -8,7 +8,7 @@ use rmcp::service::{Peer, RequestContext, RoleServer, ServiceError};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// How far the work has come, as whoever does it says.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,6 +31,12 @@ pub enum Ability {
 }
 
 impl Ability {
+    /// What that method asks for.
+    #[must_use]
+    pub fn of(method: &str) -> Option<Ability> {
+        [Ability::Elicitation, Ability::Sampling].into_iter().find(|ability| ability.method() == method)
+    }
+
     /// The method that asks.
     #[must_use]
     pub const fn method(self) -> &'static str {
@@ -68,8 +74,17 @@ pub struct Caller {
     client: Option<Arc<Client>>,
 }
 
+/// A question that is put to a client with the answer to its request.
+pub(super) struct Question {
+    pub(super) ability: Ability,
+    pub(super) params: Value,
+    pub(super) answer: oneshot::Sender<Value>,
+}
+
 struct Client {
     peer: Peer<RoleServer>,
+    /// Where questions go in revisions in which a server cannot ask by itself.
+    mailbox: Option<mpsc::Sender<Question>>,
     news: watch::Sender<News>,
     elicitation: bool,
     sampling: bool,
@@ -84,10 +99,27 @@ impl Caller {
 
     /// The client behind a request, and where its progress is heard.
     pub(super) fn of(context: &RequestContext<RoleServer>, asks: bool) -> (Caller, watch::Receiver<News>) {
+        Caller::reached(context, asks, None)
+    }
+
+    /// The same where questions go out with the answer to the request.
+    pub(super) fn by_mail(
+        context: &RequestContext<RoleServer>,
+        mailbox: mpsc::Sender<Question>,
+    ) -> (Caller, watch::Receiver<News>) {
+        Caller::reached(context, true, Some(mailbox))
+    }
+
+    fn reached(
+        context: &RequestContext<RoleServer>,
+        asks: bool,
+        mailbox: Option<mpsc::Sender<Question>>,
+    ) -> (Caller, watch::Receiver<News>) {
         let (news, heard) = watch::channel(News::default());
         let capabilities = context.client_capabilities().filter(|_| asks).unwrap_or_default();
         let client = Client {
             peer: context.peer.clone(),
+            mailbox,
             news,
             elicitation: capabilities.elicitation.is_some(),
             sampling: capabilities.sampling.is_some(),
@@ -126,6 +158,11 @@ impl Caller {
         let Some(client) = self.client.as_ref().filter(|_| self.is_able(ability)) else {
             return Err(Refused::Unable(ability));
         };
+        if let Some(mailbox) = &client.mailbox {
+            let (answer, answered) = oneshot::channel();
+            mailbox.send(Question { ability, params, answer }).await.map_err(|_| Refused::Gone)?;
+            return answered.await.map_err(|_| Refused::Gone);
+        }
         let request = CustomRequest::new(ability.method(), Some(params));
         match client.peer.send_request(ServerRequest::CustomRequest(request)).await {
             Ok(result) => Ok(plain(result)),

@@ -1,8 +1,10 @@
-//! One handler for every revision: tools as the service has them, and nothing else.
+//! One handler for every revision: tools as the service has them, what else it offers, and nothing besides.
 
 use super::call::{Progress, with_progress, without_panic};
-use super::caller::Caller;
+use super::caller::{Caller, News};
 use super::conversation::Conversations;
+use super::offers::{self, Offer, Offers};
+use super::parked::{Call, Parked, Step};
 use super::{Limits, Service, Tool};
 use mcpaql_core::response::Reply;
 use rmcp::ErrorData;
@@ -10,11 +12,12 @@ use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult,
-    DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, ServerCapabilities,
-    ServerConfig, SubscriptionFilter, ToolAnnotations,
+    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    InitializeRequestParams, InitializeResult, InputRequiredResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ToolAnnotations,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde::Deserialize;
@@ -56,6 +59,7 @@ struct Shared<S> {
     listing: Mutex<Option<Arc<Listing>>>,
     closing: CancellationToken,
     conversations: Arc<Conversations>,
+    parked: Arc<Parked>,
 }
 
 /// The tools in the library's types, built once for each list that the service hands out.
@@ -94,8 +98,17 @@ impl<S: Service> Server<S> {
     /// A server whose standing subscriptions end when `closing` is cancelled.
     pub(crate) fn new(service: Arc<S>, limits: Limits, closing: CancellationToken) -> Self {
         let running = Semaphore::new(limits.running_calls.clamp(1, Semaphore::MAX_PERMITS));
-        let (listing, conversations) = (Mutex::new(None), Arc::default());
-        Server { shared: Arc::new(Shared { service, running, listing, closing, conversations }) }
+        let (listing, conversations, parked) = (Mutex::new(None), Arc::default(), Arc::default());
+        Server { shared: Arc::new(Shared { service, running, listing, closing, conversations, parked }) }
+    }
+
+    pub(super) fn service(&self) -> &S {
+        &self.shared.service
+    }
+
+    /// What the service offers besides tools; nothing where it panicked.
+    pub(super) fn offers(&self) -> Offers {
+        caught(|| self.shared.service.offers()).unwrap_or_default()
     }
 
     pub(super) fn conversations(&self) -> &Arc<Conversations> {
@@ -127,32 +140,83 @@ impl<S: Service> Server<S> {
 
     async fn run(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         progress: Option<ProgressToken>,
-    ) -> Option<Reply> {
+    ) -> Outcome {
         // The semaphore is never closed; were it, a call without a permit would still be answered.
         let _permit = self.shared.running.acquire().await;
-        let arguments = request.arguments.unwrap_or_default();
         self.shared.service.ready().await;
+        if let Some(state) = request.request_state.take() {
+            let parked = &self.shared.parked;
+            return match parked.resume(&state, &request.name, request.input_responses.take()) {
+                Some(call) => self.go_on(call, context, progress).await,
+                None => Outcome::Forgotten,
+            };
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let service = &self.shared.service;
+        if Call::can_ask(context) {
+            let call = Call::begin(service, &request.name, arguments, context);
+            return self.go_on(call, context, progress).await;
+        }
         // Without a handshake there is no connection that a question could go out on.
         let (caller, news) = Caller::of(context, !is_stateless(context));
-        let call = without_panic(async { self.shared.service.call(&request.name, arguments, &caller).await });
-        let Some(token) = progress else { return call.await };
-        with_progress(call, news, |Progress { done, message }| {
-            let news =
-                ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
-            async move {
-                // A client that cannot be told will not be answered either; the call itself goes on.
-                let _ = context.peer.notify_progress(news).await;
+        let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
+        Outcome::Answered(announced(call, news, context, progress.as_ref()).await)
+    }
+
+    /// Runs a call to its end, or to a question that only its client can answer.
+    async fn go_on(
+        &self,
+        mut call: Call,
+        context: &RequestContext<RoleServer>,
+        progress: Option<ProgressToken>,
+    ) -> Outcome {
+        loop {
+            let news = call.news.clone();
+            match announced(call.step(), news, context, progress.as_ref()).await {
+                Step::Done(reply) => return Outcome::Answered(reply),
+                Step::Asks(question) => match self.shared.parked.ask(call, question) {
+                    Ok(asked) => return Outcome::Asks(asked),
+                    Err(back) => call = *back,
+                },
             }
-        })
-        .await
+        }
     }
 }
 
+/// What comes of a request to call a tool.
+enum Outcome {
+    /// `None` when there is no such tool.
+    Answered(Option<Reply>),
+    /// The client has to answer something first.
+    Asks(InputRequiredResult),
+    /// The call that the client comes back to is not there any more.
+    Forgotten,
+}
+
+/// Runs `work`; where the client wants to hear of its progress, it does.
+async fn announced<T>(
+    work: impl Future<Output = T>,
+    news: watch::Receiver<News>,
+    context: &RequestContext<RoleServer>,
+    token: Option<&ProgressToken>,
+) -> T {
+    let Some(token) = token else { return work.await };
+    with_progress(work, news, |Progress { done, message }| {
+        let news =
+            ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
+        async move {
+            // A client that cannot be told will not be answered either; the call itself goes on.
+            let _ = context.peer.notify_progress(news).await;
+        }
+    })
+    .await
+}
+
 /// Whether the request is of a revision without a handshake.
-fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE)
 }
 
@@ -182,7 +246,9 @@ async fn next_change(changes: &mut Option<watch::Receiver<()>>) {
 
 impl<S: Service> ServerHandler for Server<S> {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let mut capabilities =
+            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        offers::declare(&mut capabilities, self.offers());
         let mut info = Implementation::new("mcpaql", env!("CARGO_PKG_VERSION"));
         info.title = Some("MCP-AQL".to_owned());
         let config = ServerConfig::new(capabilities).with_server_info(info);
@@ -239,10 +305,19 @@ impl<S: Service> ServerHandler for Server<S> {
         let running = self.conversations().enter(&context.extensions, &context.id);
         // Leaving the first branch drops the service's future, which is how upstream work stops.
         let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));
-        let reply = tokio::select! {
-            reply = self.run(request, &context, progress) => reply,
+        let outcome = tokio::select! {
+            outcome = self.run(request, &context, progress) => outcome,
             () = context.ct.cancelled() => return cancelled(),
             () = running.cancelled() => return cancelled(),
+        };
+        let reply = match outcome {
+            Outcome::Answered(reply) => reply,
+            Outcome::Asks(asked) => return Ok(CallToolResponse::InputRequired(asked)),
+            Outcome::Forgotten => {
+                let message =
+                    "The call that requestState belongs to has ended; call the tool again without it.";
+                return Err(ErrorData::invalid_params(message, None));
+            }
         };
         let Some(Reply { text, blocks, is_error }) = reply else {
             let message = format!("Unknown tool '{name}'. List the tools with tools/list.");
@@ -263,7 +338,8 @@ impl<S: Service> ServerHandler for Server<S> {
         // Requests whose parameters the library did not recognise arrive here as well as unknown methods.
         let method = request.method;
         let of_revision = if is_stateless(&context) { STATELESS_METHODS } else { STATEFUL_METHODS };
-        if METHODS.iter().chain(&of_revision).any(|known| *known == method) {
+        let is_known = METHODS.iter().chain(&of_revision).any(|known| *known == method);
+        if is_known || offers::is_offered(&method, self.offers()) {
             let message = format!("The params of {method} do not have the shape the protocol defines.");
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -315,24 +391,57 @@ impl<S: Service> ServerHandler for Server<S> {
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        undeclared::<ListPromptsRequestMethod, _>()
+        let list = ListPromptsResult::with_all_items(self.offered_list(Offer::Prompts, &context).await?);
+        if !is_stateless(&context) {
+            return Ok(list);
+        }
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.offered_one::<GetPromptResult>(Offer::Prompt, request, &context).await.map(Into::into)
     }
 
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        undeclared::<ListResourcesRequestMethod, _>()
+        let list = ListResourcesResult::with_all_items(self.offered_list(Offer::Resources, &context).await?);
+        if !is_stateless(&context) {
+            return Ok(list);
+        }
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        undeclared::<ListResourceTemplatesRequestMethod, _>()
+        let entries = self.offered_list(Offer::Templates, &context).await?;
+        let list = ListResourceTemplatesResult::with_all_items(entries);
+        if !is_stateless(&context) {
+            return Ok(list);
+        }
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read: ReadResourceResult = self.offered_one(Offer::Resource, request, &context).await?;
+        if !is_stateless(&context) {
+            return Ok(read.into());
+        }
+        Ok(read.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
     }
 }

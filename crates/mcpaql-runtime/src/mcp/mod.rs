@@ -19,12 +19,15 @@ mod health;
 mod http;
 mod lines;
 mod malformed;
+mod offers;
+mod parked;
 mod pending;
 
 pub use caller::{Ability, Caller, News, Refused};
 pub use health::{Health, Status};
 use mcpaql_core::response::Reply;
 pub use mcpaql_core::surface::Tool;
+pub use offers::{Declined, Offer, Offers};
 pub use pending::{Loading, Pending, Preview};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -54,6 +57,21 @@ pub trait Service: Send + Sync + 'static {
         arguments: Map<String, Value>,
         caller: &Caller,
     ) -> impl Future<Output = Option<Reply>> + Send;
+
+    /// What it offers besides tools; what is not offered is not a method.
+    fn offers(&self) -> Offers {
+        Offers::default()
+    }
+
+    /// The result of asking for something it offers, as the protocol has it. Dropping the future stops the work.
+    fn offer(
+        &self,
+        offer: Offer,
+        _params: Map<String, Value>,
+        _caller: &Caller,
+    ) -> impl Future<Output = Result<Value, Declined>> + Send {
+        std::future::ready(Err(Declined::unknown(offer)))
+    }
 
     /// Ends when [`Service::tools`] is known; the handshake does not wait for it long.
     fn listed(&self) -> impl Future<Output = ()> + Send {

@@ -1,7 +1,7 @@
 //! A service that is still loading: it can be greeted at once and answers everything else when it is there. Tools that are
 //! known from an earlier time are listed at once as well.
 
-use super::{Caller, Health, Service, Tool};
+use super::{Caller, Declined, Health, Offer, Offers, Service, Tool};
 use mcpaql_core::response::Reply;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -109,6 +109,22 @@ impl<S: Service> Service for Pending<S> {
 
     async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
         self.service()?.call(tool, arguments, caller).await
+    }
+
+    fn offers(&self) -> Offers {
+        self.service().map(|service| service.offers()).unwrap_or_default()
+    }
+
+    async fn offer(
+        &self,
+        offer: Offer,
+        params: Map<String, Value>,
+        caller: &Caller,
+    ) -> Result<Value, Declined> {
+        match self.service() {
+            Some(service) => service.offer(offer, params, caller).await,
+            None => Err(Declined::unknown(offer)),
+        }
     }
 
     async fn listed(&self) {

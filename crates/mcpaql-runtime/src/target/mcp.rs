@@ -1,14 +1,19 @@
-//! Another MCP server as a target: a tool call here is a tool call there.
+//! Another MCP server as a target: a tool call here is a tool call there, and its result is taken out of its wrapping once.
+
+mod failed;
+mod unwrapped;
 
 use super::Args;
 use crate::environment::Environment;
 use crate::mcp::Caller;
 pub use crate::upstream::SetupError;
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, UpstreamError};
 use mcpaql_core::adapter::{Auth, McpTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::response::Answer;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The tools of one server.
 #[derive(Debug)]
@@ -52,9 +57,34 @@ impl Proxy {
         let mut params = Args::new();
         params.insert("name".into(), binding.tool.as_str().into());
         params.insert("arguments".into(), arguments.into());
-        match self.upstream.ask("tools/call", &params, caller).await {
-            Ok(result) => Ok(Answer::new(result)),
+        let outcome = self.upstream.ask("tools/call", &params, caller).await;
+        let mask = || {
+            let mut mask = self.upstream.mask();
+            let sensitive = operation.params.iter().filter(|param| param.sensitive);
+            mask.add_values(sensitive.filter_map(|param| args.get(&param.name)));
+            mask
+        };
+        match outcome {
+            Ok(result) => unwrapped::answer(&self.without_credentials(result), mask),
+            Err(UpstreamError::Refused { code, message, data, .. }) => {
+                Err(failed::refused(code, &message, data, &mask()))
+            }
             Err(error) => Err(error.to_op_error()),
         }
+    }
+
+    /// The result without what was sent along to be let in, should the server echo it.
+    fn without_credentials(&self, result: Box<RawValue>) -> Box<RawValue> {
+        let mask = self.upstream.credentials();
+        if !mask.finds(result.get()) {
+            return result;
+        }
+        let masked = RawValue::from_string(mask.apply(result.get()).into_owned());
+        masked.unwrap_or_else(|_| {
+            // The secret is a bare number, so what replaces it needs quotes.
+            let mut value = serde_json::from_str::<Value>(result.get()).unwrap_or_default();
+            mask.apply_value(&mut value);
+            serde_json::value::to_raw_value(&value).unwrap_or_default()
+        })
     }
 }

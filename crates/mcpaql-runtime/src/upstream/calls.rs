@@ -255,8 +255,7 @@ impl Calls {
     }
 
     fn asked(&self, id: &RawValue, method: &str, params: Option<&RawValue>, related: Option<u64>) {
-        let ability =
-            [Ability::Elicitation, Ability::Sampling].into_iter().find(|one| one.method() == method);
+        let ability = Ability::of(method);
         let answer = match ability {
             None if method == "ping" => Ok(json!({})),
             None => Err(json!({"code": METHOD_NOT_FOUND, "message": format!("Method not found: {method}")})),

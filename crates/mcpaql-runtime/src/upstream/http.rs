@@ -9,6 +9,7 @@ use super::message::{RpcError, STATELESS};
 use super::sse::{Data, Events};
 use crate::environment::Environment;
 use crate::mcp::IdScan;
+use crate::secret::Mask;
 use crate::target::auth::Env;
 use crate::target::http::door::{self, Door, Opened, Shut};
 use bytes::Bytes;
@@ -49,6 +50,8 @@ pub(super) struct Endpoint {
     session: Mutex<Option<HeaderValue>>,
     version: OnceLock<HeaderValue>,
     greeted: Notify,
+    /// What the last request was made with.
+    mask: Mutex<Mask>,
 }
 
 impl fmt::Debug for Endpoint {
@@ -74,7 +77,7 @@ impl Endpoint {
 
     fn of(door: Arc<Door>, limit: usize, name: String) -> Endpoint {
         let (session, version, greeted) = (Mutex::new(None), OnceLock::new(), Notify::new());
-        Endpoint { door, limit, name, session, version, greeted }
+        Endpoint { door, limit, name, session, version, greeted, mask: Mutex::default() }
     }
 
     /// The same place for a new conversation.
@@ -85,6 +88,11 @@ impl Endpoint {
     /// What to call it before it has said its name.
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What must not be shown of what the server says.
+    pub(super) fn mask(&self) -> Mask {
+        self.mask.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The revision that is spoken from now on.
@@ -124,7 +132,9 @@ impl Endpoint {
                 said.into_iter().filter_map(|(key, text)| Some((key, HeaderValue::from_str(text?).ok()?))),
             );
         }
-        self.door.send(Method::POST, headers, Some(Bytes::from(line))).await
+        let opened = self.door.send(Method::POST, headers, Some(Bytes::from(line))).await?;
+        *self.mask.lock().unwrap_or_else(PoisonError::into_inner) = opened.mask.clone();
+        Ok(opened)
     }
 
     /// Sends a request and reads until its answer has come.

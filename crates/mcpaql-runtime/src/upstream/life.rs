@@ -6,6 +6,7 @@
 use super::calls::Changes;
 use super::error::UpstreamError;
 use super::session::{Link, Session};
+use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -60,11 +61,15 @@ struct Book {
     phase: Phase,
     /// In a row.
     failures: u32,
+    /// Counts starts, so that one that was given up does not pass for the next.
+    starts: u64,
+    /// The last answer to a handshake.
+    greeting: Option<Arc<Map<String, Value>>>,
 }
 
 enum Phase {
     Idle,
-    Starting { outcome: watch::Receiver<Option<Started>>, task: AbortHandle },
+    Starting { number: u64, outcome: watch::Receiver<Option<Started>>, task: AbortHandle },
     Running { session: Arc<Session>, since: Instant },
     Down { until: Instant, why: UpstreamError },
 }
@@ -79,7 +84,7 @@ fn delay(failures: u32) -> Duration {
 
 impl Life {
     pub(super) fn new(plan: Plan) -> Arc<Life> {
-        let book = Mutex::new(Book { phase: Phase::Idle, failures: 0 });
+        let book = Mutex::new(Book { phase: Phase::Idle, failures: 0, starts: 0, greeting: None });
         Arc::new(Life { plan, book, state: watch::Sender::new(State::Idle), changes: Changes::default() })
     }
 
@@ -105,6 +110,14 @@ impl Life {
             Phase::Running { session, .. } => Some(Arc::clone(session)),
             _ => None,
         }
+    }
+
+    pub(super) fn greeting(&self) -> Option<Arc<Map<String, Value>>> {
+        self.book().greeting.clone()
+    }
+
+    pub(super) fn remember(&self, greeting: &Map<String, Value>) {
+        self.book().greeting.get_or_insert_with(|| Arc::new(greeting.clone()));
     }
 
     /// A conversation: the one that is under way, or a new one.
@@ -142,27 +155,34 @@ impl Life {
 
     fn begin(self: &Arc<Self>, book: &mut Book) -> watch::Receiver<Option<Started>> {
         let (told, outcome) = watch::channel(None);
+        book.starts += 1;
+        let number = book.starts;
         self.state.send_replace(State::Starting);
         let life = Arc::clone(self);
         let task = tokio::spawn(async move {
             let Plan { link, name, limit, start_timeout } = &life.plan;
             let started = Session::start(link, name, *limit, life.changes.clone(), *start_timeout).await;
             let started = started.map(Arc::new);
-            life.started(&started);
+            life.started(&started, number);
             told.send_replace(Some(started));
         });
-        book.phase = Phase::Starting { outcome: outcome.clone(), task: task.abort_handle() };
+        book.phase = Phase::Starting { number, outcome: outcome.clone(), task: task.abort_handle() };
         outcome
     }
 
-    fn started(self: &Arc<Self>, started: &Started) {
+    fn started(self: &Arc<Self>, started: &Started, start: u64) {
         let mut book = self.book();
+        if !matches!(book.phase, Phase::Starting { number, .. } if number == start) {
+            // It was closed meanwhile; whoever still waits for it may use it, and then it ends.
+            return;
+        }
         match started {
             Ok(session) => {
                 let since = Instant::now();
                 book.phase = Phase::Running { session: Arc::clone(session), since };
+                book.greeting = Some(Arc::new(session.greeting()));
                 let (server, version) = session.about();
-                tracing::info!(%server, %version, "MCP server started");
+                tracing::debug!(%server, %version, "MCP server started");
                 self.state.send_replace(State::Running { server, version });
                 let (life, calls) = (Arc::downgrade(self), Arc::clone(session.calls()));
                 tokio::spawn(async move {

@@ -21,6 +21,7 @@ pub use life::State;
 
 use crate::environment::Environment;
 use crate::mcp::Caller;
+use crate::secret::Mask;
 use http::Endpoint;
 use life::{Life, Plan};
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
@@ -28,7 +29,7 @@ use mcpaql_core::capture::Capture;
 use message::METHOD_NOT_FOUND;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use session::{Link, Session};
+use session::Link;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -194,10 +195,25 @@ impl Upstream {
         self.handle.life.changes().offers.subscribe()
     }
 
-    /// The server's answer to the handshake, where a conversation is under way.
+    /// The server's last answer to the handshake, as far as one is known.
     #[must_use]
-    pub fn greeting(&self) -> Option<Map<String, Value>> {
-        self.handle.life.running().map(|session: Arc<Session>| session.greeting())
+    pub fn greeting(&self) -> Option<Arc<Map<String, Value>>> {
+        self.handle.life.greeting()
+    }
+
+    /// Takes what was heard at an earlier time for what the server would say, until it says it itself.
+    pub fn remember(&self, capture: &Capture) {
+        self.handle.life.remember(&capture.initialize);
+    }
+
+    /// What must not be shown of what the server says.
+    pub(crate) fn mask(&self) -> Mask {
+        self.handle.life.running().map(|session| session.mask()).unwrap_or_default()
+    }
+
+    /// What is sent along to be let in.
+    pub(crate) fn credentials(&self) -> Mask {
+        self.handle.life.running().map(|session| session.credentials()).unwrap_or_default()
     }
 
     /// Starts the server where it does not run.

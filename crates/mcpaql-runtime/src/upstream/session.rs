@@ -9,9 +9,11 @@ use super::http::Endpoint;
 use super::message::{self, METHOD_NOT_FOUND, REVISION, STATELESS, UNSUPPORTED_REVISION};
 use super::stdio::Program;
 use crate::mcp::{Ability, Caller, Refused};
+use crate::secret::Mask;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,6 +24,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a question may wait for its answer.
 const QUESTION: Duration = Duration::from_secs(600);
+/// How often a server may ask by its answer.
+const ROUNDS: usize = 10;
 /// How long the rest of an answer's stream may take, so that its connection can be used again.
 const REST: Duration = Duration::from_secs(1);
 /// How long closing a conversation may take.
@@ -41,6 +45,8 @@ pub(super) struct Session {
     calls: Arc<Calls>,
     /// Where requests are posted; without one they go to a program's input.
     endpoint: Option<Arc<Endpoint>>,
+    /// What the program was given in confidence.
+    mask: Mask,
     greeting: OnceLock<Map<String, Value>>,
     /// What each request carries in revisions without a handshake.
     meta: OnceLock<Map<String, Value>>,
@@ -65,17 +71,21 @@ impl Session {
     ) -> Result<Session, UpstreamError> {
         let (calls, outgoing) = Calls::new(server, limit, changes);
         let closing = CancellationToken::new();
-        let (endpoint, keeper) = match link {
-            Link::Program(program) => (None, program.start(&calls, outgoing, limit, closing.clone())?),
+        let (endpoint, keeper, mask) = match link {
+            Link::Program(program) => {
+                let (keeper, mask) = program.start(&calls, outgoing, limit, closing.clone())?;
+                (None, keeper, mask)
+            }
             Link::Endpoint(endpoint) => {
                 let endpoint = Arc::new(endpoint.fresh());
                 let keeper =
                     tokio::spawn(Arc::clone(&endpoint).keep(Arc::clone(&calls), outgoing, closing.clone()));
-                (Some(endpoint), keeper)
+                (Some(endpoint), keeper, Mask::default())
             }
         };
         let (greeting, meta) = (OnceLock::new(), OnceLock::new());
-        let session = Session { calls, endpoint, greeting, meta, closing, keeper: Mutex::new(Some(keeper)) };
+        let keeper = Mutex::new(Some(keeper));
+        let session = Session { calls, endpoint, mask, greeting, meta, closing, keeper };
         match timeout(patience, session.greet(patience)).await {
             Ok(greeted) => greeted?,
             Err(_) => return Err(UpstreamError::Timeout { server: server.to_owned(), after: patience }),
@@ -138,12 +148,47 @@ impl Session {
         (self.calls.server(), version.unwrap_or_default().to_owned())
     }
 
+    /// What is sent along to be let in.
+    pub(super) fn credentials(&self) -> Mask {
+        self.endpoint.as_ref().map(|endpoint| endpoint.mask()).unwrap_or_default()
+    }
+
+    /// What must not be shown of the server's errors.
+    pub(super) fn mask(&self) -> Mask {
+        match &self.endpoint {
+            Some(endpoint) => endpoint.mask(),
+            None => self.mask.clone(),
+        }
+    }
+
     pub(super) fn calls(&self) -> &Arc<Calls> {
         &self.calls
     }
 
-    /// One call. News of its progress begin its time anew, and so does an answered question.
+    /// One call. Without a handshake a server asks by its answer, and the request is sent again with what the caller says.
     pub(super) async fn ask(
+        &self,
+        method: &str,
+        params: &Map<String, Value>,
+        caller: &Caller,
+        patience: Duration,
+    ) -> Result<Box<RawValue>, Failure> {
+        let mut answer = self.ask_once(method, params, caller, patience).await?;
+        if self.meta.get().is_none() {
+            return Ok(answer);
+        }
+        for _ in 0..ROUNDS {
+            let Some(asked) = InputRequired::read(&answer) else { return Ok(answer) };
+            let mut again = params.clone();
+            again.extend(asked.answered_by(caller).await);
+            answer = self.ask_once(method, &again, caller, patience).await?;
+        }
+        let reason = "asks for more and more";
+        Err(UpstreamError::Unreadable { server: self.calls.server(), reason }.into())
+    }
+
+    /// One request and its answer. News of its progress begin its time anew, and so does an answered question.
+    async fn ask_once(
         &self,
         method: &str,
         params: &Map<String, Value>,
@@ -243,6 +288,44 @@ impl Session {
     }
 }
 
+/// A result that asks instead of answering.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InputRequired {
+    result_type: String,
+    #[serde(default)]
+    input_requests: Map<String, Value>,
+    #[serde(default)]
+    request_state: Option<Value>,
+}
+
+impl InputRequired {
+    fn read(answer: &RawValue) -> Option<InputRequired> {
+        // Cheap to see for most of what is none.
+        let asks = answer.get().contains("\"input_required\"");
+        let asked: InputRequired = asks.then(|| serde_json::from_str(answer.get()).ok()).flatten()?;
+        (asked.result_type == "input_required").then_some(asked)
+    }
+
+    /// What goes along with the request when it is sent again. A question that nobody can answer goes without.
+    async fn answered_by(self, caller: &Caller) -> Map<String, Value> {
+        let mut responses = Map::new();
+        for (key, request) in self.input_requests {
+            let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
+            let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
+            let answer = match Ability::of(method) {
+                Some(ability) => put(ability, params, caller).await.ok(),
+                None => None,
+            };
+            responses.extend(answer.map(|answer| (key, answer)));
+        }
+        let mut along = Map::new();
+        along.insert("inputResponses".into(), responses.into());
+        along.extend(self.request_state.map(|state| ("requestState".to_owned(), state)));
+        along
+    }
+}
+
 /// Puts a question to the caller; what the upstream is answered.
 async fn question(
     id: Box<RawValue>,
@@ -250,7 +333,14 @@ async fn question(
     params: Value,
     caller: &Caller,
 ) -> (Box<RawValue>, String) {
-    let outcome = match timeout(QUESTION, caller.ask(ability, params)).await {
+    let outcome = put(ability, params, caller).await;
+    let answer = message::answer(&id, outcome);
+    (id, answer)
+}
+
+/// The caller's answer, or the error that stands for it.
+async fn put(ability: Ability, params: Value, caller: &Caller) -> Result<Value, Value> {
+    match timeout(QUESTION, caller.ask(ability, params)).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(Refused::Error { code, message, data })) => {
             let mut error = json!({"code": code, "message": message});
@@ -260,9 +350,7 @@ async fn question(
             Err(error)
         }
         Ok(Err(Refused::Unable(_) | Refused::Gone)) | Err(_) => unanswered(ability),
-    };
-    let answer = message::answer(&id, outcome);
-    (id, answer)
+    }
 }
 
 fn info<'a>(greeting: &'a Map<String, Value>, key: &str) -> Option<&'a str> {

@@ -112,14 +112,15 @@ impl Program {
         Ok(Filled { argv, cwd, env, mask: hidden.into_inner() })
     }
 
-    /// Starts the program; what it says goes to `calls`, what comes out of `outgoing` to the program.
+    /// Starts the program; what it says goes to `calls`, what comes out of `outgoing` to the program. What it was given in
+    /// confidence comes back as a mask.
     pub(super) fn start(
         &self,
         calls: &Arc<Calls>,
         outgoing: mpsc::Receiver<String>,
         limit: usize,
         closing: CancellationToken,
-    ) -> Result<JoinHandle<()>, UpstreamError> {
+    ) -> Result<(JoinHandle<()>, Mask), UpstreamError> {
         let failed = |reason: String| UpstreamError::Unavailable {
             server: self.name.clone(),
             reason,
@@ -140,9 +141,10 @@ impl Program {
             tail: Arc::default(),
             closing,
         };
-        let listener = tokio::spawn(listen(stderr, Arc::clone(&keeper.tail), mask, self.name.clone()));
+        let listener =
+            tokio::spawn(listen(stderr, Arc::clone(&keeper.tail), mask.clone(), self.name.clone()));
         let reader = LineReader::new(stdout, limit.saturating_add(AROUND));
-        Ok(tokio::spawn(keeper.keep(reader, listener)))
+        Ok((tokio::spawn(keeper.keep(reader, listener)), mask))
     }
 }
 

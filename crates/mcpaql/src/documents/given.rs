@@ -200,7 +200,7 @@ fn check_description(wanted: Wanted, settings: &Settings, terms: &Terms) -> (Sou
 }
 
 /// The file of corrections, and what it says.
-pub(super) fn corrections(flags: &Importing) -> Result<(Option<Source>, Overrides)> {
+pub(crate) fn corrections(flags: &Importing) -> Result<(Option<Source>, Overrides)> {
     let Some(path) = flags.overrides.as_deref() else { return Ok((None, Overrides::default())) };
     let source = read_source(path)?;
     match overrides::parse(&source) {

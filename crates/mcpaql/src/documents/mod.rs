@@ -6,14 +6,14 @@ mod given;
 mod members;
 mod terms;
 
-pub(crate) use given::{Document, Given, Wanted};
+pub(crate) use given::{Document, Given, Wanted, corrections};
 pub(crate) use members::open_gateway;
 
 use crate::args::Importing;
 use crate::descriptions::{self, Description, Digest};
 use crate::output::{self, Hinted};
 use anyhow::{Context, Result};
-use given::{Server, corrections, tell};
+use given::{Server, tell};
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check::Checked;
 use mcpaql_core::config::{self, AdapterEntry, Config, Origin};

@@ -152,12 +152,17 @@ const IMPORT: &str = "docs/reference/import.md";
 
 #[test]
 fn every_key_of_overrides_is_described() {
-    let file = || json!({"adapter": {"name": "a"}, "operations": {"get_thing": {"name": "b", "params": {"id": {"sensitive": true}}}}});
+    let file = || {
+        json!({"adapter": {"name": "a"}, "operations": {"get_thing": {
+            "name": "b", "params": {"id": {"sensitive": true}}, "split": {"by": "kind", "values": {}}
+        }}})
+    };
     for (heading, pointer) in [
         ("## Overrides", ""),
         ("### `adapter`", "/adapter"),
         ("### `operations`", "/operations/get_thing"),
         ("### `params`", "/operations/get_thing/params/id"),
+        ("### `split`", "/operations/get_thing/split"),
     ] {
         assert_eq!(listed(IMPORT, heading), known(file(), pointer, load_overrides), "{heading}");
     }

@@ -42,7 +42,7 @@ pub(crate) use mcp::target as mcp_target;
 pub use operation::{guard_of, title_of};
 pub use origins::Origins;
 pub(crate) use secrets::redact;
-pub use secrets::without_credentials;
+pub use secrets::{is_credential_name, without_credentials};
 
 const ELEMENT_KEYS: &[&str] = &[
     "name",

@@ -153,7 +153,8 @@ pub fn without_credentials<'t>(key: &str, text: &'t str) -> Cow<'t, str> {
 }
 
 /// Whether a header or a variable of that name carries a credential.
-pub(super) fn is_credential_name(name: &str) -> bool {
+#[must_use]
+pub fn is_credential_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
     ["authorization", "proxy-authorization", "cookie"].contains(&name.as_str())
         || ["api-key", "apikey", "auth-key", "access-key", "token", "secret", "password"]

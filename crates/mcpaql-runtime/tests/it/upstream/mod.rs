@@ -1,7 +1,9 @@
 //! Upstreams as they are in the world: real processes and real connections, with everything that goes wrong there.
 
 mod faults;
+mod http;
 mod life;
+mod passing;
 mod questions;
 mod server;
 

@@ -1,18 +1,255 @@
-//! What a server asks, and who answers.
+//! What passes between a client in front and a server behind: questions, news, logs, cancellation, results.
 
-use super::{call, said, upstream};
-use serde_json::json;
+use super::{call, command, environment, said, upstream};
+use crate::fixture::{Raw, in_time, modern};
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::check;
+use mcpaql_core::error::Code;
+use mcpaql_core::response::Reply;
+use mcpaql_core::source::Source;
+use mcpaql_runtime::mcp::{Caller, Limits, Service, Tool};
+use mcpaql_runtime::open::open;
+use mcpaql_runtime::upstream::Upstream;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 #[tokio::test]
 async fn a_server_is_answered_even_where_nobody_can_be_asked() {
     let upstream = upstream("");
-    let heard = |result| said(&result);
     let asked = call(&upstream, "elicitation/create", json!({"message": "?"})).await.unwrap();
-    assert_eq!(heard(asked)["result"], json!({"action": "cancel"}));
+    assert_eq!(said(&asked)["result"], json!({"action": "cancel"}));
     let asked = call(&upstream, "sampling/createMessage", json!({})).await.unwrap();
-    assert!(heard(asked)["error"]["code"].is_i64());
+    assert!(said(&asked)["error"]["code"].is_i64());
     let asked = call(&upstream, "roots/list", json!({})).await.unwrap();
-    assert_eq!(heard(asked)["error"]["code"], -32601);
+    assert_eq!(said(&asked)["error"]["code"], -32601);
     let asked = call(&upstream, "ping", json!({})).await.unwrap();
-    assert_eq!(heard(asked)["result"], json!({}));
+    assert_eq!(said(&asked)["result"], json!({}));
+}
+
+/// Passes every call on.
+struct Through(Upstream);
+
+impl Service for Through {
+    fn tools(&self) -> Arc<[Tool]> {
+        Arc::from([])
+    }
+
+    fn instructions(&self) -> String {
+        String::new()
+    }
+
+    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
+        let result = self.0.call_tool(tool, arguments, caller).await;
+        let text = result.map_or_else(
+            |error| error.to_string(),
+            |result| result["content"][0]["text"].as_str().unwrap().to_owned(),
+        );
+        Some(Reply { text, blocks: Vec::new(), is_error: false })
+    }
+}
+
+/// A client that can be asked, past the handshake, and the server behind.
+async fn client() -> (Raw, Upstream) {
+    let upstream = upstream("");
+    let mut raw = Raw::new(&Arc::new(Through(upstream.clone())), Limits::default());
+    raw.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}, "sampling": {}},
+        "clientInfo": {"name": "raw", "version": "0"}}}))
+        .await;
+    raw.receive().await.unwrap();
+    raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    (raw, upstream)
+}
+
+fn tool_call(id: u32, tool: &str, arguments: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments, "_meta": {"progressToken": format!("p{id}")}}})
+}
+
+fn text(message: &Value) -> Value {
+    serde_json::from_str(message["result"]["content"][0]["text"].as_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn questions_reach_the_client_and_its_answers_the_server_as_they_are() {
+    let (mut raw, _upstream) = client().await;
+    for (id, method, answer) in [
+        (1, "elicitation/create", json!({"action": "accept", "content": {"a": [1]}})),
+        (
+            2,
+            "sampling/createMessage",
+            json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "t"}}),
+        ),
+    ] {
+        let params =
+            json!({"message": "Sure?", "requestedSchema": {"type": "object"}, "x-odd": {"deep": null}});
+        raw.send(&tool_call(id, method, params.clone())).await;
+        let mut question = raw.receive().await.unwrap();
+        // The way to the client has a token of its own.
+        question["params"].as_object_mut().unwrap().remove("_meta");
+        assert_eq!((&question["method"], &question["params"]), (&json!(method), &params));
+        raw.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": answer})).await;
+        let answered = raw.receive().await.unwrap();
+        assert_eq!(text(&answered)["result"], answer, "{answered}");
+    }
+    raw.send(&tool_call(3, "elicitation/create", json!({}))).await;
+    let question = raw.receive().await.unwrap();
+    let error = json!({"code": -1, "message": "The user has left"});
+    raw.send(&json!({"jsonrpc": "2.0", "id": question["id"], "error": error})).await;
+    assert_eq!(text(&raw.receive().await.unwrap())["error"], error);
+}
+
+#[tokio::test]
+async fn news_and_logs_come_before_the_answer() {
+    let (mut raw, _upstream) = client().await;
+    raw.send(&tool_call(1, "progress", json!({}))).await;
+    let mut heard = Vec::new();
+    loop {
+        let message = raw.receive().await.unwrap();
+        if message.get("id").is_some() {
+            assert_eq!(message["result"]["content"][0]["text"], "done");
+            break;
+        }
+        heard.push(message);
+    }
+    let logged = heard.iter().find(|message| message["method"] == "notifications/message").unwrap();
+    assert_eq!(logged["params"], json!({"level": "warning", "data": {"x": 1}}));
+    let news: Vec<&Value> =
+        heard.iter().filter(|message| message["method"] == "notifications/progress").collect();
+    // Only the latest news need to reach a client, and those before the end.
+    assert!(news.iter().all(|news| news["params"]["progressToken"] == "p1"), "{news:?}");
+    assert!(news.is_sorted_by_key(|news| news["params"]["progress"].as_f64().unwrap().to_bits()), "{news:?}");
+}
+
+#[tokio::test]
+async fn a_client_that_cancels_or_leaves_stops_the_work_behind() {
+    let (mut raw, upstream) = client().await;
+    let mut changed = upstream.tools_changed();
+    raw.send(&tool_call(1, "hold", json!({}))).await;
+    in_time(changed.changed()).await.unwrap();
+    raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}))
+        .await;
+    in_time(changed.changed()).await.unwrap();
+    let heard = said(&call(&upstream, "cancelled", json!({})).await.unwrap());
+    assert_eq!((heard["ids"].as_array().unwrap().len(), &heard["ids"]), (1, &heard["held"]));
+    // A question whose call is gone is answered as well, or the server would wait for ever.
+    raw.send(&tool_call(2, "elicitation/create", json!({}))).await;
+    raw.receive().await.unwrap();
+    raw.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}))
+        .await;
+    in_time(changed.changed()).await.unwrap();
+}
+
+/// A call of a revision without a handshake, by a client that can be asked, with what it brings along.
+fn modern_call(tool: &str, along: Value) -> Value {
+    let mut request = modern(json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call",
+        "params": {"name": tool, "arguments": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}}}}));
+    request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
+    for (key, value) in along.as_object().unwrap() {
+        request["params"][key] = value.clone();
+    }
+    request
+}
+
+#[tokio::test]
+async fn without_a_handshake_a_question_is_the_answer_and_the_call_goes_on_with_the_next_request() {
+    let upstream = upstream("");
+    let mut raw = Raw::new(&Arc::new(Through(upstream.clone())), Limits::default());
+    raw.send(&modern_call("elicitation/create", json!({}))).await;
+    let mut asked = raw.receive().await.unwrap()["result"].take();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let question = asked["inputRequests"]["question"].take();
+    assert_eq!(
+        (&question["method"], &question["params"]["message"]),
+        (&json!("elicitation/create"), &json!("Sure?"))
+    );
+    let state = asked["requestState"].as_str().unwrap();
+    assert!(state.len() >= 64);
+
+    let answer = json!({"action": "accept", "content": {"a": 1}});
+    let back = json!({"inputResponses": {"question": answer}, "requestState": state});
+    raw.send(&modern_call("echo", back.clone())).await;
+    assert_eq!(raw.receive().await.unwrap()["error"]["code"], -32602, "the state is of another tool");
+    raw.send(&modern_call("elicitation/create", back.clone())).await;
+    let done = raw.receive().await.unwrap();
+    assert_eq!(text(&done)["result"], answer, "{done}");
+    raw.send(&modern_call("elicitation/create", back)).await;
+    assert_eq!(raw.receive().await.unwrap()["error"]["code"], -32602, "a state works once");
+
+    raw.send(&modern_call("elicitation/create", json!({}))).await;
+    let asked = raw.receive().await.unwrap();
+    let back = json!({"requestState": asked["result"]["requestState"]});
+    raw.send(&modern_call("elicitation/create", back)).await;
+    let done = raw.receive().await.unwrap();
+    assert_eq!(text(&done)["result"], json!({"action": "cancel"}), "no answer is no consent");
+}
+
+#[tokio::test]
+async fn without_a_handshake_a_client_that_cannot_be_asked_is_not() {
+    let mut raw = Raw::new(&Arc::new(Through(upstream(""))), Limits::default());
+    let mut request = modern_call("elicitation/create", json!({}));
+    request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    raw.send(&request).await;
+    assert_eq!(text(&raw.receive().await.unwrap())["result"], json!({"action": "cancel"}));
+}
+
+#[tokio::test]
+async fn a_server_that_asks_by_its_answer_is_answered_by_the_caller() {
+    let through = Arc::new(Through(upstream("stateless")));
+    let mut raw = Raw::new(&through, Limits::default());
+    raw.send(&modern_call("asks", json!({}))).await;
+    let asked = raw.receive().await.unwrap();
+    assert_eq!(asked["result"]["inputRequests"]["question"]["params"]["message"], "Sure?", "{asked}");
+    let answer = json!({"action": "decline"});
+    let back =
+        json!({"inputResponses": {"question": answer}, "requestState": asked["result"]["requestState"]});
+    raw.send(&modern_call("asks", back)).await;
+    assert_eq!(text(&raw.receive().await.unwrap()), json!({"a": answer}));
+    let endless = json!({"result": {"resultType": "input_required", "requestState": "x"}});
+    let error = call(&through.0, "result", endless).await.unwrap_err();
+    assert!(error.to_string().contains("more and more"), "{error}");
+}
+
+fn document() -> String {
+    let target = command("");
+    json!({
+        "type": "adapter", "name": "far", "version": "1.0.0", "description": "A server far away",
+        "target": {"transport": "mcp", "command": target.command, "set_env": target.set_env},
+        "operations": {"execute": [
+            {"name": "echo_it", "tool": "echo", "fixed": {"mode": "loud"},
+                "params": {"some_name": {"type": "string", "as": "someName"}}},
+            {"name": "give", "tool": "result", "params": {"result": {"type": "object", "additionalProperties": true}}},
+            {"name": "nothing", "tool": "nonsense"},
+            {"name": "die"},
+        ]},
+    })
+    .to_string()
+}
+
+#[tokio::test]
+async fn an_operation_is_a_tool_of_the_server_behind() {
+    let checked = check::check(&Source::new("far.json", document()), &Settings::default());
+    let catalog = checked.catalog.unwrap();
+    assert!(checked.diagnostics.is_empty(), "{:?}", checked.diagnostics);
+    let served = open(catalog, "far.json", None, &environment()).await.unwrap();
+    let run = async |operation: &str, params: Value| {
+        let params = params.as_object().unwrap().clone();
+        in_time(served.call_operation(operation, params, &Caller::nobody())).await
+    };
+    let answer = run("echo_it", json!({"some_name": "x"})).await.unwrap();
+    assert_eq!(answer.data.into_value(), json!({"someName": "x", "mode": "loud"}));
+    let image = json!({"type": "image", "data": "aGk=", "mimeType": "image/png", "x-odd": 1});
+    let result = json!({"content": [{"type": "text", "text": "{\"a\": 1}"}, image]});
+    let answer = run("give", json!({"result": result})).await.unwrap();
+    assert_eq!((answer.data.into_value(), answer.blocks), (json!({"a": 1}), vec![image]));
+    let failing = json!({"content": [{"type": "text", "text": "No such thing"}], "isError": true});
+    assert_eq!(run("give", json!({"result": failing})).await.unwrap_err().code, Code::NotFoundResource);
+    assert_eq!(run("nothing", json!({})).await.unwrap_err().code, Code::NotFoundOperation);
+    let error = run("die", json!({})).await.unwrap_err();
+    assert_eq!(error.code, Code::TransportConnection);
+    assert!(
+        error.message.starts_with("The MCP server 'fixture' ended with exit status 7: out of cheese; "),
+        "{}",
+        error.message
+    );
 }

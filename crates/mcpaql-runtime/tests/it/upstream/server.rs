@@ -44,6 +44,10 @@ fn write(bytes: &[u8]) {
     out.write_all(bytes).and_then(|()| out.flush()).expect("somebody listens");
 }
 
+fn complain(text: &str) {
+    writeln!(std::io::stderr().lock(), "{text}").expect("somebody listens");
+}
+
 fn answer(id: &Value, result: Value) {
     say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
 }
@@ -68,7 +72,7 @@ impl Server {
     fn serve(&self) -> i32 {
         if self.has("dies_at_start") {
             let token = std::env::var("TOKEN").unwrap_or_default();
-            eprintln!("the database refuses {token}");
+            complain(&format!("the database refuses {token}"));
             return 3;
         }
         for line in std::io::stdin().lock().lines() {
@@ -191,7 +195,7 @@ impl Server {
                     .to_string(),
             ),
             "die" => {
-                eprintln!("out of cheese");
+                complain("out of cheese");
                 return Some(7);
             }
             "gather" => self.gather(id, arguments),
@@ -227,6 +231,13 @@ impl Server {
                 self.asking.lock().unwrap().push((question.clone(), id.clone()));
                 say(&json!({"jsonrpc": "2.0", "id": question, "method": method, "params": arguments}));
             }
+            "asks" if params["requestState"] == "s" => text(id, params["inputResponses"].to_string()),
+            "asks" => answer(
+                id,
+                json!({"resultType": "input_required", "requestState": "s", "inputRequests": {
+                "a": {"method": "elicitation/create", "params": arguments},
+                "b": {"method": "roots/list"}}}),
+            ),
             "result" => answer(id, arguments["result"].clone()),
             "error" => {
                 refuse(id, arguments["code"].as_i64().unwrap(), arguments["message"].as_str().unwrap())

@@ -1,8 +1,9 @@
-//! Descriptions of APIs: importing them as documents, and serving them as they are.
+//! Descriptions of APIs and MCP servers: importing them as documents, and serving descriptions as they are.
 
 mod corrections;
 mod import;
 mod serve;
+mod servers;
 mod sources;
 
 use crate::fixture::{Place, Ran};

@@ -1,0 +1,228 @@
+//! Resources and prompts of the servers behind a gateway, under names that lead back to them.
+//!
+//! A prompt is called `{adapter}_{prompt}`; a resource has the address `mcpaql://{adapter}/{address}`, where the server's own
+//! address, or its template, stands as it is. A server that does not answer costs its own entries alone.
+
+use super::Gateway;
+use crate::mcp::{Caller, Declined, Offer, Offers};
+use crate::target::Target;
+use crate::upstream::{Upstream, UpstreamError};
+use futures_util::future::join_all;
+use mcpaql_core::suggest::snake_case;
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a list waits for one server.
+const PATIENCE: Duration = Duration::from_secs(10);
+const SCHEME: &str = "mcpaql://";
+
+const NOT_FOUND: i32 = -32002;
+const INVALID: i32 = -32602;
+const INTERNAL: i32 = -32603;
+
+/// A server behind the gateway.
+struct Source {
+    prefix: String,
+    upstream: Upstream,
+}
+
+impl Source {
+    /// What the server has, as far as it has ever said so.
+    fn offers(&self) -> Offers {
+        let greeting = self.upstream.greeting().unwrap_or_default();
+        let has =
+            |what| greeting.get("capabilities").and_then(|all| all.get(what)).is_some_and(Value::is_object);
+        Offers { resources: has("resources"), prompts: has("prompts") }
+    }
+
+    fn has(&self, offer: Offer) -> bool {
+        match offer {
+            Offer::Resources | Offer::Templates | Offer::Resource => self.offers().resources,
+            Offer::Prompts | Offer::Prompt => self.offers().prompts,
+        }
+    }
+
+    /// The entries of a list, under their names here.
+    async fn list(&self, offer: Offer, key: &str, caller: &Caller) -> Vec<Value> {
+        let listed = timeout(PATIENCE, self.upstream.list(offer.method(), key, caller)).await;
+        let mut entries = match listed {
+            Ok(Ok(entries)) => entries,
+            Ok(Err(error)) => {
+                tracing::warn!(adapter = %self.prefix, reason = %error, method = offer.method(), "nothing is listed");
+                Vec::new()
+            }
+            Err(_) => {
+                tracing::warn!(adapter = %self.prefix, method = offer.method(), "nothing is listed in time");
+                Vec::new()
+            }
+        };
+        entries.iter_mut().for_each(|entry| self.rename(offer, entry));
+        entries
+    }
+
+    fn rename(&self, offer: Offer, entry: &mut Value) {
+        let (key, renamed): (_, fn(&str, &str) -> String) = match offer {
+            Offer::Resources | Offer::Resource => ("uri", wrapped),
+            Offer::Templates => ("uriTemplate", wrapped),
+            Offer::Prompts | Offer::Prompt => ("name", |prefix, name| format!("{prefix}_{name}")),
+        };
+        if let Some(Value::String(text)) = entry.get_mut(key) {
+            *text = renamed(&self.prefix, text);
+        }
+    }
+}
+
+fn wrapped(prefix: &str, uri: &str) -> String {
+    format!("{SCHEME}{prefix}/{uri}")
+}
+
+/// The adapter and the server's own address.
+fn unwrapped(uri: &str) -> Option<(&str, &str)> {
+    uri.strip_prefix(SCHEME)?.split_once('/')
+}
+
+impl Gateway {
+    /// The servers behind the adapters, in order.
+    fn sources(&self) -> Vec<Source> {
+        let source = |slot: &super::Slot| {
+            let served = slot.served();
+            let upstream = match served.as_ref().map(|served| served.target()) {
+                Some(Target::Mcp(proxy)) => proxy.upstream().clone(),
+                _ => slot.behind()?.upstream.clone(),
+            };
+            Some(Source { prefix: snake_case(slot.name()), upstream })
+        };
+        self.slots().iter().filter_map(|slot| source(slot)).collect()
+    }
+
+    /// What the servers behind it have besides tools.
+    pub(super) fn passed_on(&self) -> Offers {
+        let each = self.sources().into_iter().map(|source| source.offers());
+        each.fold(Offers::default(), |all, one| Offers {
+            resources: all.resources || one.resources,
+            prompts: all.prompts || one.prompts,
+        })
+    }
+
+    /// Asks the servers behind it.
+    pub(super) async fn pass_on(
+        &self,
+        offer: Offer,
+        params: Map<String, Value>,
+        caller: &Caller,
+    ) -> Result<Value, Declined> {
+        let sources: Vec<Source> = self.sources().into_iter().filter(|source| source.has(offer)).collect();
+        match offer.entries() {
+            Some(key) => Ok(list(&sources, offer, key, caller).await),
+            None if offer == Offer::Prompt => prompt(&sources, params, caller).await,
+            None => resource(&sources, params, caller).await,
+        }
+    }
+}
+
+async fn list(sources: &[Source], offer: Offer, key: &str, caller: &Caller) -> Value {
+    let lists = join_all(sources.iter().map(|source| source.list(offer, key, caller))).await;
+    let mut seen = HashSet::new();
+    // `a` with `b_c` and `a_b` with `c` would share a name; the first keeps it.
+    let mut is_new = |entry: &Value| offer != Offer::Prompts || seen.insert(entry.get("name").cloned());
+    let entries: Vec<Value> = lists.into_iter().flatten().filter(|entry| is_new(entry)).collect();
+    let mut answer = Map::new();
+    answer.insert(key.to_owned(), entries.into());
+    answer.into()
+}
+
+async fn prompt(
+    sources: &[Source],
+    mut params: Map<String, Value>,
+    caller: &Caller,
+) -> Result<Value, Declined> {
+    let name = params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let own = |source: &Source| {
+        let rest = name.strip_prefix(&source.prefix)?.strip_prefix('_')?;
+        Some(rest.to_owned())
+    };
+    let candidates: Vec<(&Source, String)> =
+        sources.iter().filter_map(|source| Some((source, own(source)?))).collect();
+    let mut chosen = candidates.first();
+    if candidates.len() > 1 {
+        for candidate in &candidates {
+            let prompts = candidate.0.list(Offer::Prompts, "prompts", caller).await;
+            if prompts.iter().any(|prompt| prompt["name"] == name.as_str()) {
+                chosen = Some(candidate);
+                break;
+            }
+        }
+    }
+    let Some((source, own)) = chosen else {
+        let message = format!("Unknown prompt '{name}'. List the prompts with prompts/list.");
+        return Err(Declined { code: INVALID, message, data: None });
+    };
+    params.insert("name".into(), own.as_str().into());
+    let answer = source.upstream.request(Offer::Prompt.method(), params.into(), caller).await;
+    answer.map_err(|error| declined(error, source))
+}
+
+async fn resource(
+    sources: &[Source],
+    mut params: Map<String, Value>,
+    caller: &Caller,
+) -> Result<Value, Declined> {
+    let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let unknown = || Declined {
+        code: NOT_FOUND,
+        message: "Unknown resource. List the resources with resources/list.".to_owned(),
+        data: Some(json!({"uri": uri})),
+    };
+    let (asked, own, wraps) = match unwrapped(&uri) {
+        Some((prefix, own)) => {
+            (sources.iter().filter(|source| source.prefix == prefix).collect::<Vec<_>>(), own, true)
+        }
+        // A tool's result may name an address of its server as the server knows it.
+        None => (sources.iter().collect(), uri.as_str(), false),
+    };
+    params.insert("uri".into(), own.into());
+    let mut refusal = None;
+    for source in asked {
+        let params = Value::Object(params.clone());
+        match source.upstream.request(Offer::Resource.method(), params, caller).await {
+            Ok(mut answer) => {
+                if let Some(Value::Array(contents)) = answer.get_mut("contents").filter(|_| wraps) {
+                    contents.iter_mut().for_each(|one| source.rename(Offer::Resource, one));
+                }
+                return Ok(answer);
+            }
+            Err(error) => refusal = Some(declined(error, source)),
+        }
+    }
+    Err(refusal.unwrap_or_else(unknown))
+}
+
+fn declined(error: UpstreamError, source: &Source) -> Declined {
+    let mask = source.upstream.mask();
+    match error {
+        UpstreamError::Refused { code, message, mut data, .. } => {
+            if let Some(data) = &mut data {
+                mask.apply_value(data);
+            }
+            let code = i32::try_from(code).unwrap_or(INTERNAL);
+            Declined { code, message: mask.apply(&message).into_owned(), data }
+        }
+        other => Declined { code: INTERNAL, message: other.to_op_error().message, data: None },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_leads_back_to_its_server_whatever_it_looks_like() {
+        for uri in ["file:///a b?x=1#y", "x", "", "demo://resource/{id}", "mcpaql://other/z", "a/b%2Fc"] {
+            assert_eq!(unwrapped(&wrapped("far", uri)), Some(("far", uri)));
+        }
+        assert_eq!(unwrapped("file:///a"), None);
+        assert_eq!(unwrapped("mcpaql://far"), None);
+    }
+}

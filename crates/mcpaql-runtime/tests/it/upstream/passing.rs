@@ -1,0 +1,132 @@
+//! Resources and prompts of servers behind a gateway, as a client in front sees them.
+
+use super::{command, environment};
+use crate::fixture::{Raw, in_time, initialize, modern};
+use mcpaql_core::adapter::McpCommand;
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::check;
+use mcpaql_core::source::Source;
+use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::mcp::{Caller, Limits};
+use mcpaql_runtime::open::open;
+use mcpaql_runtime::pipeline::Served;
+use mcpaql_runtime::target::Target;
+use mcpaql_runtime::upstream::Upstream;
+use serde_json::{Map, Value, json};
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+
+async fn adapter(name: &str) -> Served {
+    adapter_of(name, command("")).await
+}
+
+async fn adapter_of(name: &str, fixture: McpCommand) -> Served {
+    let document = json!({
+        "type": "adapter", "name": name, "version": "1.0.0", "description": "A server far away",
+        "target": {"transport": "mcp", "command": fixture.command, "set_env": fixture.set_env},
+        "operations": {"execute": [{"name": "echo"}]},
+    });
+    let checked = check::check(&Source::new("a.json", document.to_string()), &Settings::default());
+    open(checked.catalog.unwrap(), "a.json", None, &environment()).await.unwrap()
+}
+
+fn upstream(served: &Served) -> Upstream {
+    let Target::Mcp(proxy) = served.target() else { panic!("another target") };
+    proxy.upstream().clone()
+}
+
+async fn ask(raw: &mut Raw, method: &str, params: Value) -> Value {
+    raw.send(&modern(json!({"jsonrpc": "2.0", "id": 9, "method": method, "params": params}))).await;
+    raw.receive().await.unwrap()
+}
+
+async fn capabilities(gateway: &Arc<Gateway>) -> Value {
+    let mut raw = Raw::new(gateway, Limits::default());
+    raw.send(&initialize()).await;
+    raw.receive().await.unwrap()["result"]["capabilities"].take()
+}
+
+#[tokio::test]
+async fn only_what_a_server_is_known_to_have_is_declared() {
+    let served = adapter("far-away").await;
+    let upstream = upstream(&served);
+    let gateway = Arc::new(Gateway::new(vec![served]).unwrap());
+    let before = capabilities(&gateway).await;
+    assert_eq!((before.get("prompts"), before.get("resources")), (None, None));
+    let mut raw = Raw::new(&gateway, Limits::default());
+    assert_eq!(ask(&mut raw, "prompts/list", json!({})).await["error"]["code"], -32601);
+    in_time(upstream.start()).await.unwrap();
+    let after = capabilities(&gateway).await;
+    assert_eq!((&after["prompts"], &after["resources"]), (&json!({}), &json!({})));
+    upstream.close().await;
+    assert_eq!(capabilities(&gateway).await, after, "what is known stays known");
+}
+
+#[tokio::test]
+async fn prompts_and_resources_are_found_under_the_adapter_s_name() {
+    let adapters = [adapter("far-away").await, adapter("far").await];
+    for served in &adapters {
+        in_time(upstream(served).start()).await.unwrap();
+    }
+    let gateway = Arc::new(Gateway::new(adapters.into()).unwrap());
+    let mut raw = Raw::new(&gateway, Limits::default());
+
+    let listed = ask(&mut raw, "prompts/list", json!({})).await;
+    let names: Vec<&str> = listed["result"]["prompts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["far_away_greet", "far_greet"]);
+    for name in names {
+        let got = ask(&mut raw, "prompts/get", json!({"name": name, "arguments": {"who": "me"}})).await;
+        assert_eq!(got["result"]["messages"][0]["content"]["text"], r#""greet": {"who":"me"}"#, "{got}");
+    }
+    let got = ask(&mut raw, "prompts/get", json!({"name": "greet"})).await;
+    assert_eq!(got["error"]["code"], -32602, "{got}");
+
+    let listed = ask(&mut raw, "resources/list", json!({})).await;
+    let uri = &listed["result"]["resources"][1]["uri"];
+    assert_eq!(uri, "mcpaql://far/file:///notes/a b?x=1#y");
+    let read = ask(&mut raw, "resources/read", json!({"uri": uri})).await;
+    assert_eq!(read["result"]["contents"][0]["uri"], *uri, "{read}");
+    assert_eq!(read["result"]["contents"][0]["text"], "read");
+    let templates = ask(&mut raw, "resources/templates/list", json!({})).await;
+    let template = &templates["result"]["resourceTemplates"][0]["uriTemplate"];
+    assert_eq!(template, "mcpaql://far_away/file:///notes/{name}");
+    let bare = ask(&mut raw, "resources/read", json!({"uri": "file:///notes/b"})).await;
+    assert_eq!(bare["result"]["contents"][0]["uri"], "file:///notes/b", "as a tool's result names it");
+    let unknown = ask(&mut raw, "resources/read", json!({"uri": "mcpaql://nobody/x"})).await;
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    let malformed = ask(&mut raw, "resources/read", json!({"uri": 5})).await;
+    assert_eq!(malformed["error"]["code"], -32602, "{malformed}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_costs_its_own_entries_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("run");
+    std::fs::write(&script, "#!/bin/sh\nexec \"$@\"\n").unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let mut doomed = command("");
+    doomed.command.insert(0, script.to_str().unwrap().to_owned());
+    let adapters = [adapter_of("one", doomed).await, adapter("two").await];
+    let gone = upstream(&adapters[0]);
+    for served in &adapters {
+        in_time(upstream(served).start()).await.unwrap();
+    }
+    let gateway = Arc::new(Gateway::new(adapters.into()).unwrap());
+    let mut raw = Raw::new(&gateway, Limits::default());
+    let names = async |raw: &mut Raw| {
+        let listed = ask(raw, "prompts/list", json!({})).await;
+        let prompts = listed["result"]["prompts"].as_array().unwrap().clone();
+        prompts.iter().map(|prompt| prompt["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let die = async || drop(in_time(gone.call_tool("die", Map::new(), &Caller::nobody())).await.unwrap_err());
+    die().await;
+    assert_eq!(names(&mut raw).await, ["one_greet", "two_greet"], "it comes back when it is asked");
+    die().await;
+    std::fs::remove_file(&script).unwrap();
+    assert_eq!(names(&mut raw).await, ["two_greet"]);
+}

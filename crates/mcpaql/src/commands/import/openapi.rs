@@ -1,0 +1,29 @@
+//! `mcpaql import openapi`.
+
+use super::{Done, check_overwrite, tell};
+use crate::documents::Wanted;
+use crate::{Outcome, args, descriptions, output};
+use anyhow::Result;
+use mcpaql_core::diagnostic::render;
+use mcpaql_import::emit::Provenance;
+use mcpaql_import::openapi::{self, Whole};
+
+pub(crate) fn run(args: &args::ImportOpenapi) -> Result<Outcome> {
+    let description = descriptions::read(&args.source)?;
+    let source = description.name.clone();
+    let fingerprint = descriptions::fingerprint(&description.text);
+    let wanted = Wanted::new(description, &args.importing)?;
+    check_overwrite(&args.written)?;
+    let import = match wanted.open() {
+        Ok(import) => import,
+        Err((source, diagnostics)) => {
+            output::talk(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
+            return Ok(Outcome::Findings);
+        }
+    };
+    let Whole { adapter, notes } = openapi::whole(&import);
+    let provenance = Provenance { source, version: import.version, fingerprint: Some(fingerprint) };
+    let report = import.report.without_lost(&adapter);
+    tell(&Done { adapter, report, notes, provenance }, &args.written)?;
+    Ok(Outcome::Clean)
+}

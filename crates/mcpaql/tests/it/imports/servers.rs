@@ -1,0 +1,173 @@
+//! What an import of an MCP server writes, reports and refuses.
+
+use super::names;
+use crate::fixture::{BINARY, Place, Ran};
+use serde_json::{Value, json};
+
+/// The list that people are shown is the one that is tested.
+const TOOLS: &str = include_str!("../../../../../examples/tracker-tools.json");
+const TARGET: &str = "npx -y '@acme/tracker-mcp'";
+
+fn tracker() -> Place {
+    let place = Place::new();
+    place.file("tools.json", TOOLS);
+    place
+}
+
+async fn import(place: &Place, flags: &[&str]) -> Ran {
+    place.run(&[&["import", "mcp"], flags].concat()).await
+}
+
+async fn document(place: &Place, flags: &[&str]) -> String {
+    let fixed = ["--tools", "tools.json", "--target", TARGET, "-o", "tracker-adapter.md"];
+    let ran = import(place, &[&fixed, flags].concat()).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    std::fs::read_to_string(place.path().join("tracker-adapter.md")).unwrap()
+}
+
+#[tokio::test]
+async fn a_saved_list_gives_the_same_document_each_time_and_it_has_no_problems() {
+    let place = tracker();
+    let first = document(&place, &[]).await;
+    assert_eq!(document(&place, &[]).await, first, "over the document of the import before");
+    assert!(first.contains("command: [npx, \"-y\", \"@acme/tracker-mcp\"]"), "{first}");
+    let checked = place.run(&["check", "--strict", "tracker-adapter.md"]).await;
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+    let printed = import(&place, &["--tools", "tools.json", "--", "npx", "-y", "@acme/tracker-mcp"]).await;
+    assert_eq!(printed.stdout, first, "without --output the document is the data");
+    assert!(printed.stderr.starts_with("Imported 6 of 6 operations"), "{}", printed.stderr);
+}
+
+#[tokio::test]
+async fn a_running_server_is_asked_and_ended() {
+    let place = Place::new();
+    let ran =
+        import(&place, &["-o", "notes.md", "--", BINARY, "serve", "notebook", "--mode", "discrete"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let document = std::fs::read_to_string(place.path().join("notes.md")).unwrap();
+    assert!(names(&document).contains(&"notebook_create_note"), "{document}");
+    let checked = place.run(&["check", "notes.md"]).await;
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+}
+
+#[tokio::test]
+async fn a_tool_is_split_by_its_switch() {
+    let place = tracker();
+    place.file(
+        "overrides.yaml",
+        "operations:\n  issue_write:\n    split:\n      by: method\n      values:\n        \
+         create: {name: create_issue, category: CREATE, params: [title, labels]}\n        update: {name: update_issue}\n",
+    );
+    let written = document(&place, &["--overrides", "overrides.yaml"]).await;
+    assert!(written.contains("    - name: create_issue\n"), "{written}");
+    assert!(written.contains("      tool: issue_write\n      fixed: { method: create }\n"), "{written}");
+    place.file("overrides.yaml", "operations:\n  issue_write:\n    split: {by: methode}\n");
+    let ran =
+        import(&place, &["--tools", "tools.json", "--target", "x", "--overrides", "overrides.yaml"]).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(
+        ran.stderr.contains("overrides.yaml:3") && ran.stderr.contains("did you mean 'method'?"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[tokio::test]
+async fn the_bundle_holds_what_was_heard_and_decided() {
+    let place = tracker();
+    document(&place, &["--bundle", "bundle.json"]).await;
+    let text = std::fs::read_to_string(place.path().join("bundle.json")).unwrap();
+    let bundle: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(bundle["provenance"]["server"], json!({"name": "acme-tracker", "version": "2.4.0"}));
+    assert_eq!(bundle["provenance"]["reached"]["command"], json!(["npx", "-y", "@acme/tracker-mcp"]));
+    assert_eq!(bundle["capture"]["tools"].as_array().unwrap().len(), 6);
+    let get = bundle["operations"].as_array().unwrap().iter().find(|row| row["name"] == "get_issue").unwrap();
+    assert_eq!(
+        (&get["tool"], &get["category"], &get["confidence"]),
+        (&json!("getIssue"), &json!("READ"), &json!("high"))
+    );
+    document(&place, &["--bundle", "bundle.json"]).await;
+    let again = std::fs::read_to_string(place.path().join("bundle.json")).unwrap();
+    assert_eq!(again, text);
+    // What was captured can be imported again.
+    let ran = import(&place, &["--tools", "bundle.json", "--target", TARGET]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
+
+#[tokio::test]
+async fn only_names_of_variables_get_into_what_is_written() {
+    let place = tracker();
+    let flags = [
+        "import",
+        "mcp",
+        "--tools",
+        "tools.json",
+        "--target",
+        "https://tracker.example.com/mcp",
+        "--bearer-env",
+        "TRACKER_TOKEN",
+        "--header",
+        "X-Team=TRACKER_TEAM",
+        "-o",
+        "tracker.md",
+        "--bundle",
+        "bundle.json",
+    ];
+    let mut command = place.binary(&flags);
+    command.env("TRACKER_TOKEN", "hunter2").env("TRACKER_TEAM", "hunter2");
+    let ran = Ran::of(command).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    for file in ["tracker.md", "bundle.json"] {
+        let text = std::fs::read_to_string(place.path().join(file)).unwrap();
+        assert!(!text.contains("hunter2"), "{file}");
+    }
+    let document = std::fs::read_to_string(place.path().join("tracker.md")).unwrap();
+    assert!(document.contains("X-Team: ${env:TRACKER_TEAM}"), "{document}");
+    assert!(document.contains("token_env: TRACKER_TOKEN"), "{document}");
+    let checked = place.run(&["check", "--strict", "tracker.md"]).await;
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+}
+
+#[tokio::test]
+async fn mistakes_are_told_with_what_to_do() {
+    let place = tracker();
+    place.file("empty.json", "{\"tools\": []}");
+    place.file("other.json", "{\"openapi\": \"3.0.0\"}");
+    place.file("mine.md", "# Mine\n");
+    for (flags, expected) in [
+        (&[][..], "nothing says which server to import"),
+        (&["--tools", "tools.json"], "nothing says how the server of these tools is reached"),
+        (&["--tools", "missing.json", "--target", "x"], "cannot read missing.json"),
+        (&["--tools", "empty.json", "--target", "x"], "the server has no tools"),
+        (&["--tools", "other.json", "--target", "x"], "other.json holds no list of tools"),
+        (
+            &["--tools", "tools.json", "--target", "x", "-o", "mine.md"],
+            "mine.md is there and is not an imported",
+        ),
+        (
+            &["--tools", "tools.json", "--target", "x", "--bundle", "mine.md"],
+            "mine.md is there and is not a discovery",
+        ),
+        (&["--", "no-such-program"], "the program 'no-such-program' is not installed"),
+        (&["--", "true"], "ended with exit status 0"),
+        (&["--", "server", "--api-key", "hunter2"], "word 3 of the command holds a credential"),
+        (&["--url", "https://me:hunter2@x.example/mcp"], "the address holds a credential"),
+        (&["--url", "https://x.example/mcp", "--bearer-env", "hunter2!"], "--bearer-env takes the name of"),
+        (
+            &["--url", "https://x.example/mcp", "--env", "A"],
+            "--env means nothing to a server with an address",
+        ),
+        (&["--env", "A=hunter2", "--", "x"], "--env takes the name of an environment variable"),
+        (&["--bearer-env", "A", "--", "x"], "--bearer-env means nothing to a server with a command"),
+    ] {
+        let ran = import(&place, flags).await;
+        assert_eq!(ran.status, Some(2), "{flags:?} {ran:?}");
+        assert!(
+            ran.stderr.starts_with("error: ") && ran.stderr.contains(expected),
+            "{flags:?} {}",
+            ran.stderr
+        );
+        assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(place.path().join("mine.md")).unwrap(), "# Mine\n");
+}
