@@ -10,7 +10,7 @@ mod unified;
 
 use crate::adapter::Mode;
 use crate::catalog::{Catalog, Endpoint, Entry, Scope, Settings};
-use crate::operation::Param;
+use crate::operation::{INTROSPECT, Param};
 use crate::policy::Hints;
 use crate::tokens;
 use describe::{Detail, Speaker, title};
@@ -229,4 +229,31 @@ fn input_schema(entries: &[&Entry], operation_enum: bool) -> Value {
 
 fn cost(tool: &Tool) -> usize {
     tokens::estimate(&tool.to_json().to_string())
+}
+
+/// So many operations are looked at to tell what all would cost.
+const SAMPLE: usize = 48;
+
+/// Estimated tokens of the surface as it is.
+#[must_use]
+pub fn surface_cost(catalog: &Catalog) -> usize {
+    catalog.tools.iter().map(cost).sum()
+}
+
+/// Estimated tokens that a tool for each operation would cost; of many operations, a few are looked at.
+#[must_use]
+pub fn discrete_cost(catalog: &Catalog) -> usize {
+    let is_own = |entry: &&Entry| entry.operation.name != INTROSPECT;
+    let own: Vec<&Entry> = catalog.operations.iter().filter(is_own).collect();
+    let step = own.len().div_ceil(SAMPLE).max(1);
+    let looked_at: Vec<usize> = own
+        .iter()
+        .step_by(step)
+        .filter_map(|entry| operation_tool(catalog, entry, &entry.operation.params))
+        .map(|tool| cost(&tool))
+        .collect();
+    match looked_at.len() {
+        0 => 0,
+        count => looked_at.iter().sum::<usize>() * own.len() / count,
+    }
 }

@@ -1,8 +1,9 @@
 //! Fetching a description of an API: one GET, bounded in time and size, of public text.
 //!
-//! No credentials are sent, redirects are followed a little and never from https to http, and an address is shown
+//! No credentials are sent (but for [`health`], to a server of this program), redirects are followed a little and never from https to http, and an address is shown
 //! without what may stand in its query.
 
+use crate::secret::Secret;
 use futures_util::StreamExt;
 use std::time::Duration;
 use url::Url;
@@ -65,6 +66,21 @@ pub fn shown(url: &Url) -> String {
 /// # Errors
 /// When there is none, or it is too large or not text.
 pub async fn text(address: &str) -> Result<(Url, String), FetchError> {
+    read(address, None).await
+}
+
+/// What a server of this program says of itself; one that serves nothing answers too.
+///
+/// # Errors
+/// When there is no answer.
+pub async fn health(address: &str, token: Option<&Secret>) -> Result<serde_json::Value, FetchError> {
+    let address = format!("{}/healthz", address.trim_end_matches('/').trim_end_matches("/mcp"));
+    let (url, text) = read(&address, Some(token)).await?;
+    serde_json::from_str(&text).map_err(|_| FetchError::NotText { address: shown(&url) })
+}
+
+/// `asked` holds the token where another server of this program is asked.
+async fn read(address: &str, asked: Option<Option<&Secret>>) -> Result<(Url, String), FetchError> {
     let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let url = url.ok_or_else(|| FetchError::Address(address.chars().take(200).collect()))?;
     let shown = shown(&url);
@@ -72,8 +88,13 @@ pub async fn text(address: &str) -> Result<(Url, String), FetchError> {
         address: shown.clone(),
         reason: reason(error.without_url()),
     };
-    let response = client().map_err(transport)?.get(url).send().await.map_err(transport)?;
-    if !response.status().is_success() {
+    let mut request = client().map_err(transport)?.get(url);
+    if let Some(Some(token)) = asked {
+        request = request.bearer_auth(token.expose());
+    }
+    let response = request.send().await.map_err(transport)?;
+    let is_answer = asked.is_some() && response.status() == reqwest::StatusCode::SERVICE_UNAVAILABLE;
+    if !response.status().is_success() && !is_answer {
         return Err(FetchError::Status { address: shown, status: response.status().as_u16() });
     }
     let found = response.url().clone();

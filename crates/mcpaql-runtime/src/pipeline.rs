@@ -14,7 +14,7 @@ use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::request::{self, Call};
 use mcpaql_core::response::{self, Answer, Reply};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One adapter that is being served: what it can do and where its calls go.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub struct Served {
     executions: Option<Executions>,
     source: String,
     stats: Arc<Stats>,
+    /// Estimated tokens of the surface, and of a tool for each operation.
+    cost: OnceLock<(usize, usize)>,
 }
 
 impl Served {
@@ -37,6 +39,7 @@ impl Served {
             executions: None,
             source: source.into(),
             stats: Arc::default(),
+            cost: OnceLock::new(),
         }
     }
 
@@ -76,6 +79,11 @@ impl Served {
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// What its surface costs, counted once.
+    pub(crate) fn cost(&self, count: impl FnOnce() -> (usize, usize)) -> (usize, usize) {
+        *self.cost.get_or_init(count)
     }
 
     /// How its calls have gone.

@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Tools(Tools),
     /// Call one operation and print its data.
     Call(Call),
+    /// Show how running servers and their adapters fare.
+    Status(Status),
     /// Explain an error code, or list them all.
     Explain(Explain),
     /// Print the JSON Schema of adapter documents, for editors.
@@ -404,6 +406,21 @@ pub(crate) struct Call {
     /// Folder of the embedded stores; your data directory unless set.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Without --url, every server of yours that runs on this machine is shown.\n\
+    Exit status: 0 all is well, 1 something fails, 2 nobody could be asked.")]
+pub(crate) struct Status {
+    /// Ask the server on this address (such as http://127.0.0.1:8080).
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// Environment variable that holds the server's bearer token.
+    #[arg(long, value_name = "NAME", requires = "url")]
+    pub(crate) token_env: Option<String>,
+    /// As JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

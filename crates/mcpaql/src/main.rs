@@ -8,6 +8,7 @@ mod descriptions;
 mod documents;
 mod output;
 mod reload;
+mod status;
 
 use anyhow::Result;
 use clap::Parser;
@@ -62,6 +63,7 @@ fn run(args: args::Args) -> Result<Outcome> {
         args::Command::Check(command) => commands::check::run(&command),
         args::Command::Tools(command) => commands::tools::run(&command),
         args::Command::Call(command) => in_runtime(Threads::One, commands::call::run(command)),
+        args::Command::Status(command) => in_runtime(Threads::One, commands::status::run(command)),
         args::Command::Explain(command) => commands::explain::run(&command),
         args::Command::Schema => commands::schema::run(),
         args::Command::Completions { shell } => commands::completions::run(shell),

@@ -13,6 +13,7 @@ use crate::upstream::{self, Upstream};
 use mcpaql_core::adapter::{Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Catalog;
+use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -98,6 +99,12 @@ impl Behind {
 
     pub(super) fn is_live(&self) -> bool {
         self.tools.is_some()
+    }
+
+    /// The server's own list of tools, where the operations come from it.
+    pub(super) fn listed(&self) -> Option<Vec<Value>> {
+        let known = self.tools.as_ref()?.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().map(|capture| capture.tools.clone())
     }
 
     fn is_known(&self) -> bool {

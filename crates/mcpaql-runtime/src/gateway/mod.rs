@@ -9,6 +9,7 @@
 
 mod live;
 mod passing;
+mod report;
 mod shown;
 mod slot;
 mod stats;
@@ -19,7 +20,7 @@ pub use slot::{Slot, State};
 pub use stats::{Count, Latency, Stats};
 
 use crate::environment::Environment;
-use crate::mcp::{Caller, Declined, Offer, Offers, Service, Task};
+use crate::mcp::{Caller, Declined, Health, Offer, Offers, Service, Task};
 use crate::open::{self, OpenError};
 use crate::pipeline::Served;
 use crate::target::Target;
@@ -454,6 +455,10 @@ impl Service for Gateway {
             }
         }
         None
+    }
+
+    fn health(&self) -> Health {
+        Gateway::health(self)
     }
 
     fn offers(&self) -> Offers {

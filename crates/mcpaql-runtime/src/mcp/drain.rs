@@ -1,5 +1,5 @@
 //! A byte stream that ends gently: the end of input, or an order to stop, reaches the protocol only after every
-//! request that was read has been answered.
+//! request that was read has been answered, unless nobody is there any more to hear the answers.
 //!
 //! The protocol library by itself gives running handlers a few seconds after the end of input and then drops their answers.
 
@@ -28,6 +28,8 @@ struct Draining<T> {
     shutdown: CancellationToken,
     /// Ends subscriptions and announcements, which would otherwise hold up the end.
     closing: CancellationToken,
+    /// Cancelled when the client cannot be written to any more.
+    lost: CancellationToken,
     begun: bool,
     ended: bool,
 }
@@ -70,10 +72,13 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Draining<T> {
             ServerJsonRpcMessage::Error(error) => error.id.clone(),
             _ => None,
         };
-        let pending = self.pending.clone();
+        let (pending, lost) = (self.pending.clone(), self.lost.clone());
         let sending = self.inner.send(item);
         async move {
             let sent = sending.await;
+            if sent.is_err() {
+                lost.cancel();
+            }
             if let Some(id) = answered {
                 pending.send_modify(|ids| {
                     ids.remove(&id);
@@ -112,20 +117,23 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Draining<T> {
     }
 }
 
-/// Serves one client over a byte stream until its input ends or `shutdown` is cancelled.
-pub(crate) async fn serve<S: Service>(
+/// Serves one client over a byte stream until its input ends or `shutdown` is cancelled. When it cannot be answered any more,
+/// because writing fails or `left` ends, its running calls are dropped; `left` is told the end of its input.
+pub(crate) async fn serve<S: Service, L: Future<Output = ()>>(
     service: Arc<S>,
-    reader: impl AsyncRead + Send + Unpin + 'static,
-    writer: impl AsyncWrite + Send + Unpin + 'static,
+    (reader, writer): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
     limits: Limits,
     shutdown: CancellationToken,
+    left: impl FnOnce(CancellationToken) -> L,
 ) -> Result<(), ServeError> {
-    let closing = shutdown.child_token();
+    let (closing, lost) = (shutdown.child_token(), CancellationToken::new());
+    let left = left(closing.clone());
     let transport = Draining {
         inner: Lines::new(reader, writer),
         pending: Arc::new(watch::Sender::default()),
         shutdown: shutdown.clone(),
         closing: closing.clone(),
+        lost: lost.clone(),
         begun: false,
         ended: false,
     };
@@ -140,8 +148,15 @@ pub(crate) async fn serve<S: Service>(
         }
     };
     let out_of_time = async {
-        shutdown.cancelled().await;
-        tokio::time::sleep(limits.grace).await;
+        let grace = async {
+            shutdown.cancelled().await;
+            tokio::time::sleep(limits.grace).await;
+        };
+        tokio::select! {
+            () = grace => {}
+            () = lost.cancelled() => {}
+            () = left => {}
+        }
         stop.cancel();
         std::future::pending::<()>().await;
     };

@@ -15,6 +15,7 @@ mod caller;
 mod conversation;
 mod drain;
 mod handler;
+mod health;
 mod http;
 mod lines;
 mod malformed;
@@ -25,6 +26,7 @@ mod session;
 mod task;
 
 pub use caller::{Ability, Caller, News, Refused};
+pub use health::{Health, Status};
 use mcpaql_core::response::Reply;
 pub use mcpaql_core::surface::Tool;
 pub use offers::{Declined, Offer, Offers};
@@ -98,6 +100,11 @@ pub trait Service: Send + Sync + 'static {
     /// Ends when the service can be called.
     fn ready(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
+    }
+
+    /// How the service fares.
+    fn health(&self) -> Health {
+        Health::default()
     }
 
     /// Signals each time [`Service::tools`] has become different; `None` when it never does.

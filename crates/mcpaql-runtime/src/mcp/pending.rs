@@ -1,7 +1,7 @@
 //! A service that is still loading: it can be greeted at once and answers everything else when it is there. Tools that are
 //! known from an earlier time are listed at once as well.
 
-use super::{Caller, Declined, Offer, Offers, Service, Task, Tool};
+use super::{Caller, Declined, Health, Offer, Offers, Service, Task, Tool};
 use mcpaql_core::response::Reply;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -152,6 +152,10 @@ impl<S: Service> Service for Pending<S> {
         if let Some(service) = self.service() {
             service.ready().await;
         }
+    }
+
+    fn health(&self) -> Health {
+        self.service().map(|service| service.health()).unwrap_or_default()
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {

@@ -1,11 +1,11 @@
 //! Streamable HTTP: `/mcp` behind Host, Origin and bearer-token checks, `/healthz` in front of them.
 
 use super::ServeError;
-use crate::mcp::{Admission, Limits, Server, Service, http_route};
+use crate::mcp::{Admission, Limits, Server, Service, Status, http_route};
 use crate::secret::Secret;
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -114,9 +114,14 @@ pub async fn serve_http<S: Service>(
     on_bound(listener.local_addr()?);
 
     let stop = CancellationToken::new();
-    let server = Server::new(service, limits, shutdown.clone(), None);
-    let guard = from_fn_with_state(options.token.map(Arc::new), authorize);
-    let router = http_route(server, admission, stop.clone()).layer(guard).route("/healthz", get(health));
+    let server = Server::new(Arc::clone(&service), limits, shutdown.clone(), None);
+    let token = options.token.map(Arc::new);
+    let health = {
+        let token = token.clone();
+        get(move |headers: HeaderMap| std::future::ready(health(&*service, token.as_deref(), addr, &headers)))
+    };
+    let guard = from_fn_with_state(token, authorize);
+    let router = http_route(server, admission, stop.clone()).layer(guard).route("/healthz", health);
     let listener = listener.tap_io(|connection| {
         // Small answers must not wait for the peer's delayed acknowledgement; a socket that refuses is merely slower.
         let _ = connection.set_nodelay(true);
@@ -136,8 +141,32 @@ pub async fn serve_http<S: Service>(
     Ok(())
 }
 
-async fn health() -> Json<serde_json::Value> {
-    Json(serde_json::json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
+/// Everybody may know whether the server is well, and whoever may call everything how each adapter fares: those with the token, or
+/// everybody on this machine where there is none.
+fn health<S: Service>(
+    service: &S,
+    token: Option<&Secret>,
+    addr: SocketAddr,
+    headers: &HeaderMap,
+) -> (StatusCode, Json<serde_json::Value>) {
+    let may_know = match token {
+        Some(token) => bearer(headers).is_some_and(|presented| token.matches(presented)),
+        None => addr.ip().is_loopback() && is_local(headers),
+    };
+    let health = service.health();
+    let status = match health.status {
+        Status::Ok | Status::Degraded => StatusCode::OK,
+        Status::Down => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    (status, Json(health.to_json(may_know)))
+}
+
+/// Whether a request names this machine and does not come from a page in a browser, which may belong to anybody.
+fn is_local(headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name);
+    LOOPBACK.contains(&name) && !headers.contains_key(ORIGIN)
 }
 
 async fn authorize(State(token): State<Option<Arc<Secret>>>, request: Request, next: Next) -> Response {

@@ -3,6 +3,7 @@
 //! Stopping is the same everywhere: nothing new is accepted, running calls may finish within the grace period, then the
 //! rest is dropped.
 
+mod client;
 mod http;
 
 use crate::mcp::{Limits, Service};
@@ -44,7 +45,8 @@ pub enum ServeError {
     Io(#[from] std::io::Error),
 }
 
-/// Serves the client on standard input and output until its input ends or `shutdown` is cancelled.
+/// Serves the client on standard input and output until its input ends or `shutdown` is cancelled. The calls of a client that does
+/// not read any more are dropped; after a mere end of input they are finished.
 ///
 /// Pipes, which is how clients start servers, are driven without a thread in between where the platform can.
 ///
@@ -55,8 +57,8 @@ pub async fn serve_stdio<S: Service>(
     limits: Limits,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
-    let (reader, writer) = crate::mcp::stdio();
-    serve_stream(service, reader, writer, limits, shutdown).await
+    let left = client::left();
+    crate::mcp::serve_stream(service, crate::mcp::stdio(), limits, shutdown, left).await
 }
 
 /// Serves one client over a byte stream until its input ends or `shutdown` is cancelled.
@@ -72,5 +74,6 @@ pub async fn serve_stream<S: Service>(
     limits: Limits,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
-    crate::mcp::serve_stream(service, reader, writer, limits, shutdown).await
+    let stays = |_| std::future::pending();
+    crate::mcp::serve_stream(service, (reader, writer), limits, shutdown, stays).await
 }

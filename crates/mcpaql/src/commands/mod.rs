@@ -10,4 +10,5 @@ pub(crate) mod install;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod serve;
+pub(crate) mod status;
 pub(crate) mod tools;

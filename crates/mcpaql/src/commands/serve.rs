@@ -4,6 +4,7 @@ use crate::cache::Slot;
 use crate::documents::{Plan, default_data, open_gateway};
 use crate::output::Hinted;
 use crate::reload::{Files, keep_up, plan};
+use crate::status::Posted;
 use crate::{Outcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::Target;
@@ -30,7 +31,11 @@ pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
     let (gateway, origin) = open(&args, plan(&args)?, since).await?;
     let _reload = reload(&args, &gateway, &origin, &signals);
     let greeted = gateway.clone();
-    let greet = move |bound| greet(&greeted, &origin, Some(bound));
+    let mut posted = None;
+    let greet = |bound| {
+        greet(&greeted, &origin, Some(bound));
+        posted = Posted::begin(greeted.clone(), format!("http://{bound}/mcp"));
+    };
     let served = serve::serve_http(Arc::new(gateway.clone()), options, signals.shutdown, greet).await;
     gateway.close().await;
     served.map_err(with_hint)?;
@@ -57,6 +62,7 @@ async fn over_stdio(args: Arc<args::Serve>, signals: Signals) -> Result<Outcome>
         outcome = &mut loaded => {
             let (gateway, origin) = outcome?;
             let _reload = reload(&args, &gateway, &origin, &signals);
+            let _posted = Posted::begin(gateway.clone(), "standard input and output".into());
             let served = serving.await;
             gateway.close().await;
             served?;

@@ -191,6 +191,11 @@ impl Raw {
         serde_json::from_str(text.unwrap_or_else(|| panic!("{answer}"))).unwrap()
     }
 
+    /// Stops to read for good, without any other sign.
+    pub(crate) fn deafen(self) -> (Option<ChildStdin>, Server) {
+        (self.input, self.server)
+    }
+
     pub(crate) fn end_input(&mut self) {
         self.input = None;
     }

@@ -1,6 +1,6 @@
 //! One server for many adapters, seen by a client: what fails, what is edited and what runs behind others.
 
-use crate::fixture::{BINARY, Place, Ran, Raw, tools_call};
+use crate::fixture::{BINARY, Place, Ran, Raw, in_time, tools_call};
 use serde_json::{Value, json};
 
 const CHANGED: &str = "notifications/tools/list_changed";
@@ -182,4 +182,41 @@ async fn a_configuration_puts_all_adapters_behind_the_same_tools() {
     assert_eq!(call(&mut raw, "mcpaql_read", "say_b").await["data"], "say_b");
     let all = call(&mut raw, "mcpaql_read", "introspect").await;
     assert_eq!(all["data"]["adapters"][1]["name"], "second");
+}
+
+/// A document whose one operation says that it runs, and then runs for longer than any test.
+#[cfg(unix)]
+fn endless(place: &Place) -> std::path::PathBuf {
+    let mark = place.path().join("running");
+    let script = format!("echo $$ > {}; exec sleep 600", mark.display());
+    let text = adapter("slow", "wait").replace("[echo, wait]", &format!("[sh, -c, {script:?}]"));
+    place.file("slow.yaml", &text);
+    mark
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_client_that_reads_no_more_takes_its_calls_along() {
+    let place = Place::new();
+    let mark = endless(&place);
+    let mut raw = Raw::initialized(place.binary(&["serve", "slow.yaml"])).await;
+    raw.send(&tools_call(1, "slow_mcpaql", "wait", json!({}))).await;
+    let pid = in_time(async {
+        loop {
+            if let Ok(pid) = std::fs::read_to_string(&mark).unwrap_or_default().trim().parse::<i32>() {
+                return rustix::process::Pid::from_raw(pid).unwrap();
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    // Its input stays open: nothing but the unread output tells that nobody waits any more.
+    let (_input, server) = raw.deafen();
+    server.ended().await;
+    in_time(async {
+        while rustix::process::test_kill_process(pid).is_ok() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
 }

@@ -23,4 +23,5 @@ mod modes;
 mod openapi;
 mod process;
 mod settings;
+mod status;
 mod targets;

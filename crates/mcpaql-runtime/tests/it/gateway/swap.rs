@@ -176,3 +176,32 @@ async fn an_adapter_that_cannot_be_served_at_all_is_reported_beside_the_others()
     let (state, _) = gateway.slots()[0].state();
     assert_eq!(state.reason(), Some("its document has errors"));
 }
+
+#[tokio::test]
+async fn health_tells_how_each_adapter_fares_and_what_it_saves() {
+    let many: Vec<String> =
+        (0..60).map(|n| format!("{{ name: get_thing_{n}, maps_to: GET /things/{n} }}")).collect();
+    let rest = format!(
+        "target: {{ base_url: \"https://api.example.com\" }}\noperations: {{ read: [{}] }}\n",
+        many.join(", ")
+    );
+    let many = member("many", "many", compiled(&adapter("many", &rest)));
+    let gateway = Gateway::open(vec![many], nowhere()).await.unwrap();
+    call(&gateway, "many_mcpaql_read", "introspect").await.unwrap();
+    let health = gateway.health();
+    assert_eq!(health.status.as_str(), "ok");
+    let report = &health.adapters[0];
+    assert_eq!(
+        (&report["operations"], &report["tools"], &report["calls"]),
+        (&json!(60), &json!(1), &json!(1))
+    );
+    let (cost, saved) =
+        (report["surface_tokens"].as_u64().unwrap(), report["tokens_saved"].as_u64().unwrap());
+    assert!(cost > 0 && saved > cost, "{report}");
+
+    let broken = || member("b", "b", Making::Broken { reason: "no".into() });
+    gateway.replace(vec![broken(), reads("sound")]).await.unwrap();
+    assert_eq!(gateway.health().status.as_str(), "degraded");
+    gateway.replace(vec![broken()]).await.unwrap();
+    assert_eq!(gateway.health().status.as_str(), "down");
+}

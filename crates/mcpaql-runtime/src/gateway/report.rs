@@ -1,0 +1,80 @@
+//! How each adapter fares, as `/healthz` and status reports show it: no secret, and no path.
+
+use super::slot::{Slot, State};
+use super::{Gateway, Inner};
+use crate::mcp::{Health, Status};
+use crate::state::timestamp;
+use mcpaql_core::{surface, tokens};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+impl Gateway {
+    /// How the adapters fare.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.inner.health()
+    }
+}
+
+impl Inner {
+    fn health(&self) -> Health {
+        let slots = self.slots().clone();
+        let is_well = |slot: &Slot| !matches!(slot.state().0, State::Failing { .. });
+        let status = if slots.iter().all(|slot| slot.served().is_none()) {
+            Status::Down
+        } else if slots.iter().all(|slot| is_well(slot)) {
+            Status::Ok
+        } else {
+            Status::Degraded
+        };
+        Health { status, adapters: slots.iter().map(|slot| report(slot)).collect() }
+    }
+}
+
+fn report(slot: &Slot) -> Value {
+    let (state, since) = slot.state();
+    let mut report = json!({
+        "name": slot.name(),
+        "source": shown(slot.source()),
+        "state": state.as_str(),
+        "since": rfc3339(since),
+    });
+    let Some(members) = report.as_object_mut() else { return report };
+    if let Some(reason) = state.reason() {
+        members.insert("reason".into(), reason.into());
+    }
+    if let Some(served) = slot.served() {
+        let catalog = served.catalog();
+        let (surface, discrete) = served.cost(|| {
+            let listed = slot.behind().and_then(|behind| behind.listed());
+            let listed =
+                listed.map(|tools| tools.iter().map(|tool| tokens::estimate(&tool.to_string())).sum());
+            (surface::surface_cost(catalog), listed.unwrap_or_else(|| surface::discrete_cost(catalog)))
+        });
+        members.insert("operations".into(), (catalog.operations.len() - 1).into());
+        members.insert("tools".into(), catalog.tools.len().into());
+        members.insert("surface_tokens".into(), surface.into());
+        members.insert("tokens_saved".into(), discrete.saturating_sub(surface).into());
+    }
+    if let Value::Object(count) = slot.stats().count().to_json() {
+        members.extend(count);
+    }
+    report
+}
+
+/// The name of a document without the folder that it is in.
+fn shown(source: &str) -> String {
+    if source.contains("://") || source.starts_with("builtin:") || source.starts_with("mcp:") {
+        return source.to_owned();
+    }
+    Path::new(source)
+        .file_name()
+        .map_or_else(|| source.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// In UTC, to the second.
+fn rfc3339(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    timestamp(i64::try_from(since.as_secs()).unwrap_or_default())
+}

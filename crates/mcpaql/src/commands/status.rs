@@ -1,0 +1,114 @@
+//! `mcpaql status`: how running servers and their adapters fare.
+
+use crate::output::Hinted;
+use crate::{Outcome, args, output, status};
+use anyhow::Result;
+use mcpaql_runtime::fetch;
+use mcpaql_runtime::secret::Secret;
+use serde_json::Value;
+
+const COLUMNS: [&str; 9] =
+    ["ADAPTER", "STATE", "OPERATIONS", "TOOLS", "TOKENS", "SAVED", "CALLS", "ERRORS", "P50/P95 MS"];
+
+pub(crate) async fn run(args: args::Status) -> Result<Outcome> {
+    let servers = match &args.url {
+        Some(url) => vec![asked(url, args.token_env.as_deref()).await?],
+        None => status::running(),
+    };
+    if args.json {
+        let shown = match (&args.url, servers.as_slice()) {
+            (Some(_), [server]) => server.clone(),
+            _ => Value::Array(servers.clone()),
+        };
+        output::data(&serde_json::to_string_pretty(&shown)?);
+    } else {
+        let texts: Vec<String> = servers.iter().map(|server| text(server, args.url.as_deref())).collect();
+        if !texts.is_empty() {
+            output::data(&texts.join("\n\n"));
+        }
+    }
+    if servers.is_empty() {
+        output::talk("no server of yours runs on this machine");
+        return Ok(Outcome::CouldNotRun);
+    }
+    let is_well = |server: &Value| word(server, "status") == "ok";
+    Ok(if servers.iter().all(is_well) { Outcome::Clean } else { Outcome::Findings })
+}
+
+async fn asked(url: &str, token_env: Option<&str>) -> Result<Value> {
+    let token = token_env.map(|name| {
+        let token = std::env::var(name).ok().filter(|token| !token.is_empty());
+        token.map(Secret::new).ok_or_else(|| Hinted {
+            message: format!("the environment variable {name} is not set"),
+            hint: format!("export {name}=… with the server's token"),
+        })
+    });
+    Ok(fetch::health(url, token.transpose()?.as_ref()).await?)
+}
+
+fn word<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A server as a person reads it.
+fn text(server: &Value, url: Option<&str>) -> String {
+    let place = match (url, server.get("pid")) {
+        (Some(url), _) => url.to_owned(),
+        (None, pid) => {
+            format!("{} (process {})", word(server, "served"), pid.cloned().unwrap_or_default())
+        }
+    };
+    let mut lines = vec![format!("{place}: {}", word(server, "status"))];
+    let Some(adapters) = server.get("adapters").and_then(Value::as_array) else {
+        lines.push("with --token-env it says more".to_owned());
+        return lines.join("\n");
+    };
+    let rows: Vec<[String; 9]> =
+        std::iter::once(COLUMNS.map(str::to_owned)).chain(adapters.iter().map(row)).collect();
+    lines.extend(table(&rows));
+    for adapter in adapters {
+        if let Some(reason) = adapter.get("reason").and_then(Value::as_str) {
+            lines.push(format!("{}: {reason}", word(adapter, "name")));
+        }
+    }
+    // What somebody else wrote does not get to steer the terminal.
+    lines.join("\n").replace(|letter: char| letter.is_control() && letter != '\n', "")
+}
+
+fn row(adapter: &Value) -> [String; 9] {
+    let number = |key: &str| match adapter.get(key) {
+        Some(Value::Number(number)) => number.to_string(),
+        _ => "-".to_owned(),
+    };
+    let time = |key: &str| adapter.get("latency_ms").and_then(|times| times.get(key)).and_then(Value::as_f64);
+    let latency = match (time("p50"), time("p95")) {
+        (Some(p50), Some(p95)) => format!("{p50:.1}/{p95:.1}"),
+        _ => "-".to_owned(),
+    };
+    [
+        word(adapter, "name").to_owned(),
+        word(adapter, "state").to_owned(),
+        number("operations"),
+        number("tools"),
+        number("surface_tokens"),
+        number("tokens_saved"),
+        number("calls"),
+        number("errors"),
+        latency,
+    ]
+}
+
+fn table(rows: &[[String; 9]]) -> impl Iterator<Item = String> {
+    let mut widths = [0; 9];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    rows.iter().map(move |row| {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+            if column < 2 { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    })
+}

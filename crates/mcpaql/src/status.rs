@@ -1,0 +1,120 @@
+//! What runs on this machine: each server keeps a small file that says how it fares, and takes it away when it ends.
+//!
+//! A server holds a lock beside its file. The system lets go of it however the server ends, so a file whose lock is free is stale,
+//! whoever has the server's process id by now.
+
+use crate::documents::user_folder;
+use mcpaql_runtime::gateway::Gateway;
+use serde_json::{Value, json};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio_util::task::AbortOnDropHandle;
+
+/// A status is written so often at most.
+const PACE: Duration = Duration::from_secs(1);
+
+/// The status of this server, kept for as long as this is held.
+#[derive(Debug)]
+pub(crate) struct Posted {
+    path: PathBuf,
+    lock: Option<(PathBuf, File)>,
+    _keeping: AbortOnDropHandle<()>,
+}
+
+impl Posted {
+    /// Begins to keep the status of a server; `served` says how it is reached. A folder that cannot be written is no reason not to
+    /// serve.
+    pub(crate) fn begin(gateway: Gateway, served: String) -> Option<Posted> {
+        let folder = folder()?;
+        std::fs::create_dir_all(&folder).ok()?;
+        let pid = std::process::id();
+        let (path, beside) = (folder.join(format!("{pid}.json")), folder.join(format!("{pid}.lock")));
+        let lock = private(&beside).ok().filter(|file| file.try_lock().is_ok())?;
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let about = json!({"pid": pid, "started": started, "served": served});
+        let keeping = AbortOnDropHandle::new(tokio::spawn(keep(gateway, about, path.clone())));
+        Some(Posted { path, lock: Some((beside, lock)), _keeping: keeping })
+    }
+}
+
+impl Drop for Posted {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+        if let Some((path, lock)) = self.lock.take() {
+            drop(lock);
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+async fn keep(gateway: Gateway, about: Value, path: PathBuf) {
+    let mut moved = gateway.moved();
+    let mut written = String::new();
+    loop {
+        let mut status = gateway.health().to_json(true);
+        if let (Some(status), Some(about)) = (status.as_object_mut(), about.as_object()) {
+            status.extend(about.clone());
+        }
+        let now = status.to_string();
+        if now != written {
+            if let Err(error) = write(&path, &now) {
+                tracing::debug!(%error, "the status is not kept");
+            }
+            written = now;
+        }
+        tokio::time::sleep(PACE).await;
+        // Calls are no news worth waking for the moment they are made.
+        let _ = tokio::time::timeout(PACE, moved.changed()).await;
+    }
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let beside = path.with_extension("tmp");
+    private(&beside)?.write_all(text.as_bytes())?;
+    std::fs::rename(&beside, path)
+}
+
+/// A new or emptied file that only its owner may read.
+fn private(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// The servers of this user that run on this machine, by age; what others have left behind is swept away.
+pub(crate) fn running() -> Vec<Value> {
+    let Some(entries) = folder().and_then(|folder| std::fs::read_dir(folder).ok()) else { return Vec::new() };
+    let mut found: Vec<Value> = entries.flatten().filter_map(|entry| read(&entry.path())).collect();
+    found.sort_by_key(|status| status.get("started").and_then(Value::as_u64));
+    found
+}
+
+fn read(path: &Path) -> Option<Value> {
+    if path.extension()? != "json" {
+        return None;
+    }
+    let beside = path.with_extension("lock");
+    let is_stale = match File::open(&beside) {
+        Ok(lock) => lock.try_lock_shared().is_ok(),
+        Err(_) => true,
+    };
+    if is_stale {
+        let _ = std::fs::remove_file(path);
+        let _ = std::fs::remove_file(beside);
+        return None;
+    }
+    let mut text = String::new();
+    File::open(path).ok()?.take(16 << 20).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// `$XDG_RUNTIME_DIR/mcpaql`, else a folder in the user's cache directory.
+fn folder() -> Option<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
+    let runtime = runtime.map(|folder| PathBuf::from(folder).join("mcpaql"));
+    runtime.or_else(|| Some(user_folder("XDG_CACHE_HOME", ".cache", "Library/Caches")?.join("run")))
+}

@@ -1,0 +1,104 @@
+//! How running servers fare: asked over HTTP, and found on this machine.
+
+use crate::fixture::{Place, Ran, Raw, Server, crypto, in_time, tools_call};
+use serde_json::{Value, json};
+
+const SOUND: &str = "name: sound\ntype: adapter\nversion: \"1.0.0\"\ndescription: A demo\nmode: single\n\
+    target: { transport: native, protocol: command }\n\
+    operations: { read: [{ name: get_thing, command: [echo, thing] }, { name: get_other, command: [echo, other] }] }\n";
+
+fn two(place: &Place) {
+    place.file("mcpaql.yaml", "adapters: [sound.yaml, lame.yaml]\n");
+    place.file("sound.yaml", SOUND);
+    let lame = SOUND.replace("sound", "lame").replace("command }", "command, cwd: \"${env:WHERE_TO}\" }");
+    place.file("lame.yaml", &lame);
+}
+
+/// Waits for the status that a server keeps: it is written at most once a second.
+async fn until(place: &Place, is_there: impl Fn(&Value) -> bool) -> Value {
+    in_time(async {
+        loop {
+            let ran = place.run(&["status", "--json"]).await;
+            let servers = ran.json();
+            if is_there(&servers) {
+                return servers;
+            }
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_on_standard_streams_is_found_and_gone_when_it_ends() {
+    let place = Place::new();
+    two(&place);
+    let ran = place.run(&["status"]).await;
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+
+    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    raw.send(&tools_call(1, "sound_mcpaql", "get_thing", json!({}))).await;
+    assert_eq!(raw.envelope().await["success"], true);
+    raw.send(&tools_call(2, "lame_mcpaql", "get_thing", json!({}))).await;
+    assert_eq!(raw.envelope().await["success"], false);
+    let servers = until(&place, |servers| servers[0]["adapters"][1]["errors"] == 1).await;
+    let [sound, lame] = [0, 1].map(|index| &servers[0]["adapters"][index]);
+    assert_eq!(servers[0]["status"], "degraded");
+    assert_eq!(
+        (&sound["state"], &sound["calls"], &sound["operations"]),
+        (&json!("ready"), &json!(1), &json!(2))
+    );
+    assert!(sound["latency_ms"]["p95"].as_f64().unwrap() > 0.0, "{sound}");
+    assert!(sound["surface_tokens"].as_u64().unwrap() > 0, "{sound}");
+    assert_eq!((&lame["state"], &lame["last_error"]), (&json!("failing"), &json!("INTERNAL_ERROR")));
+    assert!(lame["reason"].as_str().unwrap().contains("WHERE_TO"), "{lame}");
+    assert!(!servers.to_string().contains(place.path().to_str().unwrap()), "no path is shown: {servers}");
+
+    let ran = place.run(&["status"]).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("ADAPTER") && ran.stdout.contains("lame: "), "{}", ran.stdout);
+
+    raw.end_input();
+    assert_eq!(raw.receive().await, None);
+    raw.server.ended().await;
+    assert_eq!(place.run(&["status"]).await.status, Some(2));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_a_killed_server_left_behind_is_swept_away() {
+    let place = Place::new();
+    let raw = Raw::initialized(place.binary(&["serve"])).await;
+    until(&place, |servers| servers[0]["status"] == "ok").await;
+    assert_eq!(place.run(&["status"]).await.status, Some(0));
+    raw.server.signal(rustix::process::Signal::KILL);
+    raw.server.ended().await;
+    let ran = place.run(&["status", "--json"]).await;
+    assert_eq!((ran.status, ran.json()), (Some(2), json!([])), "{ran:?}");
+}
+
+#[tokio::test]
+async fn over_http_only_the_token_shows_more_than_the_word() {
+    crypto();
+    let place = Place::new();
+    two(&place);
+    let mut command = place.binary(&["serve", "--http", "127.0.0.1:0", "--token-env", "TOKEN"]);
+    command.env("TOKEN", "hunter2");
+    let mut server = Server::start(command);
+    let url = format!("http://{}", server.address().await);
+    let status = async |args: &[&str]| {
+        let mut command = place.binary(&[&["status", "--url", &url, "--json"], args].concat());
+        command.env("TOKEN", "hunter2").env("WRONG", "hunter3");
+        Ran::of(command).await
+    };
+    for args in [&[][..], &["--token-env", "WRONG"]] {
+        let ran = status(args).await;
+        let shown = ran.json();
+        let keys: Vec<&str> = shown.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!((ran.status, keys), (Some(1), vec!["status", "version"]), "{shown}");
+    }
+    let ran = status(&["--token-env", "TOKEN"]).await;
+    assert_eq!(ran.json()["adapters"][0]["name"], "sound", "{ran:?}");
+    assert_eq!(status(&["--token-env", "UNSET"]).await.status, Some(2));
+    drop(server);
+    assert_eq!(place.run(&["status", "--url", "http://127.0.0.1:1"]).await.status, Some(2));
+}
