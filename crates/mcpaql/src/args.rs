@@ -369,7 +369,7 @@ fn parse_style(text: &str) -> Result<Style, String> {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Without documents, mcpaql.yaml of this folder is shown; without that, the notebook.")]
 pub(crate) struct Tools {
-    /// Adapter documents, or the name of a built-in one.
+    /// Adapter documents, or the name of an adapter of mcpaql.yaml or of a built-in one.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
     /// The exact result of tools/list.

@@ -53,7 +53,10 @@ async fn keep(gateway: Gateway, about: Value, path: PathBuf) {
     let mut moved = gateway.moved();
     let mut written = String::new();
     loop {
-        let mut status = gateway.health().to_json(true);
+        // What operations would cost is counted the first time, which calls need not wait for.
+        let asked = gateway.clone();
+        let Ok(health) = tokio::task::spawn_blocking(move || asked.health()).await else { return };
+        let mut status = health.to_json(true);
         if let (Some(status), Some(about)) = (status.as_object_mut(), about.as_object()) {
             status.extend(about.clone());
         }

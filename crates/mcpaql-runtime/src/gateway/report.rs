@@ -55,7 +55,8 @@ fn report(slot: &Slot) -> Value {
         members.insert("operations".into(), (catalog.operations.len() - 1).into());
         members.insert("tools".into(), catalog.tools.len().into());
         members.insert("surface_tokens".into(), surface.into());
-        members.insert("tokens_saved".into(), discrete.saturating_sub(surface).into());
+        let signed = |tokens: usize| i64::try_from(tokens).unwrap_or(i64::MAX);
+        members.insert("tokens_saved".into(), (signed(discrete) - signed(surface)).into());
     }
     if let Value::Object(count) = slot.stats().count().to_json() {
         members.extend(count);

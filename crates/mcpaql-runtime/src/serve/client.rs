@@ -1,9 +1,9 @@
 //! Whether the client that started this program is still there to hear answers.
 
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-const SECOND: Duration = Duration::from_secs(1);
+#[cfg(unix)]
+const SECOND: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Ends when nobody reads standard output any more, or when the process that started this one is gone after the end of input. A
 /// launcher that ends while its client still speaks takes nothing along.

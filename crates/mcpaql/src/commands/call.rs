@@ -5,7 +5,7 @@ use crate::output::Hinted;
 use crate::{Outcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::ErrorPolicy;
-use mcpaql_core::catalog::Catalog;
+use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::error::Remedy;
 use mcpaql_core::response;
 use mcpaql_runtime::mcp::Caller;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use std::io::Read;
 
 pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
-    let plan = Plan::one(&args.document)?;
+    let plan = Plan::one(&args.document, &Settings::default())?;
     let gateway = open_gateway(plan, args.data.clone(), true).await?;
     let shown = gateway.shown();
     let served = shown.adapters().first().context("the document holds no adapter")?;

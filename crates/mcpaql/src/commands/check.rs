@@ -33,6 +33,8 @@ pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
                 let operations = counted(catalog.operations.len() - 1, "operation");
                 let tools = counted(catalog.tools.len(), "tool");
                 output::data(&format!("{}: {operations}, {tools}", source.name));
+            } else if source.name.starts_with("mcp:") {
+                output::data(&format!("{}: an MCP server, which is not started for this", source.name));
             }
         }
         output::data(&summary(errors, warnings));

@@ -3,12 +3,13 @@
 use crate::documents::Plan;
 use crate::{Outcome, args, output};
 use anyhow::{Context, Result};
+use mcpaql_core::catalog::Settings;
 use mcpaql_core::introspect;
 use mcpaql_core::request;
 use serde_json::{Map, Value, json};
 
 pub(crate) fn run(args: &args::Search) -> Result<Outcome> {
-    let plan = Plan::one(&args.document)?;
+    let plan = Plan::one(&args.document, &Settings::default())?;
     let (_, catalog) = plan.catalogs()?.pop().context("the document holds no adapter")?;
     let mut params = Map::new();
     params.insert("search".into(), args.text.join(" ").into());

@@ -10,7 +10,12 @@ use mcpaql_runtime::gateway::check_names;
 use serde_json::{Value, json};
 
 pub(crate) fn run(args: &args::Tools) -> Result<Outcome> {
-    let catalogs = Plan::new(&args.documents, None, &args.surface.settings())?.catalogs()?;
+    let settings = args.surface.settings();
+    let plan = match args.documents.as_slice() {
+        [one] => Plan::one(one, &settings)?,
+        documents => Plan::new(documents, None, &settings)?,
+    };
+    let catalogs = plan.catalogs()?;
     check_names(catalogs.iter().map(|(source, catalog)| (catalog, source.as_str())))?;
     let (together, alone): (Vec<&Catalog>, Vec<&Catalog>) =
         catalogs.iter().map(|(_, catalog)| catalog).partition(|catalog| catalog.sharing.is_some());

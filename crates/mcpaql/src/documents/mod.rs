@@ -88,13 +88,12 @@ impl Plan {
     }
 
     /// One adapter by a document, an address or its name in the configuration, else a built-in one.
-    pub(crate) fn one(name: &str) -> Result<Plan> {
+    pub(crate) fn one(name: &str, settings: &Settings) -> Result<Plan> {
         let path = Path::new(CONFIG);
-        let settings = Settings::default();
         if Path::new(name).exists() || descriptions::is_address(name) || !path.exists() {
-            return Plan::new(&[name.to_owned()], None, &settings);
+            return Plan::new(&[name.to_owned()], None, settings);
         }
-        let read = || Plan::new(&[], Some(path), &settings);
+        let read = || Plan::new(&[], Some(path), settings);
         let is_meant = |own: &str| snake_case(own) == snake_case(name);
         let index = read()?.documents.into_iter().position(|document| match &document.given {
             Given::Mcp(server) => is_meant(&server.name),
@@ -105,7 +104,7 @@ impl Plan {
                 let Plan { mut documents, data, .. } = read()?;
                 Ok(Plan { data, ..Plan::of(vec![documents.swap_remove(index)]) })
             }
-            None => Plan::new(&[name.to_owned()], None, &settings),
+            None => Plan::new(&[name.to_owned()], None, settings),
         }
     }
 
@@ -129,7 +128,9 @@ impl Plan {
     }
 
     fn add(&mut self, name: &str, given: Result<Given>, settings: &Settings, terms: Terms) {
-        if !descriptions::is_address(name) && Path::new(name).extension().is_some() {
+        // One that is not there may come.
+        let path = Path::new(name);
+        if !descriptions::is_address(name) && (path.exists() || path.extension().is_some()) {
             self.files.push(PathBuf::from(name));
         }
         match given {

@@ -111,3 +111,59 @@ impl Library for Reauthed {
         self.library.type_named(name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcpaql_core::catalog::Settings;
+    use mcpaql_core::check;
+    use mcpaql_core::source::Source;
+
+    const DOCUMENT: &str = "name: things
+type: adapter
+version: \"1.0.0\"
+description: Things
+target: { base_url: \"https://api.example.com\" }
+auth: { type: bearer, token_env: THEIRS }
+operations:
+  read:
+    - { name: get_plain, maps_to: GET /plain }
+    - { name: get_other, maps_to: GET /other, auth: { type: bearer, token_env: OTHERS } }
+    - { name: get_open, maps_to: GET /open, auth: { type: none } }
+";
+
+    #[test]
+    fn credentials_of_an_entry_take_the_place_of_all_others() {
+        let mine = Auth::Bearer {
+            token_env: "MINE".into(),
+            header: "Authorization".into(),
+            prefix: "Bearer ".into(),
+        };
+        let terms = Terms { auth: Some(mine.clone()), ..Terms::default() };
+        let source = Source::new("things.yaml", DOCUMENT);
+        let checked =
+            check::check_with(&source, &Settings::default(), |adapter| terms.apply_to_document(adapter));
+        let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+        assert_eq!(catalog.adapter.auth, mine);
+        let own = |name: &str| match &catalog.get(name).unwrap().operation.binding {
+            Binding::Http(binding) => binding.auth.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((own("get_plain"), own("get_other")), (None, None));
+        assert_eq!(own("get_open"), Some(Auth::None), "what needs no credentials gets none");
+    }
+
+    #[test]
+    fn limits_of_an_entry_reach_the_target() {
+        let limits = CallLimits { timeout_ms: Some(5000), max_response_bytes: Some(77) };
+        let terms = Terms { limits, ..Terms::default() };
+        let source = Source::new("things.yaml", DOCUMENT);
+        let checked =
+            check::check_with(&source, &Settings::default(), |adapter| terms.apply_to_document(adapter));
+        let mut catalog = checked.catalog.unwrap();
+        terms.finish(&mut catalog);
+        let mcpaql_core::adapter::Target::Http(target) = &catalog.adapter.target else { panic!() };
+        assert_eq!((target.timeout_ms, target.max_response_bytes), (5000, 77));
+        assert_eq!(catalog.limits.response_bytes, 77);
+    }
+}

@@ -167,8 +167,11 @@ async fn configured_adapters_are_called_and_searched_by_name() {
     assert!(ran.stdout.contains("things_get_thing()"), "{ran:?}");
     let ran = place.run(&["tools"]).await;
     assert!(ran.stdout.contains("inner_mcpaql") && ran.stdout.contains("renamed_get_thing"), "{ran:?}");
+    let ran = place.run(&["tools", "renamed"]).await;
+    assert!(ran.stdout.contains("renamed_get_thing") && !ran.stdout.contains("inner"), "{ran:?}");
     let ran = place.run(&["check"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("mcp:inner: an MCP server"), "{ran:?}");
 }
 
 #[tokio::test]
@@ -219,4 +222,32 @@ async fn a_client_that_reads_no_more_takes_its_calls_along() {
         }
     })
     .await;
+}
+
+#[tokio::test]
+async fn an_entry_decides_over_the_adapter() {
+    let place = Place::new();
+    let text =
+        adapter("things", "get_thing").replace("[{", "[{ name: get_other, command: [echo, other] }, {");
+    place.file("things.yaml", &text);
+    let entry = "document: things.yaml, name: mine, exclude: [get_other], limits: {timeout: 5, max_response_bytes: 300}";
+    place.file("mcpaql.yaml", &format!("adapters: [{{{entry}}}]\n"));
+    let ran = place.run(&["tools", "--json"]).await;
+    let tool = &ran.json()["tools"][0];
+    assert_eq!((&tool["name"], &tool["title"]), (&json!("mine_mcpaql"), &json!("Mine")));
+    assert!(!tool["description"].as_str().unwrap().contains("get_other"), "{tool}");
+    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    let large = call(&mut raw, "mine_mcpaql", "introspect").await;
+    assert_eq!(large["error"]["code"], "VALIDATION_PAYLOAD_TOO_LARGE", "{large}");
+
+    place.file("mcpaql.yaml", "adapters: [{document: things.yaml, name: Not A Name, limits: {time: 5}}]\n");
+    let ran = place.run(&["check"]).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("not-a-name") && ran.stdout.contains("timeout"), "{}", ran.stdout);
+    place.file(
+        "mcpaql.yaml",
+        "adapters: [{mcp: {command: [npx, server-git]}}, {mcp: {command: [uvx, mcp-server-git]}}]\n",
+    );
+    let ran = place.run(&["check"]).await;
+    assert!(ran.stdout.contains("Two MCP servers would be called 'git'"), "{}", ran.stdout);
 }
