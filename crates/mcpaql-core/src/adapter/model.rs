@@ -46,6 +46,33 @@ pub struct Adapter {
     pub tags: Vec<String>,
 }
 
+impl Adapter {
+    /// An adapter that says nothing but what it is called and where its calls go.
+    #[must_use]
+    pub fn new(name: impl Into<String>, target: Target) -> Adapter {
+        Adapter {
+            name: name.into(),
+            display_name: String::new(),
+            version: String::new(),
+            description: String::new(),
+            tool_names: ToolNames::default(),
+            mode: None,
+            profile: None,
+            policy: None,
+            hints: HintOverrides::default(),
+            endpoint_hints: IndexMap::new(),
+            types: IndexMap::new(),
+            operations: Vec::new(),
+            target,
+            targets: IndexMap::new(),
+            default_target: None,
+            auth: Auth::None,
+            errors: ErrorPolicy::default(),
+            tags: Vec::new(),
+        }
+    }
+}
+
 /// How tools are named.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolNames {

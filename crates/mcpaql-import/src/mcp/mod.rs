@@ -20,9 +20,7 @@ use crate::openapi::details::Note;
 use crate::report::{Judged, Notes, Origin, Report};
 use crate::select::Selection;
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{
-    Adapter, Auth, ErrorPolicy, McpLink, McpTarget, Target, ToolNames, guard_of, title_of,
-};
+use mcpaql_core::adapter::{Adapter, Auth, McpLink, McpTarget, Target, guard_of, title_of};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::classify::{self, Decision, Evidence, Reason, classify};
 use mcpaql_core::diagnostic::Diagnostic;
@@ -350,24 +348,11 @@ fn adapter(
         }
     }
     let adapter = Adapter {
-        name: identity.name,
         display_name: identity.display_name,
         version: identity.version,
         description: identity.description,
-        tool_names: ToolNames::default(),
-        mode: None,
-        profile: None,
-        policy: None,
-        hints: HintOverrides::default(),
-        endpoint_hints: IndexMap::new(),
-        targets: IndexMap::new(),
-        default_target: None,
-        types: IndexMap::new(),
-        operations: Vec::new(),
-        target: Target::Mcp(target),
         auth,
-        errors: ErrorPolicy::default(),
-        tags: Vec::new(),
+        ..Adapter::new(identity.name, Target::Mcp(target))
     };
     Ok((adapter, identity.said_version))
 }

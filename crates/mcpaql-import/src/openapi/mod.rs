@@ -43,14 +43,13 @@ use crate::select::Selection;
 use heads::{Draft, Home};
 use indexmap::IndexMap;
 use library::{Entry, Setting};
-use mcpaql_core::adapter::{Adapter, ErrorPolicy, HttpTarget, Target, ToolNames};
+use mcpaql_core::adapter::{Adapter, HttpTarget, Target};
 use mcpaql_core::classify::{Decision, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
 use mcpaql_core::operation::{Binding, BodyForm, Category};
 use mcpaql_core::overrides::Overrides;
-use mcpaql_core::policy::HintOverrides;
 use refs::Documents;
 use security::{Asked, Security};
 use servers::Site;
@@ -277,34 +276,23 @@ fn adapter(
     operations: Vec<mcpaql_core::operation::Operation>,
 ) -> Adapter {
     let allow_http = setting.base_url.starts_with("http://") && !servers::is_loopback(&setting.base_url);
+    let target = HttpTarget {
+        base_url: setting.base_url.clone(),
+        headers: IndexMap::new(),
+        serialization: BodyForm::Json,
+        allow_http,
+        connect_timeout_ms: 10_000,
+        timeout_ms: 60_000,
+        retries: 2,
+        max_response_bytes: 10 << 20,
+    };
     Adapter {
-        name: identity.name,
         display_name: identity.display_name,
         version: identity.version,
         description: identity.description,
-        tool_names: ToolNames::default(),
-        mode: None,
-        profile: None,
-        policy: None,
-        hints: HintOverrides::default(),
-        endpoint_hints: IndexMap::new(),
-        targets: IndexMap::new(),
-        default_target: None,
-        types: IndexMap::new(),
         operations,
-        target: Target::Http(HttpTarget {
-            base_url: setting.base_url.clone(),
-            headers: IndexMap::new(),
-            serialization: BodyForm::Json,
-            allow_http,
-            connect_timeout_ms: 10_000,
-            timeout_ms: 60_000,
-            retries: 2,
-            max_response_bytes: 10 << 20,
-        }),
         auth: setting.auth.clone(),
-        errors: ErrorPolicy::default(),
-        tags: Vec::new(),
+        ..Adapter::new(identity.name, Target::Http(target))
     }
 }
 
