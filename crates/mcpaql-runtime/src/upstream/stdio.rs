@@ -312,7 +312,7 @@ mod tests {
     fn what_a_variable_holds_is_masked_unless_everybody_has_it() {
         let environment: Environment = Arc::new(|name| match name {
             "TOKEN" => Some("s3cret-token".to_owned()),
-            "HOME" => Some("/home/somebody".to_owned()),
+            "HOME" => Some("/home/me".to_owned()),
             _ => None,
         });
         let command = McpCommand {
@@ -322,10 +322,10 @@ mod tests {
             set_env: [("KEY".to_owned(), "Bearer ${env:TOKEN}".to_owned())].into_iter().collect(),
         };
         let filled = Program::new(&command, &environment).unwrap().fill().unwrap();
-        assert_eq!(filled.argv, ["x", "/home/somebody/a"]);
+        assert_eq!(filled.argv, ["x", "/home/me/a"]);
         let names: Vec<&str> = filled.env.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["HOME", "KEY"]);
-        assert_eq!(filled.mask.apply("s3cret-token in /home/somebody"), "[redacted] in /home/somebody");
+        assert_eq!(filled.mask.apply("s3cret-token in /home/me"), "[redacted] in /home/me");
 
         let command = McpCommand { command: vec!["${env:MISSING}".to_owned()], ..command };
         let missing = Program::new(&command, &environment).unwrap().fill().err().unwrap();
