@@ -13,10 +13,14 @@
 //!   - builtin: notebook
 //! ```
 
-use crate::adapter::{Auth, ErrorPolicy, McpTarget, Mode, Target, adapter_name, mcp_target, read_auth};
+use crate::adapter::{
+    Auth, ErrorPolicy, McpTarget, Mode, Target, adapter_name, default_target, load_targets, mcp_target,
+    read_auth,
+};
 use crate::catalog::Settings;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, capital};
 use crate::error::Code;
+use crate::naming::{self, NameProblem};
 use crate::reader::{Object, Reader, child};
 use crate::unified::Sharing;
 use serde_json::{Map, Value};
@@ -188,6 +192,12 @@ fn entry(reader: &mut Reader, item: &Value, pointer: String) -> Option<AdapterEn
         "openapi" => Origin::Openapi(reader.string(&object, key)?),
         _ => Origin::Document(reader.string(&object, key)?),
     };
+    if let Origin::Mcp(server) = &origin {
+        // What kind the others are is known here already; what is wrong with them need not wait for the server.
+        let base = Target::Mcp((**server).clone());
+        let targets = load_targets(reader, &object, &base, &Auth::None);
+        default_target(reader, &object, &targets);
+    }
     Some(AdapterEntry {
         name: reader.string(&object, "name").and_then(|name| adapter_name(reader, &object, &name)),
         include: reader.strings(&object, "include"),
@@ -218,7 +228,7 @@ fn settings(reader: &mut Reader, object: &Object<'_>) -> Settings {
         sharing: None,
         profile: reader.string(object, "profile"),
         pattern: reader.string(object, "pattern"),
-        prefix: reader.string(object, "prefix"),
+        prefix: prefix(reader, object),
         policy: reader.string(object, "policy"),
         operation_enum: reader.boolean(object, "operation_enum"),
         errors: reader.choice(object, "errors", ErrorPolicy::WORDS, ErrorPolicy::parse),
@@ -232,4 +242,15 @@ fn targets(object: &Object<'_>) -> Option<Map<String, Value>> {
     object.get("targets")?;
     let given = ["targets", "default_target"].iter();
     Some(given.filter_map(|key| Some(((*key).to_owned(), object.get(key)?.clone()))).collect())
+}
+
+fn prefix(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+    let prefix = reader.string(object, "prefix")?;
+    if let Err(NameProblem(problem)) = naming::check_prefix(&prefix) {
+        reader.push(
+            Diagnostic::error(Code::SchemaInvalidName, object.at("prefix"), capital(&problem)).found(prefix),
+        );
+        return None;
+    }
+    Some(prefix)
 }

@@ -37,6 +37,15 @@ pub(crate) fn data(text: &str) {
     let _ = out.flush();
 }
 
+/// Foreign text without what a terminal would obey or nobody would see.
+pub(crate) fn visible(text: &str) -> String {
+    let is_hidden = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    text.replace(is_hidden, "\u{fffd}")
+}
+
 /// Talk.
 pub(crate) fn talk(text: &str) {
     eprintln!("{text}");
@@ -84,6 +93,11 @@ pub(crate) fn color() -> bool {
 #[cfg(test)]
 mod tests {
     use super::directives;
+
+    #[test]
+    fn a_terminal_obeys_nobody_else() {
+        assert_eq!(super::visible("a\u{1b}[2J\tb\u{202e}\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
+    }
 
     #[test]
     fn payloads_are_logged_only_by_name() {

@@ -6,14 +6,17 @@
 
 use super::slot::{Slot, State};
 use super::{FIRST_WAIT, Inner, LONGEST_WAIT};
+use crate::environment::Environment;
+use crate::open::OpenError;
 use crate::pipeline::Served;
-use crate::target::Target;
 use crate::target::mcp::Proxy;
+use crate::target::{Closed, Target};
 use crate::upstream::{self, Upstream};
-use mcpaql_core::adapter::{Auth, McpTarget};
+use mcpaql_core::adapter::{self, Alternative, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Catalog;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -46,6 +49,7 @@ impl fmt::Debug for Live {
 /// A server behind a slot.
 #[derive(Debug, Clone)]
 pub(super) struct Behind {
+    /// The server that is asked for its tools.
     pub(super) upstream: Upstream,
     eager: bool,
     /// Where the operations are the server's own tools.
@@ -57,6 +61,9 @@ struct Tools {
     keep: Keep,
     /// What is served comes from this.
     known: Mutex<Option<Capture>>,
+    environment: Environment,
+    /// The servers that calls choose among, where there are several: they outlast a change of the tools.
+    several: Mutex<HashMap<String, (Alternative, Upstream)>>,
 }
 
 impl fmt::Debug for Tools {
@@ -71,6 +78,41 @@ impl Tools {
     }
 }
 
+impl Tools {
+    /// Each of the servers that calls choose among.
+    fn several(&self, catalog: &Catalog) -> Target {
+        let mut known = self.several.lock().unwrap_or_else(PoisonError::into_inner);
+        let each = catalog.adapter.targets.iter().map(|(name, one)| {
+            if let Some((before, upstream)) = known.get(name)
+                && before == one
+            {
+                return (name.clone(), Target::Mcp(Proxy::over(upstream.clone())));
+            }
+            let adapter::Target::Mcp(server) = &one.target else {
+                let error = OpenError::NoDataFolder { adapter: catalog.adapter.name.clone() };
+                return (name.clone(), Target::Closed(Closed::new(&catalog.adapter.name, &error)));
+            };
+            match Upstream::named(
+                &format!("{} {name}", catalog.adapter.name),
+                server,
+                &one.auth,
+                &self.environment,
+            ) {
+                Ok(upstream) => {
+                    known.insert(name.clone(), (one.clone(), upstream.clone()));
+                    (name.clone(), Target::Mcp(Proxy::over(upstream)))
+                }
+                Err(source) => {
+                    let adapter = catalog.adapter.name.clone();
+                    let closed = Closed::new(&catalog.adapter.name, &OpenError::Mcp { adapter, source });
+                    (name.clone(), Target::Closed(closed))
+                }
+            }
+        });
+        Target::Several(each.collect())
+    }
+}
+
 impl Behind {
     /// The server of a document, whose operations are what the document says.
     pub(super) fn fixed(upstream: Upstream, eager: bool) -> Behind {
@@ -78,7 +120,11 @@ impl Behind {
     }
 
     /// A server whose tools are the operations, and what is known of them.
-    pub(super) fn live(live: Live, upstream: Upstream) -> (Behind, Option<Catalog>) {
+    pub(super) fn live(
+        live: Live,
+        upstream: Upstream,
+        environment: &Environment,
+    ) -> (Behind, Option<Catalog>) {
         let Live { target, last, compile, keep, .. } = live;
         let known = last.and_then(|last| {
             let catalog = compile(&last).ok()?;
@@ -88,12 +134,16 @@ impl Behind {
         if let Some(known) = &known {
             upstream.remember(known);
         }
-        let tools = Tools { compile, keep, known: Mutex::new(known) };
+        let environment = Arc::clone(environment);
+        let tools = Tools { compile, keep, known: Mutex::new(known), environment, several: Mutex::default() };
         (Behind { upstream, eager: target.eager, tools: Some(Arc::new(tools)) }, catalog)
     }
 
     pub(super) fn served(&self, catalog: Catalog, slot: &Slot) -> Arc<Served> {
-        let target = Target::Mcp(Proxy::over(self.upstream.clone()));
+        let target = match &self.tools {
+            Some(tools) if !catalog.adapter.targets.is_empty() => tools.several(&catalog),
+            _ => Target::Mcp(Proxy::over(self.upstream.clone())),
+        };
         Arc::new(Served::new(catalog, target, slot.source()).counted_by(Arc::clone(slot.stats())))
     }
 

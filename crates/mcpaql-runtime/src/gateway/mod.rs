@@ -26,9 +26,10 @@ use crate::pipeline::Served;
 use crate::target::Target;
 use crate::upstream::Upstream;
 use live::Behind;
-use mcpaql_core::adapter;
+use mcpaql_core::adapter::{self, ErrorPolicy};
 use mcpaql_core::catalog::Catalog;
-use mcpaql_core::response::Reply;
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::response::{self, Reply};
 use mcpaql_core::suggest::snake_case;
 use mcpaql_core::surface::Tool;
 use serde_json::{Map, Value};
@@ -198,11 +199,12 @@ impl Gateway {
     }
 
     fn live(&self, identity: (String, String, String), live: Live, stats: Arc<Stats>) -> Arc<Slot> {
-        let upstream = match Upstream::new(&live.target, &live.auth, &self.inner.opening.environment) {
+        let named = Upstream::named(&identity.1, &live.target, &live.auth, &self.inner.opening.environment);
+        let upstream = match named {
             Ok(upstream) => upstream,
             Err(error) => return self.broken(identity, error.to_string(), stats),
         };
-        let (behind, catalog) = Behind::live(live, upstream);
+        let (behind, catalog) = Behind::live(live, upstream, &self.inner.opening.environment);
         let slot = self.inner.slot(identity, stats, Work::Follow(behind.clone()));
         if let Some(catalog) = catalog {
             slot.serve(behind.served(catalog, &slot));
@@ -253,11 +255,12 @@ impl Gateway {
     /// Ends the servers behind the adapters; whoever calls one later starts it again.
     pub async fn close(&self) {
         for slot in self.slots() {
-            if let Some(served) = slot.served()
-                && let Target::Mcp(proxy) = served.target()
-            {
-                proxy.upstream().close().await;
-            } else if let Some(behind) = slot.behind() {
+            if let Some(served) = slot.served() {
+                for upstream in served.target().upstreams() {
+                    upstream.close().await;
+                }
+            }
+            if let Some(behind) = slot.behind() {
                 behind.upstream.close().await;
             }
         }
@@ -302,11 +305,34 @@ impl Gateway {
     /// Runs one call; `None` when there is no such tool. Dropping the future stops the work.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
         // Only the adapter is held: what else was shown may go while the call runs.
-        let way = self.shown().way(tool, arguments)?;
+        let shown = self.shown();
+        if let Some(error) = self.absent(&shown, tool, &arguments) {
+            return Some(response::envelope(&Err(error), ErrorPolicy::default()));
+        }
+        let way = shown.way(tool, arguments)?;
+        drop(shown);
         Some(match way {
             Way::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,
             Way::Answered(reply) => reply,
         })
+    }
+}
+
+impl Gateway {
+    /// Why the adapter that a call through a shared tool names is not among those that are served, where it is one of ours.
+    fn absent(&self, shown: &Shown, tool: &str, arguments: &Map<String, Value>) -> Option<OpError> {
+        let named = snake_case(arguments.get("adapter")?.as_str()?);
+        let is_meant = |slot: &&Arc<Slot>| snake_case(slot.name()) == named && slot.served().is_none();
+        let slot = self.inner.slots().iter().find(is_meant).filter(|_| shown.is_shared(tool)).cloned()?;
+        let reason = match slot.state().0 {
+            State::Failing { reason } => reason,
+            State::Starting | State::Ready => "it is still starting".to_owned(),
+        };
+        let message = format!(
+            "The adapter '{}' cannot be used now: {reason}. Tell the user; the server tries again by itself.",
+            slot.name()
+        );
+        Some(OpError::new(Code::TransportConnection, message))
     }
 }
 

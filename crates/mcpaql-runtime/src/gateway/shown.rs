@@ -132,6 +132,11 @@ impl Shown {
         self.routes.get(tool).and_then(|index| self.adapters.get(*index))
     }
 
+    /// Whether a tool of that name is shared.
+    pub(super) fn is_shared(&self, tool: &str) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.unified.tools().iter().any(|own| own.name == tool))
+    }
+
     /// Where a call goes; `None` where there is no such tool.
     pub(super) fn way(&self, tool: &str, arguments: Map<String, Value>) -> Option<Way> {
         if let Some(adapter) = self.adapter_of(tool) {

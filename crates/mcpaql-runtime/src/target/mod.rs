@@ -4,6 +4,7 @@
 //! or an `OpError`. Dropping the future of a call stops its work: that is how cancellation reaches every target.
 
 use crate::mcp::Caller;
+use crate::upstream::Upstream;
 use indexmap::IndexMap;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Operation;
@@ -41,6 +42,15 @@ pub enum Target {
 }
 
 impl Target {
+    /// The MCP servers that calls are passed on to.
+    pub(crate) fn upstreams(&self) -> Vec<&Upstream> {
+        match self {
+            Target::Mcp(proxy) => vec![proxy.upstream()],
+            Target::Several(targets) => targets.values().flat_map(Target::upstreams).collect(),
+            Target::Http(_) | Target::Store(_) | Target::Command(_) | Target::Closed(_) => Vec::new(),
+        }
+    }
+
     /// Runs one validated call.
     ///
     /// # Errors

@@ -71,6 +71,28 @@ impl Upstream {
     /// # Errors
     /// What is wrong with the target or the credentials as they are written.
     pub fn new(target: &McpTarget, auth: &Auth, environment: &Environment) -> Result<Upstream, SetupError> {
+        Upstream::called(None, target, auth, environment)
+    }
+
+    /// The same under a name that people know it by, instead of its program's or its address's.
+    ///
+    /// # Errors
+    /// What is wrong with the target or the credentials as they are written.
+    pub fn named(
+        name: &str,
+        target: &McpTarget,
+        auth: &Auth,
+        environment: &Environment,
+    ) -> Result<Upstream, SetupError> {
+        Upstream::called(Some(name), target, auth, environment)
+    }
+
+    fn called(
+        name: Option<&str>,
+        target: &McpTarget,
+        auth: &Auth,
+        environment: &Environment,
+    ) -> Result<Upstream, SetupError> {
         let limit = usize::try_from(target.max_response_bytes).unwrap_or(usize::MAX);
         let link = match &target.link {
             McpLink::Command(command) => Link::Program(Arc::new(Program::new(command, environment)?)),
@@ -78,9 +100,10 @@ impl Upstream {
                 Link::Endpoint(Arc::new(Endpoint::new(url, headers, *allow_http, auth, environment, limit)?))
             }
         };
-        let name = match &link {
-            Link::Program(program) => program.name().to_owned(),
-            Link::Endpoint(endpoint) => endpoint.name().to_owned(),
+        let name = match (name, &link) {
+            (Some(name), _) => name.to_owned(),
+            (None, Link::Program(program)) => program.name().to_owned(),
+            (None, Link::Endpoint(endpoint)) => endpoint.name().to_owned(),
         };
         let start_timeout = Duration::from_millis(target.start_timeout_ms);
         let life = Life::new(Plan { link, name, limit, start_timeout });

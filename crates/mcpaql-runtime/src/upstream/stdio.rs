@@ -11,7 +11,7 @@ use crate::secret::Mask;
 use crate::target::command::process::{GRACE, Process};
 use crate::target::command::{PASSED_ON, SECRET_LENGTH, short};
 use crate::target::http::failure::quotable;
-use mcpaql_core::adapter::McpCommand;
+use mcpaql_core::adapter::{McpCommand, without_credentials};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -277,7 +277,11 @@ async fn listen(stderr: impl AsyncRead + Unpin, tail: Arc<Tail>, mask: Mask, ser
     let mut lines = LineReader::new(stderr, STDERR_LINE);
     while lines.read().await {
         let line = lines.take(|line| match line {
-            Line::Whole(text) => mask.apply(&String::from_utf8_lossy(text)).into_owned(),
+            Line::Whole(text) => {
+                let text = String::from_utf8_lossy(text);
+                // What looks like a credential is one, also where nobody told us of it.
+                without_credentials("", &mask.apply(&text)).into_owned()
+            }
             Line::TooLong(_) => String::new(),
         });
         if !line.is_empty() {

@@ -11,7 +11,7 @@ use mcpaql_core::adapter::{Auth, McpTarget, Origins, title_of};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{self, Catalog, Settings};
 use mcpaql_core::check::{self, Checked};
-use mcpaql_core::diagnostic::{Diagnostic, render};
+use mcpaql_core::diagnostic::{Diagnostic, Severity, render};
 use mcpaql_core::overrides::{self, Overrides};
 use mcpaql_core::source::Source;
 use mcpaql_core::suggest::snake_case;
@@ -106,6 +106,11 @@ impl Document {
 
     /// Compiles the adapter and shows its problems. A server is started where nothing is known of it.
     pub(crate) fn catalog(self) -> Result<Catalog> {
+        self.compiled(false)
+    }
+
+    /// The same; where `whole`, an adapter that lost something to an error is none.
+    pub(crate) fn compiled(self, whole: bool) -> Result<Catalog> {
         let name = self.source();
         let (source, checked) = match &self.given {
             Given::Mcp(server) => {
@@ -116,7 +121,9 @@ impl Document {
             Given::Document(_) | Given::Openapi(_) => self.check(),
         };
         tell(&source, &checked.diagnostics);
-        checked.catalog.ok_or_else(|| {
+        let is_lessened = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+        let lessened = whole && checked.diagnostics.iter().any(is_lessened);
+        checked.catalog.filter(|_| !lessened).ok_or_else(|| {
             let typed = name.strip_prefix("builtin:").unwrap_or(&name);
             let hint = if source.name == name {
                 format!("`mcpaql check {typed}` shows what to mend")

@@ -69,7 +69,7 @@ impl Plan {
                 members.push(Member { key, name: source.clone(), source, making: Making::Kept });
                 continue;
             }
-            match made(document, cache) {
+            match made(document, cache, present.is_some()) {
                 Ok((name, making)) => members.push(Member { key, name, source, making }),
                 Err(error) => {
                     errors.push(error);
@@ -109,13 +109,14 @@ fn worse(present: Option<&Gateway>, source: String, reason: &str) -> Member {
     }
 }
 
-fn made(document: Document, cache: bool) -> Result<(String, Making)> {
+/// `edited` where something is served already that a broken document must not take the place of.
+fn made(document: Document, cache: bool, edited: bool) -> Result<(String, Making)> {
     match document {
         Document { given: Given::Mcp(server), settings, terms } => {
             Ok((server.name.clone(), Making::Live(Box::new(live(*server, settings, terms, cache)))))
         }
         document => {
-            let catalog = document.catalog()?;
+            let catalog = document.compiled(edited)?;
             Ok((catalog.adapter.name.clone(), Making::Compiled(Box::new(catalog))))
         }
     }

@@ -90,7 +90,7 @@ impl Plan {
     /// One adapter by a document, an address or its name in the configuration, else a built-in one.
     pub(crate) fn one(name: &str, settings: &Settings) -> Result<Plan> {
         let path = Path::new(CONFIG);
-        if Path::new(name).exists() || descriptions::is_address(name) || !path.exists() {
+        if Path::new(name).is_file() || descriptions::is_address(name) || !path.exists() {
             return Plan::new(&[name.to_owned()], None, settings);
         }
         let read = || Plan::new(&[], Some(path), settings);

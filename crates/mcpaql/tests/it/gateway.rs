@@ -102,6 +102,11 @@ async fn a_good_edit_is_served_and_a_broken_one_changes_nothing() {
     assert_eq!(names(&mut raw).await, ["first_mcpaql", "second_mcpaql"]);
     assert_eq!(call(&mut raw, "first_mcpaql", "get_thing").await["success"], true);
 
+    // One operation that is lost is as bad as all of them.
+    place.file("first.yaml", &adapter("first", "get_thing").replace("command: [", "comand: ["));
+    raw.server.says("stays as it was").await;
+    assert_eq!(call(&mut raw, "first_mcpaql", "get_thing").await["success"], true);
+
     place.file("first.yaml", &adapter("renamed", "get_other"));
     become_(&mut raw, &["renamed_mcpaql", "second_mcpaql"]).await;
     assert_eq!(call(&mut raw, "renamed_mcpaql", "get_other").await["success"], true);
@@ -250,4 +255,47 @@ async fn an_entry_decides_over_the_adapter() {
     );
     let ran = place.run(&["check"]).await;
     assert!(ran.stdout.contains("Two MCP servers would be called 'git'"), "{}", ran.stdout);
+}
+
+#[tokio::test]
+async fn an_adapter_that_fails_behind_shared_tools_says_so() {
+    let place = Place::new();
+    place.file("a.yaml", &adapter("first", "say_a").replace("mode: single\n", ""));
+    place.file(
+        "mcpaql.yaml",
+        "mode: unified\nadapters: [a.yaml, {name: dead, mcp: {command: [/no/such/program]}}]\n",
+    );
+    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    assert_eq!(names(&mut raw).await, ["mcpaql_read"]);
+    raw.send(&json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {
+        "name": "mcpaql_read", "arguments": {"adapter": "dead", "operation": "anything"}}}))
+        .await;
+    let message = loop {
+        let message = raw.receive().await.unwrap();
+        if message["id"] == 5 {
+            break message;
+        }
+    };
+    let text = message["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("TRANSPORT_CONNECTION_FAILED") && text.contains("'dead'"), "{text}");
+}
+
+#[tokio::test]
+async fn what_no_server_could_make_sense_of_is_found_without_starting_one() {
+    let place = Place::new();
+    for nonsense in [
+        "targets: 5",
+        "targets: {../x: {}}",
+        "targets: {a: {}}, default_target: b",
+        "default_target: b",
+        "targets: {a: {url: ftp://x}}",
+        "prefix: ../",
+    ] {
+        place.file(
+            "mcpaql.yaml",
+            &format!("adapters: [{{name: a, mcp: {{command: [no-such]}}, {nonsense}}}]\n"),
+        );
+        let ran = place.run(&["check"]).await;
+        assert_eq!(ran.status, Some(1), "{nonsense}: {}", ran.stdout);
+    }
 }

@@ -167,3 +167,31 @@ async fn a_server_never_takes_the_name_of_another_adapters_tool() {
     assert_eq!(tools(&gateway), ["near_mcpaql_read"], "it is shown when the name is free");
     assert_eq!(gateway.slots()[0].state().0, State::Ready);
 }
+
+#[tokio::test]
+async fn a_call_goes_to_the_server_that_it_chooses() {
+    let (here, _serving) = http(&Fixture::new(), loopback()).await;
+    let gone = nobody().await;
+    let (member, _) = live("far", here, Some(said(&["echo"])));
+    let Making::Live(mut made) = member.making else { panic!("it is live") };
+    made.compile = Arc::new(move |capture| {
+        let operations: Vec<Value> = capture.tools.iter().map(|tool| json!({"name": tool["name"]})).collect();
+        let document = json!({
+            "name": "far", "type": "adapter", "version": "1.0.0", "description": "A server", "mode": "discrete",
+            "target": {"transport": "mcp", "url": format!("http://{here}/mcp")},
+            "targets": {"staging": {}, "production": {"url": format!("http://{gone}/mcp")}},
+            "operations": {"read": operations},
+        });
+        let checked = check::check(&Source::new("live.json", document.to_string()), &Settings::default());
+        checked.catalog.ok_or_else(|| format!("{:?}", checked.diagnostics))
+    });
+    let member =
+        Member { making: Making::Live(made), key: "far".into(), name: "far".into(), source: "x".into() };
+    let gateway = Gateway::open(vec![member], nowhere()).await.unwrap();
+    for (target, succeeds) in [("staging", true), ("production", false)] {
+        let arguments = json!({"target": target}).as_object().unwrap().clone();
+        let reply = in_time(gateway.call("far_echo", arguments, &Caller::nobody())).await.unwrap();
+        let envelope: Value = serde_json::from_str(&reply.text).unwrap();
+        assert_eq!(envelope["success"], succeeds, "{target}: {envelope}");
+    }
+}
