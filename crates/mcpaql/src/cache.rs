@@ -8,8 +8,7 @@
 use crate::documents::user_folder;
 use mcpaql_core::capture::Capture;
 use mcpaql_core::surface::Tool;
-use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::Preview;
+use mcpaql_runtime::mcp::{Offers, Preview};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -35,14 +34,20 @@ impl Slot {
         let value: Value = serde_json::from_str(&text).ok()?;
         let tools: Option<Vec<Tool>> = value.get("tools")?.as_array()?.iter().map(Tool::from_json).collect();
         let instructions = value.get("instructions")?.as_str()?.to_owned();
-        Some(Preview { tools: tools?.into(), instructions })
+        let said = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
+        let offers = Offers { resources: said("resources"), prompts: said("prompts") };
+        Some(Preview { tools: tools?.into(), offers, tasks: said("tasks"), instructions })
     }
 
     /// Keeps a surface. A cache that cannot be written is no reason not to serve.
-    pub(crate) fn write(&self, gateway: &Gateway) {
-        let tools: Vec<Value> = gateway.tools().iter().map(Tool::to_json).collect();
-        let text = json!({"instructions": gateway.instructions(), "tools": tools}).to_string();
-        write(&self.path, &text);
+    pub(crate) fn write(&self, preview: &Preview) {
+        let Preview { tools, offers, tasks, instructions } = preview;
+        let tools: Vec<Value> = tools.iter().map(Tool::to_json).collect();
+        let Offers { resources, prompts } = offers;
+        let text = json!({
+            "instructions": instructions, "resources": resources, "prompts": prompts, "tasks": tasks, "tools": tools,
+        });
+        write(&self.path, &text.to_string());
     }
 }
 

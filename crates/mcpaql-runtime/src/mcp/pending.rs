@@ -33,12 +33,28 @@ enum State<S> {
 }
 
 /// What a service shows before it is there.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
     /// The tools.
     pub tools: Arc<[Tool]>,
+    /// What it offers besides.
+    pub offers: Offers,
+    /// Whether calls may go on in the background.
+    pub tasks: bool,
     /// What a client should know about the server as a whole.
     pub instructions: String,
+}
+
+impl Preview {
+    /// What a service shows now.
+    pub fn of(service: &impl Service) -> Preview {
+        Preview {
+            tools: service.tools(),
+            offers: service.offers(),
+            tasks: service.has_tasks(),
+            instructions: service.instructions(),
+        }
+    }
 }
 
 impl<S> Pending<S> {
@@ -112,7 +128,8 @@ impl<S: Service> Service for Pending<S> {
     }
 
     fn offers(&self) -> Offers {
-        self.service().map(|service| service.offers()).unwrap_or_default()
+        let offers = self.service().map(|service| service.offers());
+        offers.or_else(|| self.preview().map(|preview| preview.offers)).unwrap_or_default()
     }
 
     async fn offer(
@@ -129,7 +146,8 @@ impl<S: Service> Service for Pending<S> {
 
     fn has_tasks(&self) -> bool {
         // Nobody knows yet, and a client that is told no asks never again.
-        self.service().is_none_or(|service| service.has_tasks())
+        let known = self.service().map(|service| service.has_tasks());
+        known.or_else(|| self.preview().map(|preview| preview.tasks)).unwrap_or(true)
     }
 
     async fn task(&self, id: &str) -> Option<Task> {

@@ -204,7 +204,7 @@ async fn tools_known_from_before_are_listed_at_once_and_corrected_when_they_have
     for changed in [false, true] {
         let service = Fixture::new();
         let (pending, loading) = Pending::<Fixture>::new();
-        loading.known(Preview { tools: service.tools(), instructions: "As before".to_owned() });
+        loading.known(Preview { instructions: "As before".to_owned(), ..Preview::of(&*service) });
         let mut raw = Raw::new(&Arc::new(pending), Limits::default());
         raw.send(&initialize()).await;
         assert_eq!(raw.receive().await.unwrap()["result"]["instructions"], "As before");

@@ -9,7 +9,7 @@ use crate::{Outcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::Target;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::{Limits, Loading, Pending};
+use mcpaql_runtime::mcp::{Limits, Loading, Pending, Preview};
 use mcpaql_runtime::open::STORE_FILE;
 use mcpaql_runtime::secret::Secret;
 use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
@@ -91,13 +91,13 @@ async fn load_beside(args: Arc<args::Serve>, loading: Loading<Gateway>) -> Resul
         let plan = plan(&args)?;
         let slot = if args.no_cache { None } else { Slot::new(&plan.fingerprint()) };
         let before = slot.as_ref().and_then(Slot::read);
-        let known = before.as_ref().map(|preview| Arc::clone(&preview.tools));
-        before.into_iter().for_each(|preview| loading.known(preview));
+        before.clone().into_iter().for_each(|preview| loading.known(preview));
         let (gateway, origin) = handle.block_on(open(&args, plan, since))?;
         // What a server that has not answered yet will list is not known.
         let is_whole = gateway.slots().iter().all(|slot| slot.served().is_some());
-        if let Some(slot) = slot.filter(|_| is_whole && known != Some(gateway.tools())) {
-            slot.write(&gateway);
+        let now = Preview::of(&gateway);
+        if let Some(slot) = slot.filter(|_| is_whole && before.as_ref() != Some(&now)) {
+            slot.write(&now);
         }
         Ok((gateway, origin, loading))
     };
