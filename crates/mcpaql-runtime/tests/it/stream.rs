@@ -1,7 +1,7 @@
 //! One client on a byte stream, looked at message by message.
 
 use crate::fixture::{Fixture, Raw, call, initialize, modern};
-use mcpaql_runtime::mcp::{Limits, Pending, Preview, Service};
+use mcpaql_runtime::mcp::{Limits, Pending, Preview};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
