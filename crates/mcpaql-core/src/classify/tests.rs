@@ -305,6 +305,8 @@ fn a_tool_that_nobody_announced_reads_only_where_nothing_speaks_against_it() {
         ("check_book", "Checks out a book"),
         ("query_db", "Queries the database with any SQL"),
         ("query_things", "Query things with a raw query"),
+        ("query_db", "Query it"),
+        ("query", "Query the database"),
         ("read_in_data", "Read in data"),
         ("read_data", "Reads in data"),
         ("list_item_for_sale", "List an item for sale"),

@@ -322,10 +322,15 @@ fn against(words: &Words, told: Option<&'static Verb>, evidence: &Evidence<'_>) 
     let (summary, description) = (evidence.summary, evidence.description);
     let sentence = if summary.is_empty() { description } else { summary };
     let opening = text::opening(sentence);
+    // Whoever queries a whole database writes the query.
+    let database = |word: &&String| matches!(word.as_str(), "database" | "db" | "graphql" | "sql");
+    let queries = words.name.lead.is_some_and(|found| found.verb.word == "query");
+    let database = || words.parts.iter().flatten().chain(&opening).find(database).filter(|_| queries);
     writes_anywhere(words)
         .map(|verb| verb.word.to_owned())
         .or_else(|| name_turned(words).map(str::to_owned))
         .or_else(|| told.and_then(|verb| turned(verb, &opening)).map(str::to_owned))
+        .or_else(|| database().cloned())
         .or_else(|| text::deed(summary, description))
         .or_else(|| text::program(summary))
         .or_else(|| text::program(description))
