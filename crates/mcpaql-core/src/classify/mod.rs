@@ -158,7 +158,7 @@ pub fn classify(evidence: &Evidence<'_>) -> Decision {
         (Some(effect), _) => Draft::new(effect, Confidence::High)
             .because(Kind::Declared, format!("declared as {}", effect.as_str())),
         (None, Some(method)) => http::judge(evidence, &words, &method.to_ascii_uppercase()),
-        (None, None) => tool::judge(evidence, &words.name),
+        (None, None) => tool::judge(evidence, &words),
     };
     draft.finish(evidence, &words)
 }

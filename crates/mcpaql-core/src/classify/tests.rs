@@ -291,6 +291,85 @@ fn an_announcement_counts_unless_the_name_surely_acts() {
 }
 
 #[test]
+fn a_tool_that_nobody_announced_reads_only_where_nothing_speaks_against_it() {
+    for (name, description) in [
+        ("get_rid_of_file", "Gets rid of a file"),
+        ("get_rid_of_file", "Gets a file"),
+        ("get_file", "Gets rid of a file"),
+        ("count_down_delete", "count"),
+        ("view_count_increment", "View count"),
+        ("check_out", "Check out"),
+        ("check_out", "Check it"),
+        ("check_in", "Check in"),
+        ("check_in", "Check it"),
+        ("check_book", "Checks out a book"),
+        ("query_db", "Queries the database with any SQL"),
+        ("query_things", "Query things with a raw query"),
+        ("query_db", "Query it"),
+        ("query", "Query the database"),
+        ("read_in_data", "Read in data"),
+        ("read_data", "Reads in data"),
+        ("list_item_for_sale", "List an item for sale"),
+        ("list_item", "Lists an item for sale"),
+        ("list_item_on_market", "List an item"),
+        ("view_as_user", "View as another user"),
+        ("view_drop_table", "View"),
+        ("read_receipt_send", "Read"),
+        ("get_user_deleteuser", "Get a user"),
+        ("check_server_start", "Check the server"),
+        ("log_event", "Log an event"),
+        ("index_repository", "Index a repository"),
+        ("load_extension", "Load an extension"),
+    ] {
+        let decision = tool(name, description, None);
+        assert_ne!(decision.published(), Category::Read, "{name}: {decision:?}");
+        assert_ne!(decision.danger, Danger::Safe, "{name}: {decision:?}");
+        assert!(decision.review.is_some() || decision.confidence == Confidence::Low, "{name}: {decision:?}");
+    }
+    assert_eq!(tool("count_down_delete", "count", None).category, Category::Delete);
+    for (name, description) in [
+        ("list_items_on_page", "List items"),
+        ("get_item", "Get an item"),
+        ("search_code", "Search code in repositories"),
+        ("check_inventory", "Checks the inventory"),
+        ("read_messages", "Read messages"),
+        ("count_users", "Count users"),
+    ] {
+        let decision = tool(name, description, None);
+        assert_eq!(decision.published(), Category::Read, "{name}: {decision:?}");
+    }
+}
+
+#[test]
+fn an_announced_read_whose_name_may_act_is_reviewed() {
+    for (name, category) in [
+        ("view_drop_table", Category::Delete),
+        ("read_receipt_send", Category::Execute),
+        ("view_count_increment", Category::Update),
+        ("count_down_delete", Category::Delete),
+        ("list_delete_item", Category::Delete),
+        ("get_rid_of_file", Category::Delete),
+        ("talk_mark_as_read", Category::Update),
+    ] {
+        let decision = tool(name, "", Some(true));
+        assert_eq!(decision.published(), category, "{name}: {decision:?}");
+        assert!(decision.review.is_some(), "{name}");
+    }
+    for name in [
+        "get_send_status",
+        "list_start_times",
+        "search_create_events",
+        "read_update_history",
+        "list_delete_requests",
+        "get_last_update",
+        "list_data_sets",
+    ] {
+        let decision = tool(name, "", Some(true));
+        assert_eq!((decision.published(), decision.review.as_deref()), (Category::Read, None), "{name}");
+    }
+}
+
+#[test]
 fn of_hints_that_contradict_each_other_the_worse_counts() {
     let judged = |name, read_only, destructive| {
         let annotations = Annotations { read_only, destructive: Some(destructive), idempotent: None };

@@ -30,13 +30,49 @@ static OPENERS: WordSet = LazyLock::new(|| {
     )
 });
 
+/// What a caller can put anything into.
+static LANGUAGES: WordSet = LazyLock::new(|| {
+    set(
+        "bash cypher gql graphql javascript mutation mutations powershell shell sparql sql statement statements",
+    )
+});
+/// The same, where a word before it says that it is the caller's own.
+static PROGRAMS: WordSet = LazyLock::new(|| {
+    set("code command commands expression expressions program programs python queries query script scripts")
+});
+/// Words that leave to the caller what is meant.
+static OPEN_ENDED: WordSet =
+    LazyLock::new(|| set("adhoc any arbitrary custom given hoc own provided raw specified supplied your"));
+
 /// The verb that the first sentence opens with, in base or third person.
 #[must_use]
 pub(super) fn opening_verb(text: &str) -> Option<&'static Verb> {
-    let first = first_sentence(text);
-    let tokens = first.split(|ch: char| !ch.is_alphanumeric()).filter(|token| !token.is_empty());
-    let found = tokens.flat_map(words).find(|word| !OPENERS.contains(word.as_str()))?;
-    verbs::inflected(&found)
+    verbs::inflected(opening(text).first()?)
+}
+
+/// The words of the first sentence from the one on that says something.
+#[must_use]
+pub(super) fn opening(text: &str) -> Vec<String> {
+    plain(first_sentence(text)).skip_while(|word| OPENERS.contains(word.as_str())).collect()
+}
+
+fn plain(text: &str) -> impl Iterator<Item = String> {
+    text.split(|ch: char| !ch.is_alphanumeric()).filter(|token| !token.is_empty()).flat_map(words)
+}
+
+/// A word that says that the caller sends a program, which may do anything: "with any SQL", "a raw query".
+#[must_use]
+pub(super) fn program(text: &str) -> Option<String> {
+    let first = plain(first_sentence(text)).find(|word| LANGUAGES.contains(word.as_str()));
+    first.or_else(|| {
+        let all: Vec<String> = plain(text).collect();
+        all.windows(3).chain(all.rchunks(2).take(1)).find_map(|near| {
+            let (open, behind) = near.split_first()?;
+            let program =
+                |word: &&String| LANGUAGES.contains(word.as_str()) || PROGRAMS.contains(word.as_str());
+            behind.iter().find(program).filter(|_| OPEN_ENDED.contains(open.as_str())).cloned()
+        })
+    })
 }
 
 /// Whether the first sentence has that verb, in any form.
@@ -124,6 +160,21 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(opening_verb(text).map(|verb| verb.word), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_program_of_the_caller_is_found() {
+        for (text, expected) in [
+            ("Queries the database with any SQL", Some("sql")),
+            ("Find things. Takes an arbitrary search expression", Some("expression")),
+            ("Check a box with your own script", Some("script")),
+            ("Search code in repositories", None),
+            ("List the commands of a bot", None),
+            ("any", None),
+            ("", None),
+        ] {
+            assert_eq!(program(text).as_deref(), expected, "{text}");
         }
     }
 

@@ -2,9 +2,9 @@
 //!
 //! Hints are somebody's claim, a name is a proposal. Where they disagree the riskier one counts.
 
-use super::verbs::{Verb, Weight, risk};
-use super::words::Reading;
-use super::{Confidence, Draft, Evidence, Kind, text};
+use super::verbs::{self, Verb, Weight, risk};
+use super::words::{Reading, is_plural, singular};
+use super::{Confidence, Draft, Evidence, Kind, Words, text};
 use crate::facts::Effect;
 use crate::operation::Category;
 
@@ -16,15 +16,95 @@ const ACTING: &[&str] = &[
 ];
 /// Verbs that make something, which is as often an answer as it is kept.
 const MAKING: &[&str] = &["generate", "regenerate", "render"];
+/// Weak verbs that do harm, and that few names use as a noun behind a verb.
+const HARMING: &[&str] =
+    &["clean", "cleanup", "clear", "drop", "empty", "kill", "reset", "revert", "rollback"];
+/// More of them, which are nouns in many names: nobody's word is needed to doubt a tool that nobody announced.
+const RISKY: &[&str] = &[
+    "charge", "deploy", "deposit", "dispatch", "launch", "pay", "purchase", "redact", "refund", "run", "set",
+    "start", "store", "trash", "void", "withdraw",
+];
+/// Reading verbs that are nouns, adjectives or other verbs just as well: `view_count`, `read_receipt`, `list_item`.
+const HOMOGRAPHS: &[&str] = &["check", "count", "list", "preview", "query", "read", "show", "view"];
+/// Things that a deed has: before one of these the deed is a noun (`send_status`, `start_times`).
+const ABOUT: &[&str] = &[
+    "action",
+    "activity",
+    "call",
+    "candidate",
+    "code",
+    "config",
+    "count",
+    "date",
+    "definition",
+    "detail",
+    "error",
+    "event",
+    "field",
+    "form",
+    "history",
+    "id",
+    "info",
+    "job",
+    "limit",
+    "list",
+    "log",
+    "metadata",
+    "metric",
+    "mode",
+    "name",
+    "note",
+    "notification",
+    "operation",
+    "option",
+    "order",
+    "parameter",
+    "permission",
+    "plan",
+    "point",
+    "policy",
+    "queue",
+    "rate",
+    "reason",
+    "report",
+    "request",
+    "requirement",
+    "response",
+    "result",
+    "rule",
+    "run",
+    "schedule",
+    "schema",
+    "script",
+    "set",
+    "setting",
+    "state",
+    "stats",
+    "status",
+    "step",
+    "summary",
+    "support",
+    "task",
+    "template",
+    "time",
+    "timestamp",
+    "trigger",
+    "type",
+    "url",
+    "usage",
+    "version",
+    "window",
+];
 
-pub(super) fn judge(evidence: &Evidence<'_>, reading: &Reading) -> Draft {
+pub(super) fn judge(evidence: &Evidence<'_>, words: &Words) -> Draft {
+    let reading = &words.name;
     let sentence = if evidence.summary.is_empty() { evidence.description } else { evidence.summary };
     let told = text::opening_verb(sentence);
     let proposal = by_name(reading).or_else(|| by_sentence(told));
     let hints = evidence.annotations;
     let draft = match hints.read_only {
         Some(true) if hints.destructive == Some(true) => contradictory(proposal),
-        Some(true) => announced(proposal, reading, sentence),
+        Some(true) => announced(proposal, words, sentence),
         Some(false) => announced_write(proposal),
         None => match proposal {
             Some(draft) if hints.destructive == Some(true) && reads(&draft) => {
@@ -32,7 +112,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, reading: &Reading) -> Draft {
                     .because(Kind::Annotation, "announced as destructive")
                     .review("its name says that it reads, but it is announced as destructive")
             }
-            Some(draft) => unannounced(draft, reading, told, evidence),
+            Some(draft) => unannounced(draft, words, told, evidence),
             None => Draft::new(Effect::Execute, Confidence::Low)
                 .because(Kind::Name, "no verb says what it does")
                 .review("nothing says what it does"),
@@ -56,12 +136,18 @@ fn reads(draft: &Draft) -> bool {
 }
 
 /// The server says that it reads: that counts unless the name, where it cannot be a noun, says that it acts.
-fn announced(proposal: Option<Draft>, reading: &Reading, sentence: &str) -> Draft {
+fn announced(proposal: Option<Draft>, words: &Words, sentence: &str) -> Draft {
+    let reading = &words.name;
     const SAID: &str = "announced as read-only";
     let Some(draft) = proposal else {
         return Draft::new(Effect::Read, Confidence::Medium).because(Kind::Annotation, SAID);
     };
     if reads(&draft) {
+        if let Some(verb) = acts_later(words) {
+            return riskier(verb)
+                .because(Kind::Annotation, SAID)
+                .review(format!("it is announced as read-only, but its name may say '{}'", verb.word));
+        }
         let mut draft = draft.because(Kind::Annotation, SAID);
         draft.confidence = draft.confidence.max(Confidence::Medium);
         // Whatever is doubtful about the name is settled by the server's word.
@@ -135,25 +221,117 @@ fn by_sentence(told: Option<&'static Verb>) -> Option<Draft> {
     Some(if verb.reads() { draft.review("only its description says that it reads") } else { draft })
 }
 
-/// Nobody announced anything: a read needs the name and the description to say so, and nothing against it.
-fn unannounced(
-    draft: Draft,
-    reading: &Reading,
-    told: Option<&'static Verb>,
-    evidence: &Evidence<'_>,
-) -> Draft {
-    if draft.effect.category() != Category::Read || reading.lead.is_none() {
-        return draft;
+/// A read whose name has a writing verb that can hardly be a noun.
+fn riskier(verb: &Verb) -> Draft {
+    Draft::new(verb.effect, Confidence::Medium).because(Kind::Name, format!("'{}'", verb.word))
+}
+
+/// The words of the part with the verb, from the verb on.
+fn from_lead(words: &Words) -> Option<(&'static Verb, &[String])> {
+    let lead = words.name.lead?;
+    Some((lead.verb, words.parts.get(lead.part)?.get(lead.word..)?))
+}
+
+/// A writing verb behind one that could be a noun, at the end or before its object: `read_receipt_send`,
+/// `view_drop_table`, but not `list_start_times`.
+fn acts_later(words: &Words) -> Option<&'static Verb> {
+    let (lead, name) = from_lead(words)?;
+    let has = |text: &str| words.parts.iter().flatten().any(|word| word == text);
+    match lead.word {
+        "get" if name.get(1).is_some_and(|next| next == "rid") => return verbs::verb("remove"),
+        "read" if has("mark") => return verbs::verb("mark"),
+        _ => {}
     }
-    let objection = text::deed(evidence.summary, evidence.description);
-    let doubtful = reading.lead.is_some_and(|found| found.verb.weight == Weight::Doubtful);
-    match (told.filter(|_| !doubtful), objection) {
+    if lead.weight == Weight::Strong && !HOMOGRAPHS.contains(&lead.word) {
+        return None;
+    }
+    let later = name.iter().enumerate().skip(1);
+    later.filter_map(|(index, word)| Some((index, verbs::verb(word)?))).find_map(|(index, verb)| {
+        let acts = verb.acts() || HARMING.contains(&verb.word);
+        let noun = name.get(index + 1).is_some_and(|next| ABOUT.contains(&singular(next).as_ref()));
+        (acts && !noun).then_some(verb)
+    })
+}
+
+/// Any word of the name, wherever it stands, that writes.
+fn writes_anywhere(words: &Words) -> Option<&'static Verb> {
+    let all =
+        words.parts.iter().flatten().filter_map(|word| verbs::verb(word).or_else(|| verbs::glued(word)));
+    let listed = |verb: &Verb| HARMING.contains(&verb.word) || RISKY.contains(&verb.word);
+    all.into_iter().find(|verb| verb.effect.category() != Category::Read && (verb.acts() || listed(verb)))
+}
+
+/// What makes another verb of a reading one: `get rid of`, `check out`, `read in`, `list for sale`.
+fn turned<'w>(verb: &Verb, words: &'w [String]) -> Option<&'w str> {
+    let behind = words.get(1..)?;
+    let next = behind.first().map(String::as_str);
+    let particles: &[&str] = match verb.word {
+        "get" => &["rid"],
+        "check" => &["in", "out", "off"],
+        "read" | "load" | "fetch" | "query" => &["in", "into"],
+        "count" => &["down", "up"],
+        "view" => &["as"],
+        "list" => &["as", "off"],
+        _ => &[],
+    };
+    let sold = behind.windows(2).find_map(|pair| match pair {
+        [word, what] if word == "for" => {
+            matches!(what.as_str(), "sale" | "rent" | "auction" | "lease" | "trade" | "hire")
+                .then_some(what.as_str())
+        }
+        _ => None,
+    });
+    next.filter(|next| particles.contains(next)).or(sold.filter(|_| verb.word == "list"))
+}
+
+/// The same about a name, where `list_item_as_new` and `list_item_on_market` offer one thing, and `list_items_on_page` reads.
+fn name_turned(words: &Words) -> Option<&str> {
+    let (lead, name) = from_lead(words)?;
+    let offered = || match name {
+        [_, one, to, ..] if lead.word == "list" && !is_plural(one) => {
+            matches!(to.as_str(), "as" | "on" | "to").then_some(to.as_str())
+        }
+        _ => None,
+    };
+    turned(lead, name).or_else(offered)
+}
+
+/// Nobody announced anything: a read needs the name and the description to say so, and nothing against it.
+fn unannounced(draft: Draft, words: &Words, told: Option<&'static Verb>, evidence: &Evidence<'_>) -> Draft {
+    let Some(lead) = words.name.lead.filter(|_| reads(&draft)).map(|found| found.verb) else { return draft };
+    if let Some(verb) = acts_later(words) {
+        return riskier(verb).review(format!("its name may say '{}' or '{}'", lead.word, verb.word));
+    }
+    let objection = against(words, told, evidence);
+    // A description that says no more than a noun does (`Log`, `Index`) confirms nothing.
+    let confirmed =
+        told.filter(|verb| lead.weight != Weight::Doubtful && verb.reads() && verb.weight == Weight::Strong);
+    match (confirmed, objection) {
         (_, Some(word)) => draft
             .review(format!("its name says that it reads, but '{word}' speaks against it"))
             .confidence(Confidence::Low),
-        (Some(verb), None) if verb.reads() => draft
+        (Some(verb), None) => draft
             .because(Kind::Summary, format!("the description says '{}'", verb.word))
             .confidence(Confidence::Medium),
         _ => draft.review("only its name says that it reads").confidence(Confidence::Low),
     }
+}
+
+/// A word of the name or the description that speaks against a read.
+fn against(words: &Words, told: Option<&'static Verb>, evidence: &Evidence<'_>) -> Option<String> {
+    let (summary, description) = (evidence.summary, evidence.description);
+    let sentence = if summary.is_empty() { description } else { summary };
+    let opening = text::opening(sentence);
+    // Whoever queries a whole database writes the query.
+    let database = |word: &&String| matches!(word.as_str(), "database" | "db" | "graphql" | "sql");
+    let queries = words.name.lead.is_some_and(|found| found.verb.word == "query");
+    let database = || words.parts.iter().flatten().chain(&opening).find(database).filter(|_| queries);
+    writes_anywhere(words)
+        .map(|verb| verb.word.to_owned())
+        .or_else(|| name_turned(words).map(str::to_owned))
+        .or_else(|| told.and_then(|verb| turned(verb, &opening)).map(str::to_owned))
+        .or_else(|| database().cloned())
+        .or_else(|| text::deed(summary, description))
+        .or_else(|| text::program(summary))
+        .or_else(|| text::program(description))
 }

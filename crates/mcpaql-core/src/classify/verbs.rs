@@ -89,8 +89,8 @@ const TABLE: &[Row] = &[
     (
         Effect::Update,
         Strong,
-        "adjust alter=update apply configure customize edit=update modify=update rebuild rename reorder \
-         resize update",
+        "adjust alter=update apply configure customize decrement edit=update increment modify=update rebuild \
+         rename reorder resize update",
     ),
     (
         Effect::Update,
