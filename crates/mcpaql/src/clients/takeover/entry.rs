@@ -161,6 +161,7 @@ impl Hand<'_> {
             self.notes.push("an argument that is neither text, number nor switch was left out".into());
         }
         let cwd = self.cwd(&words)?;
+        let handed = self.handed_on(&words)?;
         let mut set_env = self.env_file()?;
         for (name, value) in env(entry).into_iter().flatten() {
             let Some(value) = scalar(value) else {
@@ -169,7 +170,8 @@ impl Hand<'_> {
             };
             set_env.retain(|(known, _)| known != name);
             let own = if is_variable(name) { name.clone() } else { variable_name("VARIABLE", &[name]) };
-            set_env.push((name.clone(), self.value(name, &own, &value, &format!("env › {name}"))?));
+            let kind = if handed.contains(name) { "password" } else { name };
+            set_env.push((name.clone(), self.value(kind, &own, &value, &format!("env › {name}"))?));
         }
         let mut line = Vec::new();
         let mut before = None;
@@ -314,6 +316,26 @@ impl Hand<'_> {
         Ok(written(&pieces))
     }
 
+    /// Variables that stand where the command line has a credential, whatever their names say.
+    fn handed_on(&self, words: &[String]) -> Result<Vec<String>, String> {
+        let mut names = Vec::new();
+        let mut before = None;
+        for (index, word) in words.iter().enumerate() {
+            let (text, references) = masked(self.references.read(word)?)?;
+            let found = places::in_argument(before.filter(|_| index > 1), &text);
+            let signs = text.match_indices(REFERENCE).map(|(at, _)| at);
+            for (at, reference) in signs.zip(references) {
+                if let Piece::Variable { name, .. } = reference
+                    && found.iter().any(|secret| secret.range.contains(&at))
+                {
+                    names.push(name);
+                }
+            }
+            before = Some(word.as_str());
+        }
+        Ok(names)
+    }
+
     /// One word of the command line; `set` is what the server's own variables hold.
     fn argument(
         &mut self,
@@ -355,7 +377,8 @@ impl Hand<'_> {
             self.keep(before, &mut references, key, word, &mut out);
             // `-e NAME=value` names a variable already.
             let plain = text.get(..secret.range.start).and_then(|head| head.strip_suffix('='));
-            let own = if plain == Some(secret.name.as_str()) && is_variable(&secret.name) {
+            let is_name = is_variable(&secret.name) && !secret.name.contains(char::is_lowercase);
+            let own = if is_name && plain == Some(secret.name.as_str()) {
                 secret.name.clone()
             } else {
                 let name = if secret.name.is_empty() { word } else { &secret.name };

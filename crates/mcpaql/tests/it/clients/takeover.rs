@@ -126,6 +126,12 @@ async fn arguments_refer_to_the_variables_of_their_own_server() {
         assert_eq!(set_env(target), [("AUTH", variable), ("LEVEL", "info")]);
     }
     assert_eq!(ran.json()["variables"].as_array().unwrap().len(), 2, "{ran:?}");
+
+    let target = home
+        .taken(json!({"command": "x", "args": ["y", "--password", "${WORD}"], "env": {"WORD": "hunter2"}}))
+        .await;
+    assert_eq!(command(&target), ["x", "y", "--password", "${env:WORD}"]);
+    assert_eq!(set_env(&target), [("WORD", "${env:WORD}")], "the command line says what it is");
 }
 
 #[tokio::test]
