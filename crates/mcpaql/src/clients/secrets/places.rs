@@ -101,7 +101,7 @@ fn behind_flag(flag: &str, value: &str) -> Option<Secret> {
         return Some(Secret { name: "password".into(), range });
     }
     let secret = is_secret_name(&name, value) || (SHORT.contains(&flag) && is_unusual(value));
-    secret.then(|| Secret { name, range: 0..value.len() })
+    secret.then_some(Secret { name, range: 0..value.len() })
 }
 
 /// Whether a value is no number, no port, no path, no package and no plain word.
@@ -258,8 +258,8 @@ fn in_address(text: &str) -> Vec<Secret> {
 fn words(text: &str, ends: impl Fn(char) -> bool) -> Vec<(usize, &str)> {
     let mut at = 0;
     let mut found = Vec::new();
-    for word in text.split_inclusive(|c| ends(c)) {
-        let bare = word.trim_end_matches(|c| ends(c));
+    for word in text.split_inclusive(&ends) {
+        let bare = word.trim_end_matches(&ends);
         if !bare.is_empty() {
             found.push((at, bare));
         }
