@@ -3,6 +3,8 @@
 //! A value that is taken for one although it is none costs a variable; one that is missed stands in a file that people
 //! share. So doubt counts against the value.
 
+pub(crate) mod places;
+
 use mcpaql_core::adapter::{is_credential_name, without_credentials};
 use mcpaql_core::suggest::snake_case;
 
@@ -54,47 +56,7 @@ pub(crate) fn is_secret_name(name: &str, value: &str) -> bool {
 
 /// Whether a value shows by itself that it is a credential, or holds one.
 pub(crate) fn is_secret_value(value: &str) -> bool {
-    if has_token(value) {
-        return true;
-    }
-    match value.split_once("://").filter(|_| is_address(value)) {
-        Some((_, rest)) => is_secret_address(rest),
-        None => assignment(value).is_some() || (!is_path(value) && is_random(value)),
-    }
-}
-
-/// Whether a text is nothing but an address.
-pub(crate) fn is_address(text: &str) -> bool {
-    text.contains("://") && !text.contains(char::is_whitespace)
-}
-
-/// The first place in a text where a name gets a credential, as in `--env=TOKEN=x`, `Authorization: x` and
-/// `{"password": "x"}`: the name and where the value begins.
-pub(crate) fn assignment(text: &str) -> Option<(&str, usize)> {
-    let end = text.find("://").filter(|_| is_address(text)).unwrap_or(text.len());
-    text.char_indices().take_while(|(at, _)| *at < end).filter(|(_, c)| matches!(c, '=' | ':')).find_map(
-        |(at, _)| {
-            let before = text.get(..at)?.trim_end_matches(['"', '\'', ' ']);
-            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-            let rest = before.trim_end_matches(is_part);
-            let name = before.get(rest.len()..)?.trim_start_matches('-');
-            let value = text.get(at + 1..)?.trim_start_matches([' ', '"', '\'']);
-            let found = name.len() > 1
-                && !value.is_empty()
-                && !value.starts_with("//")
-                && is_secret_name(name, value);
-            found.then_some((name, text.len() - value.len()))
-        },
-    )
-}
-
-/// Whether path or query of an address hold a key; hosts are public.
-fn is_secret_address(rest: &str) -> bool {
-    let tail = rest.split_once(['/', '?']).map_or("", |(_, tail)| tail);
-    tail.split(['/', '?', '&', '#']).any(|part| match part.split_once('=') {
-        Some((name, value)) => is_secret_name(name, value) || is_random(value),
-        None => is_random(part),
-    })
+    has_token(value) || !places::in_text(value).is_empty()
 }
 
 /// Whether a text holds something of the shape of a well-known token.
@@ -109,7 +71,7 @@ fn speaks_of_credential(name: &str) -> bool {
 }
 
 /// Switches, numbers and places.
-fn is_harmless(value: &str) -> bool {
+pub(crate) fn is_harmless(value: &str) -> bool {
     let word = value.to_ascii_lowercase();
     value.is_empty()
         || ["true", "false", "yes", "no", "on", "off", "none", "auto"].contains(&word.as_str())

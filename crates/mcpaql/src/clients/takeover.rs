@@ -133,7 +133,16 @@ impl Takeover {
     fn reserve(&mut self, configuration: &Configuration) {
         let references = configuration.references();
         for (_, servers) in configuration.groups() {
-            servers.values().for_each(|server| self.variables.reserve(&references, server));
+            for server in servers.values().filter_map(Value::as_object) {
+                // What a server's own `env` sets is not set anywhere else.
+                let env = entry::env(server);
+                let own: Vec<&str> = env.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+                for (key, value) in server {
+                    let own =
+                        if ["env", "environment"].contains(&key.as_str()) { &[] } else { own.as_slice() };
+                    self.variables.reserve(&references, value, own);
+                }
+            }
         }
     }
 

@@ -11,7 +11,12 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     Text(String),
-    Variable { name: String, fallback: Option<String> },
+    Variable {
+        name: String,
+        fallback: Option<String>,
+    },
+    /// As mcpaql.yaml has it already.
+    Written(String),
 }
 
 /// The text as mcpaql.yaml has it.
@@ -19,7 +24,7 @@ pub(crate) fn written(pieces: &[Piece]) -> String {
     pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
+            Piece::Text(text) | Piece::Written(text) => text.clone(),
             Piece::Variable { name, fallback: None } => format!("${{env:{name}}}"),
             Piece::Variable { name, fallback: Some(fallback) } => format!("${{env:{name}:-{fallback}}}"),
         })
@@ -134,6 +139,12 @@ pub(crate) fn is_variable(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// Whether a text refers to a variable in the way that servers themselves understand; `${env:…}` and `${input:…}` ask
+/// the client.
+pub(crate) fn may_be_own(text: &str, name: &str) -> bool {
+    ["${", "$"].iter().any(|sign| text.contains(&format!("{sign}{name}")))
+}
+
 /// A name for a variable, made from words; `otherwise` begins it where they begin with a digit or say nothing.
 pub(crate) fn variable_name(otherwise: &str, words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| snake_case(word)).collect();
@@ -163,20 +174,21 @@ pub(crate) struct Variables {
 }
 
 impl Variables {
-    /// Keeps every name that a value refers to from standing for anything else.
-    pub(crate) fn reserve(&mut self, references: &References, value: &Value) {
+    /// Keeps every name that a value refers to from standing for anything else, but for those in `own`.
+    pub(crate) fn reserve(&mut self, references: &References, value: &Value, own: &[&str]) {
         match value {
             Value::String(text) => {
                 for piece in references.read(text).unwrap_or_default() {
                     if let Piece::Variable { name, .. } = piece
+                        && !(own.contains(&name.as_str()) && may_be_own(text, &name))
                         && self.all.iter().all(|(needed, _)| needed.name != name)
                     {
                         self.all.push((Needed { name, places: Vec::new() }, None));
                     }
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| self.reserve(references, item)),
-            Value::Object(map) => map.values().for_each(|item| self.reserve(references, item)),
+            Value::Array(items) => items.iter().for_each(|item| self.reserve(references, item, own)),
+            Value::Object(map) => map.values().for_each(|item| self.reserve(references, item, own)),
             _ => {}
         }
     }

@@ -1,7 +1,10 @@
 //! One server: from the keys of clients to those of `mcpaql.yaml`.
 
 use crate::clients::secrets;
-use crate::clients::variables::{Piece, References, Variables, is_variable, variable_name, written};
+use crate::clients::secrets::places::{self, REFERENCE, Secret};
+use crate::clients::variables::{
+    Piece, References, Variables, is_variable, may_be_own, variable_name, written,
+};
 use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget, is_credential_name};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -93,6 +96,12 @@ pub(super) fn read(
     })
 }
 
+/// The variables that a server is started with; Zed once kept them one level deeper.
+pub(super) fn env(entry: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    let nested = entry.get("command").and_then(|command| command.get("env"));
+    nested.or_else(|| entry.get("env")).or_else(|| entry.get("environment")).and_then(Value::as_object)
+}
+
 /// Lists of tools as rules.
 fn rules(entry: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
     let lists = keys.iter().filter_map(|key| entry.get(*key)?.as_array()).flatten();
@@ -136,30 +145,39 @@ impl Hand<'_> {
         // Zed once kept the program one level deeper.
         let nested = command.and_then(Value::as_object);
         let of = |key: &str| nested.and_then(|nested| nested.get(key)).or_else(|| entry.get(key));
-        let mut words: Vec<String> = match command {
-            Some(Value::Array(words)) => words.iter().filter_map(scalar).collect(),
-            Some(Value::Object(_)) => of("path").and_then(scalar).into_iter().collect(),
-            program => program.and_then(scalar).into_iter().collect(),
+        let listed = |value: Option<&'_ Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+        let mut words: Vec<Value> = match command {
+            Some(Value::Array(words)) => words.clone(),
+            Some(Value::Object(_)) => of("path").cloned().into_iter().collect(),
+            program => program.cloned().into_iter().collect(),
         };
-        let args = of("args").and_then(Value::as_array);
-        words.extend(args.into_iter().flatten().filter_map(scalar));
+        words.extend(listed(of("args")));
+        let count = words.len();
+        let words: Vec<String> = words.iter().filter_map(scalar).collect();
         if words.first().is_none_or(|program| program.trim().is_empty()) {
             return Err("its command names no program".into());
         }
+        if words.len() < count {
+            self.notes.push("an argument that is neither text, number nor switch was left out".into());
+        }
         let cwd = self.cwd(&words)?;
+        let handed = self.handed_on(&words)?;
+        let mut set_env = self.env_file()?;
+        for (name, value) in env(entry).into_iter().flatten() {
+            let Some(value) = scalar(value) else {
+                self.notes.push(format!("its `env` › `{name}` is no text and was left out"));
+                continue;
+            };
+            set_env.retain(|(known, _)| known != name);
+            let own = if is_variable(name) { name.clone() } else { variable_name("VARIABLE", &[name]) };
+            let kind = if handed.contains(name) { "password" } else { name };
+            set_env.push((name.clone(), self.value(kind, &own, &value, &format!("env › {name}"))?));
+        }
         let mut line = Vec::new();
         let mut before = None;
         for (index, word) in words.iter().enumerate() {
-            line.push(self.argument(index, before, word)?);
+            line.push(self.argument(index, before, word, &set_env)?);
             before = Some(word.as_str());
-        }
-        let mut set_env = self.env_file()?;
-        let env = of("env").or_else(|| entry.get("environment")).and_then(Value::as_object);
-        for (name, value) in env.into_iter().flatten() {
-            let Some(value) = scalar(value) else { continue };
-            set_env.retain(|(known, _)| known != name);
-            let own = if is_variable(name) { name.clone() } else { variable_name("VARIABLE", &[name]) };
-            set_env.push((name.clone(), self.value(name, &own, &value, &format!("env › {name}"))?));
         }
         Ok(McpCommand { command: line, cwd, env: Vec::new(), set_env: set_env.into_iter().collect() })
     }
@@ -226,7 +244,9 @@ impl Hand<'_> {
             );
         }
         let pieces = self.read(url, "url")?;
-        let url = written(&self.hide(pieces, "url", "URL")?);
+        let (text, references) = masked(pieces)?;
+        let found = places::in_text(&text);
+        let url = written(&self.hide(&text, references, &found, "url", "URL"));
         let allow_http = url.starts_with("http://") && !is_loopback(authority(&url));
         if allow_http {
             self.notes.push("it is reached without encryption; `allow_http` says so".into());
@@ -290,106 +310,152 @@ impl Hand<'_> {
                 {
                     *piece = self.stand_in(own, &part.clone(), key)
                 }
-                Piece::Text(_) => {}
+                Piece::Text(_) | Piece::Written(_) => {}
             }
         }
         Ok(written(&pieces))
     }
 
-    /// One word of the command line.
-    fn argument(&mut self, index: usize, before: Option<&str>, word: &str) -> Result<String, String> {
+    /// Variables that stand where the command line has a credential, whatever their names say.
+    fn handed_on(&self, words: &[String]) -> Result<Vec<String>, String> {
+        let mut names = Vec::new();
+        let mut before = None;
+        for (index, word) in words.iter().enumerate() {
+            let (text, references) = masked(self.references.read(word)?)?;
+            let found = places::in_argument(before.filter(|_| index > 1), &text);
+            let signs = text.match_indices(REFERENCE).map(|(at, _)| at);
+            for (at, reference) in signs.zip(references) {
+                if let Piece::Variable { name, .. } = reference
+                    && found.iter().any(|secret| secret.range.contains(&at))
+                {
+                    names.push(name);
+                }
+            }
+            before = Some(word.as_str());
+        }
+        Ok(names)
+    }
+
+    /// One word of the command line; `set` is what the server's own variables hold.
+    fn argument(
+        &mut self,
+        index: usize,
+        before: Option<&str>,
+        word: &str,
+        set: &[(String, String)],
+    ) -> Result<String, String> {
         let key = if index == 0 { "command".to_owned() } else { format!("args › {}", index - 1) };
-        let pieces = self.read(word, &key)?;
-        let [Piece::Text(text)] = pieces.as_slice() else {
-            return Ok(written(&self.hide(pieces, &key, "ARGUMENT")?));
-        };
-        let text = text.clone();
-        let flag = before.filter(|before| before.starts_with('-') && !before.contains('=') && index > 1);
-        if let Some(flag) = flag
-            && !text.starts_with('-')
-            && secrets::is_secret_name(flag.trim_start_matches('-'), &text)
-        {
-            let own = variable_name("SERVER", &[self.server, flag]);
-            return Ok(written(&[self.stand_in(&own, &text, &key)]));
+        let mut pieces = self.references.read(word)?;
+        for piece in &mut pieces {
+            let Piece::Variable { name, .. } = piece else { continue };
+            match set.iter().find(|(known, _)| known == name && may_be_own(word, name)) {
+                // Already free of credentials, and noted.
+                Some((_, value)) => *piece = Piece::Written(value.clone()),
+                None => self.variables.refer(name, &self.at(&key)),
+            }
         }
-        if let Some((name, at)) = secrets::assignment(&text)
-            && let Some((head, value)) = text.split_at_checked(at)
-        {
+        let (text, references) = masked(pieces)?;
+        let found = places::in_argument(before.filter(|_| index > 1), &text);
+        Ok(written(&self.hide(&text, references, &found, &key, "ARGUMENT")))
+    }
+
+    /// Puts variables in place of credentials; `word` names those that the text does not.
+    fn hide(
+        &mut self,
+        text: &str,
+        references: Vec<Piece>,
+        found: &[Secret],
+        key: &str,
+        word: &str,
+    ) -> Vec<Piece> {
+        let mut references = references.into_iter();
+        let mut out = Vec::new();
+        let mut at = 0;
+        for secret in found {
+            let before = text.get(at..secret.range.start).unwrap_or_default();
+            let value = text.get(secret.range.clone()).unwrap_or_default();
+            self.keep(before, &mut references, key, word, &mut out);
             // `-e NAME=value` names a variable already.
-            let plain = head.strip_suffix('=') == Some(name) && is_variable(name);
-            let own = if plain { name.to_owned() } else { variable_name("SERVER", &[self.server, name]) };
-            let rest = self.stand_in(&own, value, &key);
-            return Ok(written(&[Piece::Text(head.to_owned()), rest]));
-        }
-        Ok(written(&self.hide(pieces, &key, "ARGUMENT")?))
-    }
-
-    /// Puts variables in place of what looks like a credential in a text that has no name.
-    fn hide(&mut self, pieces: Vec<Piece>, key: &str, word: &str) -> Result<Vec<Piece>, String> {
-        let own = variable_name("SERVER", &[self.server, word]);
-        let mut out = Vec::new();
-        for piece in pieces {
-            match piece {
-                Piece::Variable { name, fallback } => {
-                    let fallback = fallback.filter(|fallback| !secrets::is_secret(&name, fallback));
-                    out.push(Piece::Variable { name, fallback });
+            let plain = text.get(..secret.range.start).and_then(|head| head.strip_suffix('='));
+            let is_name = is_variable(&secret.name) && !secret.name.contains(char::is_lowercase);
+            let own = if is_name && plain == Some(secret.name.as_str()) {
+                secret.name.clone()
+            } else {
+                let name = if secret.name.is_empty() { word } else { &secret.name };
+                variable_name("SERVER", &[self.server, name])
+            };
+            for (index, part) in value.split(REFERENCE).enumerate() {
+                if index > 0 {
+                    out.extend(references.next().map(|piece| without_secret(piece, &secret.name)));
                 }
-                Piece::Text(text) if secrets::is_address(&text) => {
-                    let parts = self.hide_address(&text, key);
-                    let leaks = |part: &Piece| matches!(part, Piece::Text(text) if secrets::has_token(text));
-                    if parts.iter().any(leaks) {
-                        out.push(self.stand_in(&own, &text, key))
-                    } else {
-                        out.extend(parts)
+                match part {
+                    "" => {}
+                    scheme if value.contains(REFERENCE) && is_scheme(scheme) => {
+                        out.push(Piece::Text(scheme.to_owned()));
                     }
+                    part => out.push(self.stand_in(&own, part, key)),
                 }
-                Piece::Text(text) if secrets::is_secret_value(&text) => {
-                    out.push(self.stand_in(&own, &text, key))
-                }
-                text => out.push(text),
             }
+            at = secret.range.end;
         }
-        Ok(out)
+        self.keep(text.get(at..).unwrap_or_default(), &mut references, key, word, &mut out);
+        out
     }
 
-    /// An address without its password and without the keys in its path and query.
-    fn hide_address(&mut self, text: &str, key: &str) -> Vec<Piece> {
-        let mut out = Vec::new();
-        let Some((scheme, rest)) = text.split_once("://") else { return vec![Piece::Text(text.to_owned())] };
-        let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (host, tail) = rest.split_at_checked(host_end).unwrap_or((rest, ""));
-        let name = |server: &str, word: &str| variable_name("SERVER", &[server, word]);
-        out.push(Piece::Text(format!("{scheme}://")));
-        match host.rsplit_once('@').map(|(who, host)| (who.split_once(':'), who, host)) {
-            Some((Some((user, password)), _, host)) => {
-                out.push(Piece::Text(format!("{user}:")));
-                out.push(self.stand_in(&name(self.server, "password"), password, key));
-                out.push(Piece::Text(format!("@{host}")));
+    /// What stands around credentials, unless it holds one that was not found in its place.
+    fn keep(
+        &mut self,
+        text: &str,
+        references: &mut impl Iterator<Item = Piece>,
+        key: &str,
+        word: &str,
+        out: &mut Vec<Piece>,
+    ) {
+        for (index, part) in text.split(REFERENCE).enumerate() {
+            if index > 0 {
+                out.extend(references.next().map(|piece| without_secret(piece, "")));
             }
-            Some((None, user, host)) if secrets::is_secret_value(user) => {
-                out.push(self.stand_in(&name(self.server, "user"), user, key));
-                out.push(Piece::Text(format!("@{host}")));
-            }
-            _ => out.push(Piece::Text(host.to_owned())),
-        }
-        let (path, query) = tail.split_once('?').map_or((tail, None), |(path, query)| (path, Some(query)));
-        for (index, part) in path.split('/').enumerate() {
-            out.extend((index > 0).then(|| Piece::Text("/".into())));
-            let secret = secrets::is_random(part) || secrets::has_token(part);
-            let own = name(self.server, "url_key");
-            out.push(if secret { self.stand_in(&own, part, key) } else { Piece::Text(part.to_owned()) });
-        }
-        for (index, pair) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
-            out.push(Piece::Text(if index == 0 { "?" } else { "&" }.into()));
-            match pair.split_once('=') {
-                Some((word, value)) if secrets::is_secret(word, value) => {
-                    out.push(Piece::Text(format!("{word}=")));
-                    out.push(self.stand_in(&name(self.server, word), value, key));
-                }
-                _ => out.push(Piece::Text(pair.to_owned())),
+            if secrets::has_token(part) {
+                let own = variable_name("SERVER", &[self.server, word]);
+                out.push(self.stand_in(&own, part, key));
+            } else if !part.is_empty() {
+                out.push(Piece::Text(part.to_owned()));
             }
         }
-        out
+    }
+}
+
+/// A text with a sign in place of every reference, and the references.
+fn masked(pieces: Vec<Piece>) -> Result<(String, Vec<Piece>), String> {
+    let (mut text, mut references) = (String::new(), Vec::new());
+    for piece in pieces {
+        match piece {
+            Piece::Text(part) if part.contains(REFERENCE) => {
+                return Err("it holds a zero character, which no program can be given".into());
+            }
+            Piece::Text(part) => text.push_str(&part),
+            reference => {
+                text.push(REFERENCE);
+                references.push(reference);
+            }
+        }
+    }
+    Ok((text, references))
+}
+
+/// A reference without a default that is a credential by its shape, by its name or by the name of its place.
+fn without_secret(piece: Piece, place: &str) -> Piece {
+    match piece {
+        Piece::Variable { name, fallback } => {
+            let is_secret = |fallback: &String| {
+                secrets::is_secret(&name, fallback)
+                    || secrets::is_secret_name(place, fallback)
+                    || (place.len() == 1 && !secrets::is_harmless(fallback))
+            };
+            let fallback = fallback.filter(|fallback| !is_secret(fallback));
+            Piece::Variable { name, fallback }
+        }
+        other => other,
     }
 }
 
@@ -405,7 +471,8 @@ fn scalar(value: &Value) -> Option<String> {
 /// Whether a part of a credential is only the word that says its kind, as in `Bearer ${TOKEN}`.
 fn is_scheme(part: &str) -> bool {
     let word = part.trim();
-    word.len() <= 10 && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"-:".contains(&byte))
+    let is_word = part.ends_with(' ') && word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
+    word.len() <= 10 && (is_word || word.bytes().all(|byte| b"-:".contains(&byte)))
 }
 
 fn is_sse(url: &str) -> bool {

@@ -51,7 +51,7 @@ async fn credentials_are_found_wherever_they_stand() {
         (json!(["ghp_hunter2hunter2hunter2hunter2hunter2"]), json!(["${env:ONE_ARGUMENT}"])),
         (
             json!(["sh", "-c", "T=ghp_hunter2hunter2hunter2hunter2 run"]),
-            json!(["sh", "-c", "${env:ONE_ARGUMENT}"]),
+            json!(["sh", "-c", "T=${env:ONE_ARGUMENT} run"]),
         ),
         (json!(["${TOKEN:-ghp_hunter2hunter2hunter2hunter2}"]), json!(["${env:TOKEN}"])),
         (
@@ -63,6 +63,23 @@ async fn credentials_are_found_wherever_they_stand() {
             json!(["run", "--env=DB_PASSWORD=${env:ONE_DB_PASSWORD}"]),
         ),
         (json!(["Server=db;Password=hunter2"]), json!(["Server=db;Password=${env:ONE_PASSWORD}"])),
+        (json!(["--api-key", "${TOK:-hunter2}"]), json!(["--api-key", "${env:TOK}"])),
+        (json!(["--level", "${LEVEL:-info}"]), json!(["--level", "${env:LEVEL:-info}"])),
+        (json!(["-u", "bob:hunter2"]), json!(["-u", "bob:${env:ONE_PASSWORD}"])),
+        (json!(["-p", "hunter2", "-p", "8080"]), json!(["-p", "${env:ONE_P}", "-p", "8080"])),
+        (json!(["-k", "${K:-hunter2}"]), json!(["-k", "${env:K}"])),
+        (
+            json!(["--json", r#"{"apiKey":"hunter2"}"#]),
+            json!(["--json", r#"{"apiKey":"${env:ONE_API_KEY}"}"#]),
+        ),
+        (
+            json!(["--conn", "Server=db;Password=hunter2;"]),
+            json!(["--conn", "Server=db;Password=${env:ONE_PASSWORD};"]),
+        ),
+        (
+            json!(["-c", "TOKEN=hunter2 exec srv --password hunter2-b"]),
+            json!(["-c", "TOKEN=${env:TOKEN} exec srv --password ${env:ONE_PASSWORD}"]),
+        ),
         (json!(["--port", 8080, "--pin=${PIN:-hunter2}"]), json!(["--port", "8080", "--pin=${env:PIN}"])),
     ] {
         let target = home.taken(json!({"command": "x", "args": args})).await;
@@ -71,6 +88,10 @@ async fn credentials_are_found_wherever_they_stand() {
     for (url, expected) in [
         ("https://h.example/s/hunter2Abc123Abc123Abc1/mcp", "https://h.example/s/${env:ONE_URL_KEY}/mcp"),
         ("https://h.example/mcp?apiKey=hunter2&x=1", "https://h.example/mcp?apiKey=${env:ONE_API_KEY}&x=1"),
+        (
+            "https://${HOST:-h.example}/mcp?key=hunter2",
+            "https://${env:HOST:-h.example}/mcp?key=${env:ONE_KEY}",
+        ),
         ("https://h.example/${env:TENANT}/mcp#part", "https://h.example/${env:TENANT}/mcp"),
     ] {
         assert_eq!(address(&home.taken(json!({"url": url})).await).0, expected);
@@ -89,6 +110,42 @@ async fn credentials_are_found_wherever_they_stand() {
         ("PORT", "8080"),
     ];
     assert_eq!(set_env(&target), expected);
+}
+
+#[tokio::test]
+async fn arguments_refer_to_the_variables_of_their_own_server() {
+    let home = Home::new();
+    let server = |auth: &str| json!({"command": "mcp-remote", "args": ["--header", "Authorization:${AUTH}", "${LEVEL}"], "env": {"AUTH": auth, "LEVEL": "info"}});
+    let servers = json!({"mcpServers": {"one": server("Bearer hunter2"), "two": server("Bearer hunter2-b")}});
+    home.write("all.json", &servers.to_string());
+    let ran = home.run(&["import", "config", "all.json", "--json"]).await;
+    let servers = home.servers("mcpaql.yaml");
+    for ((_, target), variable) in servers.iter().zip(["${env:AUTH}", "${env:TWO_AUTH}"]) {
+        let header = format!("Authorization:{variable}");
+        assert_eq!(command(target), ["mcp-remote", "--header", &header, "info"]);
+        assert_eq!(set_env(target), [("AUTH", variable), ("LEVEL", "info")]);
+    }
+    assert_eq!(ran.json()["variables"].as_array().unwrap().len(), 2, "{ran:?}");
+
+    let target = home
+        .taken(json!({"command": "x", "args": ["y", "--password", "${WORD}"], "env": {"WORD": "hunter2"}}))
+        .await;
+    assert_eq!(command(&target), ["x", "y", "--password", "${env:WORD}"]);
+    assert_eq!(set_env(&target), [("WORD", "${env:WORD}")], "the command line says what it is");
+}
+
+#[tokio::test]
+async fn arguments_and_variables_that_are_no_text_are_noted() {
+    let home = Home::new();
+    let server = json!({"command": "x", "args": [1, null, {"a": "hunter2"}], "env": {"A": null}});
+    home.write("all.json", &json!({"mcpServers": {"one": server}}).to_string());
+    let ran = home.run(&["import", "config", "all.json", "--json"]).await;
+    let notes = json!([
+        "an argument that is neither text, number nor switch was left out",
+        "its `env` › `A` is no text and was left out",
+    ]);
+    assert_eq!(ran.json()["servers"][0]["notes"], notes);
+    assert_eq!(command(&home.servers("mcpaql.yaml")[0].1), ["x", "1"]);
 }
 
 #[tokio::test]
