@@ -9,9 +9,10 @@ use std::time::Duration;
 
 /// Every call in these three ways.
 const WAYS: usize = 3;
-const NAMES: [[&str; WAYS]; 2] = [
+const NAMES: [[&str; WAYS]; 3] = [
     ["small answer, directly", "small answer, bare proxy", "small answer, mcpaql"],
     ["10 KB, directly", "10 KB, bare proxy", "10 KB, mcpaql"],
+    ["10 KB of text, directly", "10 KB of text, bare proxy", "10 KB of text, mcpaql"],
 ];
 
 pub(crate) async fn prepare(bench: &mut Bench) -> Result<()> {

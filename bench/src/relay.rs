@@ -15,8 +15,8 @@ use std::io::{BufRead, Write};
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// The tool with a small answer, and the one with an answer of ten kilobytes.
-pub(crate) const TOOLS: [&str; 2] = ["get_issue", "list_issues"];
+/// The tool with a small answer, the one with ten kilobytes of structured content, and the one with as much as text alone.
+pub(crate) const TOOLS: [&str; 3] = ["get_issue", "list_issues", "search_issues"];
 const LISTED: u64 = 50;
 
 #[derive(serde::Deserialize)]
@@ -45,12 +45,17 @@ fn result(structured: &Value) -> String {
     json!({"content": content, "structuredContent": structured, "isError": false}).to_string()
 }
 
-/// Serves the two tools over standard input and output, line by line, without any library in between.
+/// As servers do it that know of no structured content.
+fn text(value: &Value) -> String {
+    json!({"content": [{"type": "text", "text": value.to_string()}]}).to_string()
+}
+
+/// Serves the tools over standard input and output, line by line, without any library in between.
 pub(crate) fn serve_tools() -> Result<()> {
     let tool = |name| json!({"name": name, "description": "Issues", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
     let tools = json!({"tools": TOOLS.map(tool)}).to_string();
-    let small = result(&issue(7));
-    let large = result(&json!({"issues": (1..=LISTED).map(issue).collect::<Vec<_>>()}));
+    let issues = json!({"issues": (1..=LISTED).map(issue).collect::<Vec<_>>()});
+    let answers = [result(&issue(7)), result(&issues), text(&issues)];
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let (mut line, mut answer) = (String::new(), Vec::new());
     while input.read_line(&mut line)? > 0 {
@@ -66,7 +71,8 @@ pub(crate) fn serve_tools() -> Result<()> {
             "tools/call" => {
                 let params = asked.params.context("a call has parameters")?;
                 let called: Called<'_> = serde_json::from_str(params.get())?;
-                if called.name == TOOLS[0] { &small } else { &large }
+                let place = TOOLS.iter().position(|tool| *tool == called.name);
+                place.and_then(|place| answers.get(place)).context("there is no such tool")?
             }
             _ => "{}",
         };
