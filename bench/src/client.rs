@@ -80,11 +80,16 @@ impl Pipes {
         Ok(self.input.write_all(&self.buffer).await?)
     }
 
+    /// The next answer; notifications are skipped.
     async fn line(&mut self) -> Result<usize> {
-        self.buffer.clear();
-        let length = self.output.read_until(b'\n', &mut self.buffer).await?;
-        ensure!(length > 0, "the server closed its output");
-        Ok(length)
+        loop {
+            self.buffer.clear();
+            let length = self.output.read_until(b'\n', &mut self.buffer).await?;
+            ensure!(length > 0, "the server closed its output");
+            if !self.buffer.starts_with(br#"{"jsonrpc":"2.0","method":"#) {
+                return Ok(length);
+            }
+        }
     }
 }
 

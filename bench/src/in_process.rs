@@ -6,6 +6,7 @@ use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check::check;
 use mcpaql_core::source::Source;
 use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::mcp::Caller;
 use mcpaql_runtime::{builtin, environment, open};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -43,6 +44,7 @@ fn object(value: Value) -> Map<String, Value> {
 /// Calls one kind of operation that many times.
 pub(crate) async fn run(kind: &str, calls: usize) -> Result<()> {
     let folder = tempfile::tempdir()?;
+    let nobody = Caller::nobody();
     let mut _upstream = None;
     let gateway = if kind == "http" {
         let port = load::free_port()?;
@@ -59,7 +61,8 @@ pub(crate) async fn run(kind: &str, calls: usize) -> Result<()> {
             ("notebook_mcpaql_create", json!({"operation": "create_note", "params": {"title": 1}}), false)
         }
         "get" => {
-            let reply = gateway.call("notebook_mcpaql_create", object(create)).await.context("no tool")?;
+            let reply =
+                gateway.call("notebook_mcpaql_create", object(create), &nobody).await.context("no tool")?;
             let reply: Value = serde_json::from_str(&reply.text)?;
             let id = reply.pointer("/data/id").context("no id")?;
             ("notebook_mcpaql_read", json!({"operation": "get_note", "params": {"id": id}}), true)
@@ -70,7 +73,7 @@ pub(crate) async fn run(kind: &str, calls: usize) -> Result<()> {
     };
     let arguments = object(arguments);
     for _ in 0..calls {
-        let reply = gateway.call(tool, arguments.clone()).await.context("no such tool")?;
+        let reply = gateway.call(tool, arguments.clone(), &nobody).await.context("no such tool")?;
         ensure!(reply.text.starts_with(r#"{"success":true"#) == expected, "{}", reply.text);
     }
     Ok(())

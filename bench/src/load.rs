@@ -2,7 +2,7 @@
 //! round and their median is shown.
 
 use crate::client::{Http, InProcess, Peer, Pipes};
-use crate::{in_process, upstream};
+use crate::{in_process, passing, upstream};
 use anyhow::{Context, Result, ensure};
 use mcpaql_core::adapter::Target;
 use mcpaql_runtime::target::store::Store;
@@ -14,12 +14,14 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::process::{Child, Command};
 
-const AT_A_TIME: usize = 16;
+pub(crate) const AT_A_TIME: usize = 16;
 
 /// How much to measure, and of which program.
 pub(crate) struct Effort {
     pub(crate) server: PathBuf,
     pub(crate) rounds: usize,
+    /// Only the calls that are passed on to MCP servers.
+    pub(crate) passing_only: bool,
     calls: usize,
     burst: usize,
     print: bool,
@@ -27,7 +29,7 @@ pub(crate) struct Effort {
 
 impl Effort {
     pub(crate) fn full(server: PathBuf) -> Effort {
-        Effort { server, rounds: 15, calls: 1000, burst: 3200, print: true }
+        Effort { server, rounds: 15, passing_only: false, calls: 1000, burst: 3200, print: true }
     }
 
     /// Enough to see that everything answers.
@@ -55,17 +57,17 @@ pub(crate) fn own(role: &str) -> Command {
     command
 }
 
-struct Subject {
-    name: &'static str,
+pub(crate) struct Subject {
+    pub(crate) name: &'static str,
     against: Option<Against>,
     peer: Peer,
     length: usize,
-    rounds: Vec<Round>,
+    pub(crate) rounds: Vec<Round>,
 }
 
 /// Positions of what a subject is compared with.
 #[derive(Clone, Copy)]
-struct Against {
+pub(crate) struct Against {
     /// The bare server on the same transport.
     echo: usize,
     /// What answers behind the subject, by itself.
@@ -74,22 +76,30 @@ struct Against {
     bare: Option<usize>,
 }
 
-struct Round {
-    median: f64,
-    p90: f64,
-    per_second: f64,
+pub(crate) struct Round {
+    pub(crate) median: f64,
+    pub(crate) p90: f64,
+    pub(crate) per_second: f64,
 }
 
 /// The servers that were started for a run.
-struct Bench {
+pub(crate) struct Bench {
     server: PathBuf,
-    folder: tempfile::TempDir,
+    pub(crate) folder: tempfile::TempDir,
     children: Vec<Child>,
     subjects: Vec<Subject>,
 }
 
 impl Bench {
-    fn add(&mut self, name: &'static str, against: Option<Against>, peer: Peer) -> usize {
+    fn new(effort: &Effort) -> Result<Bench> {
+        let server = effort.server.canonicalize().with_context(|| {
+            format!("{} is not there; build it with `cargo build --release`", effort.server.display())
+        })?;
+        let folder = tempfile::tempdir()?;
+        Ok(Bench { server, folder, children: Vec::new(), subjects: Vec::new() })
+    }
+
+    pub(crate) fn add(&mut self, name: &'static str, against: Option<Against>, peer: Peer) -> usize {
         self.subjects.push(Subject { name, against, peer, length: 0, rounds: Vec::new() });
         self.subjects.len() - 1
     }
@@ -101,40 +111,52 @@ impl Bench {
     }
 
     /// `mcpaql serve` on a data folder of its own.
-    fn serve(&self, documents: &[&Path], data: &str) -> Command {
+    pub(crate) fn serve(&self, documents: &[&Path], data: &str) -> Command {
         let mut command = Command::new(&self.server);
         command.arg("serve").args(documents).arg("--data").arg(self.folder.path().join(data));
         command.env("RUST_LOG", "warn").current_dir(self.folder.path());
         command
     }
+
+    /// Measures every subject; how many there are.
+    async fn run(&mut self, effort: &Effort) -> Result<usize> {
+        for subject in &mut self.subjects {
+            subject.length = subject.peer.call().await.context(subject.name)?;
+            let answer = subject.peer.last();
+            ensure!(
+                ["success", "number", "Groceries"].iter().any(|word| answer.contains(word)),
+                "{}: {answer}",
+                subject.name
+            );
+        }
+        for _ in 0..effort.rounds {
+            for subject in &mut self.subjects {
+                let round = measure(subject, effort).await.context(subject.name)?;
+                subject.rounds.push(round);
+            }
+        }
+        Ok(self.subjects.len())
+    }
 }
 
 pub(crate) async fn run(effort: Effort) -> Result<()> {
-    let server = effort.server.canonicalize().with_context(|| {
-        format!("{} is not there; build it with `cargo build --release`", effort.server.display())
-    })?;
-    let folder = tempfile::tempdir()?;
-    let mut bench = Bench { server, folder, children: Vec::new(), subjects: Vec::new() };
-    prepare(&mut bench).await?;
-    for subject in &mut bench.subjects {
-        subject.length = subject.peer.call().await.context(subject.name)?;
-        let answer = subject.peer.last();
-        ensure!(
-            ["success", "number", "Groceries"].iter().any(|word| answer.contains(word)),
-            "{}: {answer}",
-            subject.name
-        );
-    }
-    for _ in 0..effort.rounds {
-        for subject in &mut bench.subjects {
-            let round = measure(subject, &effort).await.context(subject.name)?;
-            subject.rounds.push(round);
+    let mut count = 0;
+    if !effort.passing_only {
+        let mut bench = Bench::new(&effort)?;
+        prepare(&mut bench).await?;
+        count += bench.run(&effort).await?;
+        if effort.print {
+            print(&bench.subjects);
+            println!();
         }
     }
+    let mut bench = Bench::new(&effort)?;
+    passing::prepare(&mut bench).await?;
+    count += bench.run(&effort).await?;
     if effort.print {
-        print(&bench.subjects)
+        passing::print(&bench.subjects)
     } else {
-        println!("{} subjects answer", bench.subjects.len())
+        println!("{count} subjects answer")
     }
     Ok(())
 }
@@ -285,7 +307,7 @@ fn print(subjects: &[Subject]) {
     }
 }
 
-fn middle(mut values: Vec<f64>) -> f64 {
+pub(crate) fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }

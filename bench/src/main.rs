@@ -1,13 +1,15 @@
 //! Measures `mcpaql` against a bare rmcp server, in one run and by ratios, because times of different runs do not compare.
 //!
-//! `mcpaql-bench [--smoke] [--rounds N] [--server PATH]` measures; the other forms are what it starts:
-//! `echo-stdio …`, `echo-http PORT …`, `upstream PORT`; and what `instructions` counts: `in-process KIND CALLS` and
+//! `mcpaql-bench [--smoke] [--passing] [--rounds N] [--server PATH]` measures; the other forms are what it starts:
+//! `echo-stdio …`, `echo-http PORT …`, `upstream PORT`, `mcp-server`, `mcp-proxy COMMAND…`; and what `instructions` counts: `in-process KIND CALLS` and
 //! `compile FILE TIMES`.
 
 mod client;
 mod echo;
 mod in_process;
 mod load;
+mod passing;
+mod relay;
 mod upstream;
 
 use anyhow::{Context, Result, bail};
@@ -19,6 +21,8 @@ fn main() -> Result<()> {
     match words.as_slice() {
         ["echo-stdio", behind @ ..] => servers()?.block_on(echo::serve_stdio(behind)),
         ["echo-http", port, behind @ ..] => servers()?.block_on(echo::serve_http(port.parse()?, behind)),
+        ["mcp-server"] => relay::serve_tools(),
+        ["mcp-proxy", command @ ..] => servers()?.block_on(relay::proxy(command)),
         ["upstream", port] => servers()?.block_on(upstream::serve(port.parse()?)),
         ["in-process", kind, calls] => servers()?.block_on(in_process::run(kind, calls.parse()?)),
         ["compile", file, times] => in_process::compile(file, times.parse()?),
@@ -41,9 +45,12 @@ fn effort(options: &[&str]) -> Result<load::Effort> {
         let mut value = || options.next().with_context(|| format!("{option} needs a value"));
         match *option {
             "--smoke" => effort = effort.smoke(),
+            "--passing" => effort.passing_only = true,
             "--rounds" => effort.rounds = value()?.parse()?,
             "--server" => effort.server = PathBuf::from(value()?),
-            other => bail!("unknown argument '{other}'; there are --smoke, --rounds N and --server PATH"),
+            other => bail!(
+                "unknown argument '{other}'; there are --smoke, --passing, --rounds N and --server PATH"
+            ),
         }
     }
     Ok(effort)

@@ -11,6 +11,8 @@
 
 mod cli;
 mod clients;
+#[cfg(unix)]
+mod crowd;
 mod documents;
 #[cfg(unix)]
 mod durability;

@@ -1,0 +1,199 @@
+//! Many clients at one gateway before one MCP server: everybody gets their own answers, whatever becomes of the server.
+
+mod server;
+
+use crate::fixture::{Place, Server, crypto, in_time, request};
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+const CLIENTS: usize = 64;
+const ROUNDS: usize = 5;
+
+/// The gateway, over HTTP.
+struct Gateway {
+    server: Server,
+    address: String,
+    _place: Place,
+}
+
+impl Gateway {
+    async fn start() -> Gateway {
+        crypto();
+        let place = Place::new();
+        let program = std::env::current_exe().unwrap();
+        let command: Vec<&str> =
+            std::iter::once(program.to_str().unwrap()).chain(server::ARGUMENTS).collect();
+        let server = json!({"name": "behind", "mode": "single",
+            "mcp": {"command": command, "set_env": {server::SERVES: "yes"}}});
+        place.file("mcpaql.yaml", &json!({"adapters": [server]}).to_string());
+        let mut server = Server::start(place.binary(&["serve", "--http", "127.0.0.1:0"]));
+        let address = server.address().await;
+        Gateway { server, address, _place: place }
+    }
+
+    /// A client that knows the tools. Those of both revisions take turns.
+    async fn client(&self, number: usize) -> Client {
+        let lifecycle = match number % 2 {
+            0 => ClientLifecycleMode::Initialize,
+            _ => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
+        };
+        let transport = StreamableHttpClientTransport::from_uri(format!("http://{}/mcp", self.address));
+        let peer = in_time(().serve_with_lifecycle(transport, lifecycle)).await.unwrap();
+        // Until the gateway has asked the server for its tools, there are none.
+        while in_time(peer.list_all_tools()).await.unwrap().is_empty() {}
+        Client { number, peer }
+    }
+
+    async fn crowd(&self) -> Vec<Client> {
+        let mut clients = Vec::new();
+        for number in 0..CLIENTS {
+            clients.push(self.client(number).await);
+        }
+        clients
+    }
+
+    /// Stops it as a service manager does; it must end by itself and without an error.
+    async fn stop(self) {
+        self.server.signal(Signal::TERM);
+        let (status, said) = self.server.ended().await;
+        assert_eq!(status.code(), Some(0), "{said}");
+    }
+}
+
+struct Client {
+    number: usize,
+    peer: RunningService<RoleClient, ()>,
+}
+
+impl Client {
+    async fn call(&self, operation: &str, params: Value) -> Value {
+        let call = request("behind_mcpaql", json!({"operation": operation, "params": params}));
+        let result = serde_json::to_value(in_time(self.peer.call_tool(call)).await.unwrap()).unwrap();
+        serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
+    }
+
+    /// Whether it was answered; with anything but what it said itself would be wrong, and with an unclear error too.
+    async fn echo(&self, round: usize) -> bool {
+        let text = format!("call {round} of client {}", self.number);
+        let answer = self.call("get_echo", json!({"text": text})).await;
+        if answer["success"] == false {
+            assert_killed(&answer);
+            return false;
+        }
+        assert_eq!(answer, json!({"success": true, "data": text}));
+        true
+    }
+
+    /// How many calls the server holds, and its process.
+    async fn held(&self) -> (u64, Pid) {
+        let answer = self.call("get_held", json!({})).await;
+        let pid = i32::try_from(answer["data"]["pid"].as_i64().unwrap()).unwrap();
+        (answer["data"]["calls"].as_u64().unwrap(), Pid::from_raw(pid).unwrap())
+    }
+}
+
+fn assert_killed(answer: &Value) {
+    assert_eq!(answer["error"]["code"], "TRANSPORT_CONNECTION_FAILED", "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("The MCP server 'crowded' was ended by signal 9; try again"), "{message}");
+}
+
+async fn all_done(tasks: JoinSet<Client>) -> Vec<Client> {
+    let mut clients = in_time(tasks.join_all()).await;
+    clients.sort_by_key(|client| client.number);
+    clients
+}
+
+/// Everybody calls at once and is answered.
+async fn everybody_calls(clients: Vec<Client>) -> Vec<Client> {
+    let mut tasks = JoinSet::new();
+    for client in clients {
+        tasks.spawn(async move {
+            for round in 0..ROUNDS {
+                assert!(client.echo(round).await, "round {round} of {}", client.number);
+            }
+            client
+        });
+    }
+    all_done(tasks).await
+}
+
+/// Half of them wait for answers that never come, the others go on calling until they are told and are answered again.
+fn in_mid_run(clients: Vec<Client>, killed: &watch::Receiver<bool>) -> JoinSet<Client> {
+    let mut tasks = JoinSet::new();
+    for client in clients {
+        let killed = killed.clone();
+        tasks.spawn(async move {
+            if client.number < CLIENTS / 2 {
+                assert_killed(&client.call("get_nothing", json!({})).await);
+                return client;
+            }
+            let mut round = 0;
+            loop {
+                let was_killed = *killed.borrow();
+                if client.echo(round).await && was_killed {
+                    return client;
+                }
+                round += 1;
+            }
+        });
+    }
+    tasks
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crowd_is_answered_while_the_server_is_killed_and_comes_back() {
+    let gateway = Gateway::start().await;
+    let clients = everybody_calls(gateway.crowd().await).await;
+    let observer = gateway.client(CLIENTS).await;
+    let (_, victim) = observer.held().await;
+
+    let (kill, killed) = watch::channel(false);
+    let tasks = in_mid_run(clients, &killed);
+    in_time(Box::pin(async { while observer.held().await.0 < CLIENTS as u64 / 2 {} })).await;
+    kill_process(victim, Signal::KILL).unwrap();
+    kill.send_replace(true);
+    let clients = everybody_calls(all_done(tasks).await).await;
+    assert_eq!(clients.len(), CLIENTS);
+
+    let (held, successor) = observer.held().await;
+    assert_eq!(held, 0, "no call was made twice");
+    assert_ne!(successor, victim);
+    assert!(test_kill_process(victim).is_err());
+    drop((clients, observer));
+    gateway.stop().await;
+    in_time(async {
+        while test_kill_process(successor).is_ok() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_costs_its_own_call_and_little_memory() {
+    let gateway = Gateway::start().await;
+    let mut tasks = JoinSet::new();
+    for number in 0..2 {
+        let client = gateway.client(number).await;
+        tasks.spawn(async move {
+            let answer = client.call("get_much", json!({"bytes": 50_000_000})).await;
+            assert_eq!(answer["error"]["code"], "VALIDATION_PAYLOAD_TOO_LARGE", "{answer}");
+            client
+        });
+    }
+    let clients = all_done(tasks).await;
+    assert!(clients[0].echo(1).await);
+
+    let status = format!("/proc/{}/status", gateway.server.child.id().unwrap());
+    let status = std::fs::read_to_string(status).unwrap();
+    let (_, peak) = status.split_once("VmHWM:").unwrap();
+    let kilobytes: u64 = peak.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(kilobytes < 150_000, "{kilobytes} kB");
+}
