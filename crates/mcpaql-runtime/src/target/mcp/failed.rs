@@ -115,6 +115,7 @@ fn error(what: &str, code: Code, words: Option<String>, said: Value) -> OpError 
     let advice = match code {
         Code::NotFoundOperation => "the server may have changed its tools, so tell the user",
         Code::ConfirmationRequired => "ask the user to do what details.upstream says",
+        Code::PermissionDenied => "ask for what it allows, or tell the user",
         code => advice(code),
     };
     let message = match quote {
