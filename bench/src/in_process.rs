@@ -1,6 +1,6 @@
 //! Calls through the gateway without any transport: what `instructions` counts, and the store's own time.
 
-use crate::{load, upstream};
+use crate::{load, relay, upstream};
 use anyhow::{Context, Result, bail, ensure};
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check::check;
@@ -51,6 +51,8 @@ pub(crate) async fn run(kind: &str, calls: usize) -> Result<()> {
         _upstream = Some(load::own("upstream").arg(port.to_string()).spawn()?);
         drop(crate::client::Http::get(port, 1, upstream::PATH).await?);
         gateway(compiled(&Source::new("tracker.json", upstream::document(port)))?, folder.path()).await?
+    } else if kind == "mcp" {
+        gateway(compiled(&Source::new("issues.json", relay::document()?))?, folder.path()).await?
     } else {
         gateway(notebook()?, folder.path()).await?
     };
@@ -69,7 +71,10 @@ pub(crate) async fn run(kind: &str, calls: usize) -> Result<()> {
         }
         "create" => ("notebook_mcpaql_create", create, true),
         "http" => ("tracker_mcpaql_read", json!({"operation": "get_issue", "params": load::issue()}), true),
-        other => bail!("there is no kind '{other}'; there are introspect, invalid, get, create and http"),
+        "mcp" => ("issues_mcpaql_read", json!({"operation": "search_issues"}), true),
+        other => {
+            bail!("there is no kind '{other}'; there are introspect, invalid, get, create, http and mcp")
+        }
     };
     let arguments = object(arguments);
     for _ in 0..calls {

@@ -87,6 +87,20 @@ pub(crate) fn serve_tools() -> Result<()> {
     Ok(())
 }
 
+/// An adapter document for this server.
+pub(crate) fn document() -> Result<String> {
+    let operation = |tool| json!({"name": tool, "tool": tool, "description": "Issues"});
+    let document = json!({
+        "name": "issues",
+        "type": "adapter",
+        "version": "1.0.0",
+        "description": "Issues of an MCP server.",
+        "target": {"transport": "mcp", "command": [std::env::current_exe()?, "mcp-server"]},
+        "operations": {"read": TOOLS.map(operation)},
+    });
+    Ok(document.to_string())
+}
+
 struct Proxy {
     behind: Peer<RoleClient>,
 }

@@ -7,7 +7,7 @@ use super::malformed::{self, IdScan};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use std::io;
+use std::io::{self, BufRead};
 use std::pin::Pin;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader, Empty};
 
@@ -51,8 +51,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             if available.is_empty() {
                 return !self.line.is_empty() || self.skipped.is_some();
             }
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let (part, _) = available.split_at(end.unwrap_or(available.len()));
+            // Reading from memory cannot fail, and the library looks at many bytes together.
+            let mut unread = available;
+            let taken = unread.skip_until(b'\n').unwrap_or(available.len());
+            let (part, _) = available.split_at(taken);
+            let (part, is_end) = part.strip_suffix(b"\n").map_or((part, false), |part| (part, true));
             if self.skipped.is_none() && self.line.len() + part.len() > self.max {
                 let mut scan = IdScan::default();
                 scan.feed(&self.line);
@@ -63,9 +66,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 Some(scan) => scan.feed(part),
                 None => self.line.extend_from_slice(part),
             }
-            let taken = part.len() + usize::from(end.is_some());
             self.reader.consume(taken);
-            if end.is_some() {
+            if is_end {
                 return true;
             }
         }

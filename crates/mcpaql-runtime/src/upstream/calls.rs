@@ -8,6 +8,7 @@ use super::message::{self, METHOD_NOT_FOUND, Message, RpcError};
 use crate::mcp::{Ability, Caller, IdScan, News};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -198,7 +199,7 @@ impl Calls {
     /// Something came in, in answer to the call `related` where that is known.
     pub(super) fn incoming(&self, bytes: &[u8], related: Option<u64>) {
         // What is not UTF-8 can still be told apart, and the rest of it read.
-        let text = String::from_utf8_lossy(bytes);
+        let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         match message::read(&text) {
             Some(messages) => messages.into_iter().for_each(|message| self.take(message, related)),
             None => self.unreadable(&text),

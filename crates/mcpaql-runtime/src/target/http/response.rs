@@ -190,44 +190,32 @@ pub(crate) fn minified(json: &str) -> String {
     let mut kept = String::with_capacity(json.len());
     let mut rest = json;
     loop {
-        let outside = rest.find('"').unwrap_or(rest.len());
-        let (before, from_quote) = rest.split_at(outside);
-        keep_outside(before, &mut kept);
-        let string = string_length(from_quote);
-        let (string, after) = from_quote.split_at(string);
-        kept.push_str(string);
-        if after.is_empty() {
+        let (solid, after) = rest.split_at(solid_length(rest));
+        kept.push_str(solid);
+        rest = after.trim_start_matches([' ', '\t', '\n', '\r']);
+        if rest.is_empty() {
             return kept;
         }
-        rest = after;
-    }
-}
-
-/// Bytes of the string that the text begins with, quotes included; all of it where the string does not end.
-fn string_length(text: &str) -> usize {
-    let mut escaped = false;
-    let end = text.bytes().skip(1).position(|byte| {
-        let closes = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        closes
-    });
-    end.map_or(text.len(), |end| end + 2)
-}
-
-/// Appends what stands between two strings.
-fn keep_outside(text: &str, kept: &mut String) {
-    let mut space = false;
-    for c in text.chars() {
-        if matches!(c, ' ' | '\t' | '\n' | '\r') {
-            space = true;
-            continue;
-        }
         // `1 2` is not `12`: between two words the space stays, and with it the error.
-        if std::mem::take(&mut space) && is_word(c) && kept.chars().next_back().is_some_and(is_word) {
+        if rest.starts_with(is_word) && kept.ends_with(is_word) {
             kept.push(' ');
         }
-        kept.push(c);
     }
+}
+
+/// Bytes up to the first white space that stands in no string; all of them where there is none.
+fn solid_length(text: &str) -> usize {
+    let (mut inside, mut escaped) = (false, false);
+    let end = text.bytes().position(|byte| {
+        if inside {
+            inside = byte != b'"' || escaped;
+            escaped = byte == b'\\' && !escaped;
+            return false;
+        }
+        inside = byte == b'"';
+        matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+    });
+    end.unwrap_or(text.len())
 }
 
 fn is_word(c: char) -> bool {

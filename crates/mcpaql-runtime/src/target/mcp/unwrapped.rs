@@ -30,11 +30,11 @@ const DIGITS: usize = 15;
 /// What an envelope like ours may hold besides `success`.
 const ENVELOPE: [&str; 4] = ["success", "data", "warnings", "_meta"];
 
+/// A result whose content has been looked at as far as `C` says.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolResult<'a> {
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
+#[serde(rename_all = "camelCase", bound(deserialize = "C: Deserialize<'de>"))]
+struct ToolResult<'a, C> {
+    content: Option<C>,
     #[serde(borrow, default)]
     structured_content: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -51,6 +51,15 @@ struct Text<'a> {
     text: Option<Cow<'a, str>>,
 }
 
+/// A block of what most results are.
+#[derive(Deserialize)]
+struct OnlyText<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+}
+
 /// What of a result is text and what is not.
 #[derive(Default)]
 struct Content<'a> {
@@ -60,7 +69,7 @@ struct Content<'a> {
 
 /// The answer that a result is; `mask` is asked for where something may have to be hidden.
 pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answer, OpError> {
-    let parts: ToolResult<'_> = serde_json::from_str(result.get()).map_err(|_| {
+    let parts = read(result.get()).map_err(|_| {
         OpError::new(
             Code::Internal,
             "The MCP server answered with something that is no result; tell the user.",
@@ -70,7 +79,7 @@ pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answe
         // Not what the protocol says, but it is what the tool said.
         return Ok(Answer::new(raw(result.get()).unwrap_or(Payload::Value(Value::Null))));
     }
-    let content = content(parts.content);
+    let content = parts.content.unwrap_or_default();
     if parts.is_error.is_some_and(|flag| flag.get() == "true") {
         return Err(failure(content.texts, parts.structured_content, &mask()));
     }
@@ -87,9 +96,29 @@ pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answe
     envelope(data, &mask).map(|answer| Answer { blocks, ..answer })
 }
 
-fn content(raw: Option<&RawValue>) -> Content<'_> {
+impl<'a, C> ToolResult<'a, C> {
+    fn map<D>(self, look: impl FnOnce(C) -> D) -> ToolResult<'a, D> {
+        let ToolResult { content, structured_content, is_error, meta } = self;
+        ToolResult { content: content.map(look), structured_content, is_error, meta }
+    }
+}
+
+/// Goes over the text once where there is nothing but texts in it, and block by block otherwise.
+fn read(text: &str) -> Result<ToolResult<'_, Content<'_>>, serde_json::Error> {
+    if let Ok(parts) = serde_json::from_str::<ToolResult<'_, Vec<OnlyText<'_>>>>(text)
+        && parts.content.iter().flatten().all(|block| block.kind == "text")
+    {
+        return Ok(parts.map(|blocks| Content {
+            texts: blocks.into_iter().map(|block| block.text).collect(),
+            blocks: Vec::new(),
+        }));
+    }
+    serde_json::from_str::<ToolResult<'_, &RawValue>>(text).map(|parts| parts.map(content))
+}
+
+fn content(raw: &RawValue) -> Content<'_> {
     let mut content = Content::default();
-    let blocks: Vec<&RawValue> = raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    let blocks: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
     for block in blocks {
         match serde_json::from_str::<Text<'_>>(block.get()) {
             Ok(Text { kind, text: Some(text) }) if kind == "text" => content.texts.push(text),
@@ -167,6 +196,10 @@ fn structured_data(structured: &RawValue, meta: Option<&RawValue>) -> Payload {
 
 /// Takes out the texts that only repeat the structured content, whole or spread over several of them.
 fn drop_twins(texts: &mut Vec<Cow<'_, str>>, structured: &RawValue) {
+    texts.retain(|text| text.trim() != structured.get());
+    if texts.is_empty() {
+        return;
+    }
     let plain = minified(structured.get());
     texts.retain(|text| minified(text.trim()) != plain);
     if texts.is_empty() {
