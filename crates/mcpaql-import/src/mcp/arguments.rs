@@ -156,8 +156,10 @@ fn drafts(root: &Root<'_>, notes: &mut Vec<Note>) -> Vec<Draft> {
     arguments
         .into_iter()
         .map(|(name, argument)| {
+            // Schemas that are made from code call what has a default required; the server itself does without it.
+            let required = argument.required && argument.schema.get("default").is_none();
             let mut draft = Draft::new(&name, Place::Body, argument.schema, "");
-            draft.required = argument.required;
+            draft.required = required;
             draft
         })
         .collect()

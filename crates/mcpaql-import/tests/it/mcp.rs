@@ -447,3 +447,19 @@ fn overrides_that_say_nothing_change_nothing() {
         attempt(&capture(), &Options { overrides: Overrides::default(), ..Options::default() }).unwrap();
     assert_eq!(written(&plain), written(&same));
 }
+
+#[test]
+fn what_has_a_default_is_not_asked_for_although_the_schema_requires_it() {
+    let imported = imported(&with_tools(json!([{
+        "name": "take_picture",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"scale": {"type": "string", "default": "css"}, "path": {"type": "string"}},
+            "required": ["scale", "path"],
+        },
+    }])));
+    let required = |name: &str| operation(&imported, "take_picture").param(name).unwrap().required;
+    assert_eq!((required("scale"), required("path")), (false, true));
+    let scale = operation(&imported, "take_picture").param("scale").unwrap();
+    assert_eq!((scale.api_default.clone(), scale.default.clone()), (Some(json!("css")), None));
+}

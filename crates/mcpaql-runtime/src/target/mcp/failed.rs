@@ -27,7 +27,7 @@ const WORDS: [(Code, &[&str]); 7] = [
     ),
     (Code::ConflictExists, &["already exists", "eexist", "conflict"]),
     (Code::NotFoundResource, &["not found", "no such", "does not exist", "doesn't exist", "enoent"]),
-    (Code::TransportTimeout, &["timed out", "timeout"]),
+    (Code::TransportTimeout, &["timed out", "timeout exceeded", "timeout after", "timeout of"]),
     (
         Code::InvalidValue,
         &[
