@@ -478,3 +478,25 @@ fn what_descriptions_of_apis_bring_along_survives() {
     assert_eq!(seen(left), seen(right));
     assert_eq!(write(&again), written);
 }
+
+#[test]
+fn servers_and_several_targets_come_back_as_they_were() {
+    for target in [
+        "target: {transport: mcp, command: [npx, -y, server], cwd: /srv, env: [TOKEN], set_env: {LEVEL: info}, start: eager, timeout: 5}\n\
+         targets: {one: {description: The first}, two: {set_env: {LEVEL: debug}}}\ndefault_target: one",
+        "target: {transport: mcp, url: 'https://mcp.example.com/mcp?v=1', headers: {X-Team: blue}}\nauth: {type: bearer, token_env: A}\n\
+         targets: {one: {url: 'https://one.example.com/mcp'}, two: {auth: {type: none}}}",
+        "target: {base_url: 'https://api.example.com'}\ntargets: {stage: {base_url: 'https://stage.example.com', headers: {X: y}}}",
+        "target: {transport: native, protocol: command}\ntargets: {here: {cwd: /srv}, there: {env: [HOME]}}",
+    ] {
+        let text = format!(
+            "---\nname: several\ntype: adapter\nversion: 1.0.0\ndescription: Several.\n{target}\noperations: {{read: []}}\n---\n"
+        );
+        let before = read(&text);
+        let after = read(&write(&before));
+        assert_eq!(after.target, before.target, "{text}");
+        assert_eq!(after.targets, before.targets, "{}", write(&before));
+        assert_eq!(after.default_target, before.default_target);
+        assert_eq!(after.auth, before.auth);
+    }
+}
