@@ -62,18 +62,21 @@ const HINT: &str =
 
 /// The operations that fit, in order: the best first where there is a question.
 fn found<'c>(catalog: &'c Catalog, ask: &Ask<'_>) -> Vec<&'c Entry> {
-    let fits = |entry: &&Entry| {
-        let operation = &entry.operation;
-        ask.category.is_none_or(|category| operation.category == category)
-            && ask.endpoint.is_none_or(|endpoint| operation.endpoint == endpoint)
-            && ask.tag.is_none_or(|tag| operation.tags.iter().any(|own| own.eq_ignore_ascii_case(tag)))
-    };
+    let fits = |entry: &&Entry| fits(ask, entry);
     match ask.search {
         Some(question) => {
             catalog.search(question, catalog.operations.len()).into_iter().filter(fits).collect()
         }
         None => catalog.operations.iter().filter(fits).collect(),
     }
+}
+
+/// Whether an operation is none of those that are left out.
+pub(super) fn fits(ask: &Ask<'_>, entry: &Entry) -> bool {
+    let operation = &entry.operation;
+    ask.category.is_none_or(|category| operation.category == category)
+        && ask.endpoint.is_none_or(|endpoint| operation.endpoint == endpoint)
+        && ask.tag.is_none_or(|tag| operation.tags.iter().any(|own| own.eq_ignore_ascii_case(tag)))
 }
 
 /// What search found, with where identifiers come from. Filters leave out hits, and what was said with them.
@@ -91,13 +94,17 @@ fn chained<'c>(
 }
 
 fn rows(catalog: &Catalog, detail: Detail, shown: &[&Entry]) -> Value {
-    let row = |entry: &&Entry| match detail {
+    shown.iter().filter_map(|entry| row(catalog, detail, entry)).collect()
+}
+
+/// An operation in a list, in as much detail as is asked for.
+pub(super) fn row(catalog: &Catalog, detail: Detail, entry: &Entry) -> Option<Value> {
+    match detail {
         Detail::Names => Some(entry.operation.name.as_str().into()),
         Detail::Signature => details::listed(catalog, entry),
         Detail::Full => details::operation(catalog, entry),
         Detail::Summary => Some(summary_of(entry)),
-    };
-    shown.iter().filter_map(row).collect()
+    }
 }
 
 /// An operation in a list.

@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Detail};
 use super::page::{self, Page};
-use super::{details, hits, invalid, list, named, unknown};
+use super::{hits, invalid, list, named, unknown};
 use crate::catalog::{Catalog, Producers};
 use crate::error::OpError;
 use crate::operation::{Category, INTROSPECT};
@@ -67,12 +67,7 @@ fn found(catalogs: &[&Catalog], unified: &Unified, ask: &Ask<'_>, question: &str
     let all: usize = catalogs.iter().map(|catalog| catalog.operations.len()).sum();
     let fits = |(position, index): &(usize, usize)| {
         let entry = catalogs.get(*position).and_then(|catalog| catalog.operations.get(*index));
-        entry.is_some_and(|entry| {
-            let operation = &entry.operation;
-            ask.category.is_none_or(|category| operation.category == category)
-                && ask.endpoint.is_none_or(|endpoint| operation.endpoint == endpoint)
-                && ask.tag.is_none_or(|tag| operation.tags.iter().any(|own| own.eq_ignore_ascii_case(tag)))
-        })
+        entry.is_some_and(|entry| list::fits(ask, entry))
     };
     let hits: Vec<(usize, usize)> =
         unified.search(catalogs, question, all).into_iter().filter(fits).collect();
@@ -93,14 +88,8 @@ fn found(catalogs: &[&Catalog], unified: &Unified, ask: &Ask<'_>, question: &str
         Some(detail) => shown
             .iter()
             .filter_map(|(catalog, entry, _)| {
-                let row = match detail {
-                    Detail::Names => Some(entry.operation.name.as_str().into()),
-                    Detail::Signature => details::listed(catalog, entry),
-                    Detail::Full => details::operation(catalog, entry),
-                    Detail::Summary => Some(list::summary_of(entry)),
-                };
                 let adapter = catalog.adapter.name.as_str();
-                match row? {
+                match list::row(catalog, detail, entry)? {
                     Value::Object(mut map) => {
                         map.shift_insert(0, "adapter".into(), adapter.into());
                         Some(Value::Object(map))

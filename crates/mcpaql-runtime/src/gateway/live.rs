@@ -82,32 +82,27 @@ impl Tools {
     /// Each of the servers that calls choose among.
     fn several(&self, catalog: &Catalog) -> Target {
         let mut known = self.several.lock().unwrap_or_else(PoisonError::into_inner);
-        let each = catalog.adapter.targets.iter().map(|(name, one)| {
+        let each = catalog.adapter.targets.iter().filter_map(|(name, one)| {
             if let Some((before, upstream)) = known.get(name)
                 && before == one
             {
-                return (name.clone(), Target::Mcp(Proxy::over(upstream.clone())));
+                return Some((name.clone(), Target::Mcp(Proxy::over(upstream.clone()))));
             }
-            let adapter::Target::Mcp(server) = &one.target else {
-                let error = OpenError::NoDataFolder { adapter: catalog.adapter.name.clone() };
-                return (name.clone(), Target::Closed(Closed::new(&catalog.adapter.name, &error)));
-            };
-            match Upstream::named(
-                &format!("{} {name}", catalog.adapter.name),
-                server,
-                &one.auth,
-                &self.environment,
-            ) {
+            // Each was made from the adapter's own target, which is a server.
+            let adapter::Target::Mcp(server) = &one.target else { return None };
+            let adapter = &catalog.adapter.name;
+            let called = format!("{adapter} {name}");
+            let target = match Upstream::named(&called, server, &one.auth, &self.environment) {
                 Ok(upstream) => {
                     known.insert(name.clone(), (one.clone(), upstream.clone()));
-                    (name.clone(), Target::Mcp(Proxy::over(upstream)))
+                    Target::Mcp(Proxy::over(upstream))
                 }
                 Err(source) => {
-                    let adapter = catalog.adapter.name.clone();
-                    let closed = Closed::new(&catalog.adapter.name, &OpenError::Mcp { adapter, source });
-                    (name.clone(), Target::Closed(closed))
+                    let error = OpenError::Mcp { adapter: adapter.clone(), source };
+                    Target::Closed(Closed::new(adapter, &error))
                 }
-            }
+            };
+            Some((name.clone(), target))
         });
         Target::Several(each.collect())
     }

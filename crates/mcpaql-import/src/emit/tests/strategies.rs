@@ -1,9 +1,7 @@
 //! Arbitrary texts, values and adapters.
 
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{
-    Adapter, Auth, ErrorPolicy, HttpTarget, KeyPlace, Target, ToolNames, guard_of, title_of,
-};
+use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, KeyPlace, Target, guard_of, title_of};
 use mcpaql_core::facts::{self, Declared, Effect, Reach};
 use mcpaql_core::operation::{
     Binding, BodyForm, Category, Danger, Example, HttpBinding, Operation, Param, Place, Returns, Segment,
@@ -344,24 +342,12 @@ fn targets() -> impl Strategy<Value = HttpTarget> {
 
 pub(super) fn adapter(operations: Vec<Operation>, types: IndexMap<String, Value>) -> Adapter {
     Adapter {
-        name: "pet-store".into(),
         display_name: "Pet Store".into(),
         version: "1.0.0".into(),
         description: "Pets and their owners.".into(),
-        tool_names: ToolNames::default(),
-        mode: None,
-        profile: None,
-        policy: None,
-        hints: HintOverrides::default(),
-        endpoint_hints: IndexMap::new(),
-        targets: IndexMap::new(),
-        default_target: None,
         types,
         operations,
-        target: Target::Http(http_target()),
-        auth: Auth::None,
-        errors: ErrorPolicy::Unrecoverable,
-        tags: Vec::new(),
+        ..Adapter::new("pet-store", Target::Http(http_target()))
     }
 }
 
