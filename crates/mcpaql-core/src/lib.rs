@@ -4,11 +4,13 @@
 //! everything a client sees is a view of that catalog: `surface`, `introspect`, `request`, `response`.
 
 pub mod adapter;
+pub mod audit;
 pub mod capture;
 pub mod catalog;
 pub mod check;
 pub mod classify;
 pub mod config;
+pub mod convention;
 pub mod diagnostic;
 pub mod error;
 pub mod facts;

@@ -1,0 +1,62 @@
+//! The audit: what is wrong with the tools that a server shows, whoever made it, and what they cost.
+//!
+//! A [`Server`] is what was heard or written, as raw JSON; a rule looks at a view of it and says what it finds. Rules stand in
+//! `rules/`, one file each, and the doc comment of a rule is its documentation: `mcpaql explain` and the reference page show it,
+//! and its examples are its tests. What always holds: no rule needs a tool to be well-formed, none calls anything, and the same
+//! tools held against the same standard give the same findings in the same order.
+
+mod expect;
+mod finding;
+mod rule;
+mod rules;
+mod score;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use expect::{Facing, facing};
+pub use finding::{Finding, Fix, Place};
+pub use rule::{Example, Group, Rule};
+pub use score::{Score, scores};
+pub use view::{Server, Surface, Tool};
+
+use crate::convention::Standard;
+use finding::Findings;
+use rule::Check;
+
+/// Every rule, in the order of their codes within each group.
+pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
+    rules::GROUPS.iter().flat_map(|group| group.iter()).copied()
+}
+
+/// The rule of that code.
+#[must_use]
+pub fn rule(code: &str) -> Option<&'static Rule> {
+    all_rules().find(|rule| rule.code.eq_ignore_ascii_case(code))
+}
+
+/// What the rules find: by server, then by tool in the order of the list, then by rule; what is about a server as a whole comes
+/// before its tools.
+#[must_use]
+pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
+    let surfaces: Vec<Surface<'_>> =
+        servers.iter().enumerate().map(|(index, server)| Surface::of(server, index)).collect();
+    let mut findings = Vec::new();
+    for rule in all_rules() {
+        let Some(level) = standard.level(rule.code, rule.level) else { continue };
+        let mut out = Findings::new(rule, level, &mut findings);
+        match rule.check {
+            Check::Tool(check) => {
+                surfaces.iter().flat_map(|surface| &surface.tools).for_each(|tool| {
+                    check(tool, standard, &mut out);
+                });
+            }
+            Check::Server(check) => surfaces.iter().for_each(|surface| check(surface, standard, &mut out)),
+            Check::Servers(check) => check(&surfaces, standard, &mut out),
+        }
+    }
+    // Stable, so that the rules keep their order.
+    findings.sort_by_key(|finding: &Finding| (finding.place.server, finding.place.tool));
+    findings
+}

@@ -1,0 +1,39 @@
+//! HINT-002.
+
+use crate::audit::finding::Findings;
+use crate::audit::rule::rule;
+use crate::audit::view::Tool;
+use crate::convention::Standard;
+
+rule! {
+    /// A tool says that it only reads and that it destroys.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for tools that write out both `readOnlyHint: true` and `destructiveHint: true`.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP gives `destructiveHint` a meaning only where `readOnlyHint` is false. Clients differ in which of the two they act on, so
+    /// that the same tool runs unasked in one and needs an approval in the next.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations/destructiveHint
+    /// {"name": "get_issue", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true, "destructiveHint": true}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "get_issue", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true, "destructiveHint": false}}
+    /// ```
+    "HINT-002" "read-only-and-destructive" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if tool.declared.read_only == Some(true) && tool.declared.destructive == Some(true) {
+        let message = format!("The tool '{}' says that it only reads and that it destroys", tool.name);
+        findings.tool(tool, "/annotations/destructiveHint", message).help("one of the two is false");
+    }
+}

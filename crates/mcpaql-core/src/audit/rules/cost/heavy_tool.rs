@@ -1,0 +1,41 @@
+//! COST-001.
+
+use crate::audit::finding::Findings;
+use crate::audit::rule::rule;
+use crate::audit::view::Tool;
+use crate::convention::Standard;
+
+/// Nine in ten of the tools of real servers cost less.
+const HEAVY: usize = 1000;
+
+rule! {
+    /// One tool costs more than most servers' whole list should.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for tools whose name, description and schema together cost more than 1000 tokens, estimated.
+    ///
+    /// ## Why it matters
+    ///
+    /// Clients put every tool into every conversation, used or not.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=
+    /// {"name": "create_issue", "description": "Opens an issue in a repository. (×300)", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "description": "Opens an issue in a repository.", "inputSchema": {"type": "object"}}
+    /// ```
+    "COST-001" "heavy-tool" Advice Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if tool.tokens > HEAVY {
+        let message = format!("The tool '{}' costs about {} tokens", tool.name, tool.tokens);
+        findings.tool(tool, "", message).help("say less, or move what few calls need elsewhere");
+    }
+}

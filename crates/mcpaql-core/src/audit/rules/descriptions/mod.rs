@@ -1,0 +1,7 @@
+//! Rules about descriptions.
+
+mod missing;
+
+use crate::audit::rule::Rule;
+
+pub(super) static RULES: &[&Rule] = &[&missing::RULE];

@@ -1,0 +1,14 @@
+//! The rules, one file each, by what they are about.
+
+mod annotations;
+mod cost;
+mod descriptions;
+mod names;
+mod schemas;
+mod titles;
+
+use super::rule::Rule;
+
+/// Every group, in the order of reports.
+pub(super) static GROUPS: [&[&Rule]; 6] =
+    [names::RULES, titles::RULES, annotations::RULES, descriptions::RULES, schemas::RULES, cost::RULES];

@@ -1,0 +1,154 @@
+//! A server's tools as rules look at them: raw JSON, with what several rules need read out once.
+
+use super::finding::Place;
+use crate::classify::{self, Annotations, Decision, Evidence, words};
+use crate::facts::Facts;
+use crate::operation::Category;
+use crate::policy::HintOverrides;
+use crate::tokens;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// What is audited: the tools of a server, as `tools/list` has them.
+#[derive(Debug, Clone, Default)]
+pub struct Server {
+    /// What the client calls it.
+    pub name: String,
+    /// Every tool, as raw JSON.
+    pub tools: Vec<Value>,
+    /// What is known for sure about tools, by name: of adapter documents, which say it.
+    pub known: HashMap<String, Known>,
+    /// Whether it is known to be an MCP-AQL adapter; it is guessed by its tools otherwise.
+    pub is_adapter: bool,
+}
+
+/// What an adapter document says about a tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// Its category.
+    pub category: Category,
+    /// What it does.
+    pub facts: Facts,
+}
+
+/// A server, read.
+#[derive(Debug)]
+pub struct Surface<'a> {
+    /// What was read.
+    pub server: &'a Server,
+    /// Its position among the audited servers.
+    pub index: usize,
+    /// In the order of the list.
+    pub tools: Vec<Tool<'a>>,
+    /// Whether its tools take MCP-AQL's envelope.
+    pub is_adapter: bool,
+}
+
+/// A tool, read. Whatever is not of the type it should be is not there.
+#[derive(Debug)]
+pub struct Tool<'a> {
+    /// The whole tool.
+    pub value: &'a Value,
+    /// What the client calls the server.
+    pub server: &'a str,
+    /// Its name; empty where it has none.
+    pub name: &'a str,
+    /// `title`.
+    pub title: Option<&'a str>,
+    /// `annotations.title`.
+    pub annotation_title: Option<&'a str>,
+    /// `description`.
+    pub description: Option<&'a str>,
+    /// `inputSchema`.
+    pub schema: Option<&'a Value>,
+    /// The hints that it writes out.
+    pub declared: HintOverrides,
+    /// The words of its name, in lower case.
+    pub words: Vec<String>,
+    /// What the classifier makes of name and description alone.
+    pub by_name: Decision,
+    /// What the importers' classifier makes of it, hints included.
+    pub judged: Decision,
+    /// What is known for sure.
+    pub known: Option<Known>,
+    /// What it costs in a model's context, estimated.
+    pub tokens: usize,
+    /// Whether it takes MCP-AQL's envelope.
+    pub is_adapter: bool,
+    place: (usize, usize),
+}
+
+impl<'a> Surface<'a> {
+    pub(super) fn of(server: &'a Server, index: usize) -> Surface<'a> {
+        let is_adapter = server.is_adapter || server.tools.iter().any(takes_envelope);
+        let tools = server.tools.iter().enumerate();
+        let tools = tools.map(|(position, value)| Tool::of(server, value, (index, position))).collect();
+        Surface { server, index, tools, is_adapter }
+    }
+
+    /// What all tools cost.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.tools.iter().map(|tool| tool.tokens).sum()
+    }
+}
+
+impl<'a> Tool<'a> {
+    fn of(server: &'a Server, value: &'a Value, place: (usize, usize)) -> Tool<'a> {
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        let annotations = value.get("annotations");
+        let hint = |key: &str| annotations.and_then(|annotations| annotations.get(key)?.as_bool());
+        let name = text("name").unwrap_or_default();
+        let declared = HintOverrides {
+            read_only: hint("readOnlyHint"),
+            destructive: hint("destructiveHint"),
+            idempotent: hint("idempotentHint"),
+            open_world: hint("openWorldHint"),
+        };
+        let evidence =
+            Evidence { name, description: text("description").unwrap_or_default(), ..Evidence::default() };
+        let annotated = Annotations {
+            read_only: declared.read_only,
+            destructive: declared.destructive,
+            idempotent: declared.idempotent,
+        };
+        Tool {
+            value,
+            server: &server.name,
+            name,
+            title: text("title"),
+            annotation_title: annotations.and_then(|annotations| annotations.get("title")?.as_str()),
+            description: text("description"),
+            schema: value.get("inputSchema"),
+            declared,
+            words: words::words(name),
+            by_name: classify::classify(&evidence),
+            judged: classify::classify(&Evidence { annotations: annotated, ..evidence }),
+            known: server.known.get(name).copied(),
+            tokens: tokens::estimate(&value.to_string()),
+            is_adapter: takes_envelope(value),
+            place,
+        }
+    }
+
+    /// A place in the tool.
+    #[must_use]
+    pub fn place(&self, pointer: impl Into<String>) -> Place {
+        Place { server: self.place.0, tool: Some(self.place.1), pointer: pointer.into() }
+    }
+
+    /// What a person calls it: its title, as MCP ranks them.
+    #[must_use]
+    pub fn shown_title(&self) -> Option<&'a str> {
+        self.title.or(self.annotation_title)
+    }
+}
+
+/// MCP-AQL's tools take `operation` and `params`, and speak of `introspect`.
+fn takes_envelope(tool: &Value) -> bool {
+    let property = |name: &str| tool.pointer(&format!("/inputSchema/properties/{name}")).is_some();
+    let speaks =
+        tool.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("introspect"));
+    let named = tool.get("name").and_then(Value::as_str).is_some_and(|name| name.contains("aql"));
+    property("operation") && property("params") && (speaks || named)
+}

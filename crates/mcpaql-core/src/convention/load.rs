@@ -1,0 +1,366 @@
+//! Conventions from files: what is written, and what it means.
+
+use super::{
+    Annotations, Characters, Convention, Descriptions, Hint, Kind, Level, Names, Schemas, Titles, Trap,
+};
+use crate::diagnostic::{Diagnostic, Severity, field_path};
+use crate::error::Code;
+use crate::reader::{Object, Reader, child};
+use crate::source::Source;
+use crate::suggest;
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use std::sync::LazyLock;
+
+const KEYS: &[&str] = &[
+    "about",
+    "source",
+    "kind",
+    "extends",
+    "policy",
+    "names",
+    "titles",
+    "annotations",
+    "descriptions",
+    "schemas",
+    "max_tools",
+    "rules",
+];
+const NAME_KEYS: &[&str] = &[
+    "pattern",
+    "characters",
+    "max_length",
+    "shown_as",
+    "words",
+    "prefix",
+    "products",
+    "verbs",
+    "objects",
+    "word",
+    "not_words",
+];
+const TITLE_KEYS: &[&str] = &["required", "in_annotations", "pattern", "max_length"];
+const ANNOTATION_KEYS: &[&str] = &["explicit", "safety", "one_effect"];
+const DESCRIPTION_KEYS: &[&str] = &["required", "max_length", "forbidden"];
+const SCHEMA_KEYS: &[&str] =
+    &["described", "refuses", "max_enum", "parameter_characters", "parameter_length"];
+
+/// Name and text of the conventions of this version.
+const BUILTIN: &[(&str, &str)] = &[
+    ("mcp", include_str!("builtin/mcp.yaml")),
+    ("mcpaql", include_str!("builtin/mcpaql.yaml")),
+    ("mcpaql-issue", include_str!("builtin/mcpaql-issue.yaml")),
+    ("mcpaql-spec", include_str!("builtin/mcpaql-spec.yaml")),
+    ("lightdash", include_str!("builtin/lightdash.yaml")),
+    ("product-action-object", include_str!("builtin/product-action-object.yaml")),
+    ("nextcloud", include_str!("builtin/nextcloud.yaml")),
+    ("claude-code", include_str!("builtin/claude-code.yaml")),
+    ("cursor", include_str!("builtin/cursor.yaml")),
+    ("vscode", include_str!("builtin/vscode.yaml")),
+    ("claude-directory", include_str!("builtin/claude-directory.yaml")),
+    ("openai-apps", include_str!("builtin/openai-apps.yaml")),
+];
+
+/// As written, each an object.
+static WRITTEN: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+    let value = |name: &str, text: &str| Source::new(name, text).parse().map(|parsed| parsed.value);
+    let written = |(name, text): &(&str, &str)| Some(((*name).to_owned(), value(name, text).ok()?));
+    BUILTIN.iter().filter_map(written).collect()
+});
+
+static MEANT: LazyLock<Vec<Convention>> = LazyLock::new(|| {
+    let mut reader = Reader::default();
+    read_members(&mut reader, &WRITTEN, "")
+});
+
+/// Every convention of this version.
+#[must_use]
+pub fn builtins() -> &'static [Convention] {
+    &MEANT
+}
+
+/// The convention of that name.
+#[must_use]
+pub fn builtin(name: &str) -> Option<&'static Convention> {
+    MEANT.iter().find(|convention| convention.name == name)
+}
+
+/// Reads a file of conventions: a mapping from names to what each demands.
+///
+/// # Errors
+/// Everything that is wrong with it, located.
+pub fn parse(source: &Source) -> Result<Vec<Convention>, Vec<Diagnostic>> {
+    let parsed = source.parse()?;
+    let (conventions, mut diagnostics) = read_all(&parsed.value, "");
+    diagnostics.extend(parsed.diagnostics);
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        source.locate(&mut diagnostics);
+        return Err(diagnostics);
+    }
+    Ok(conventions)
+}
+
+/// Reads conventions from an untyped mapping that stands behind `pointer`.
+#[must_use]
+pub fn read_all(value: &Value, pointer: &str) -> (Vec<Convention>, Vec<Diagnostic>) {
+    let mut reader = Reader::default();
+    let members = reader.object(value, pointer);
+    let conventions =
+        members.map(|members| read_members(&mut reader, members.map, pointer)).unwrap_or_default();
+    (conventions, reader.diagnostics)
+}
+
+fn read_members(reader: &mut Reader, members: &Map<String, Value>, pointer: &str) -> Vec<Convention> {
+    let mut conventions = Vec::new();
+    for (name, value) in members {
+        let pointer = child(pointer, name);
+        if reader.object(value, &pointer).is_none() {
+            continue;
+        }
+        let mut chain = vec![name.clone()];
+        let whole = extended(reader, value, members, &pointer, &mut chain);
+        if let Some(object) = reader.object(&whole, &pointer) {
+            conventions.push(read(reader, name, &object));
+        }
+    }
+    conventions
+}
+
+/// What is written over what it extends, as one value.
+fn extended(
+    reader: &mut Reader,
+    value: &Value,
+    members: &Map<String, Value>,
+    pointer: &str,
+    chain: &mut Vec<String>,
+) -> Value {
+    let Some(object) = value.as_object() else { return value.clone() };
+    let object = Object { map: object, pointer: pointer.to_owned() };
+    let mut whole = Value::Object(Map::new());
+    for base in reader.strings(&object, "extends") {
+        let at = object.at("extends");
+        if chain.contains(&base) {
+            let message = format!("The convention '{base}' extends itself");
+            reader.push(Diagnostic::error(Code::SchemaInvalidValue, at, message));
+            continue;
+        }
+        let Some(found) = members.get(&base).or_else(|| WRITTEN.get(&base)) else {
+            let known = members.keys().map(String::as_str).chain(BUILTIN.iter().map(|(name, _)| *name));
+            let message = format!("There is no convention '{base}' to extend");
+            let mut diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, at, message);
+            if let Some(near) = suggest::nearest(&base, known) {
+                diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
+            }
+            reader.push(diagnostic);
+            continue;
+        };
+        chain.push(base);
+        let base = extended(reader, found, members, pointer, chain);
+        chain.pop();
+        merge(&mut whole, base);
+    }
+    merge(&mut whole, value.clone());
+    whole
+}
+
+/// Objects are merged, everything else is replaced.
+fn merge(into: &mut Value, from: Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            for (key, value) in from {
+                match into.get_mut(&key) {
+                    Some(slot) => merge(slot, value),
+                    None => {
+                        into.insert(key, value);
+                    }
+                }
+            }
+        }
+        (into, from) => *into = from,
+    }
+}
+
+fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
+    reader.known(object, KEYS);
+    Convention {
+        name: name.to_owned(),
+        about: reader.string(object, "about").unwrap_or_default(),
+        source: reader.string(object, "source"),
+        kind: reader.choice(object, "kind", &Kind::ALL.map(Kind::as_str), Kind::parse).unwrap_or_default(),
+        policy: reader.string(object, "policy"),
+        names: part(reader, object, "names", NAME_KEYS, names),
+        titles: part(reader, object, "titles", TITLE_KEYS, |reader, object| Titles {
+            required: flag(reader, object, "required"),
+            in_annotations: flag(reader, object, "in_annotations"),
+            pattern: reader.string(object, "pattern"),
+            max_length: size(reader, object, "max_length"),
+        }),
+        annotations: part(reader, object, "annotations", ANNOTATION_KEYS, |reader, object| Annotations {
+            explicit: choices(reader, object, "explicit", &Hint::ALL.map(Hint::key), Hint::parse),
+            safety: flag(reader, object, "safety"),
+            one_effect: flag(reader, object, "one_effect"),
+        }),
+        descriptions: part(reader, object, "descriptions", DESCRIPTION_KEYS, |reader, object| Descriptions {
+            required: flag(reader, object, "required"),
+            max_length: size(reader, object, "max_length"),
+            forbidden: reader.strings(object, "forbidden"),
+        }),
+        schemas: part(reader, object, "schemas", SCHEMA_KEYS, schemas),
+        max_tools: size(reader, object, "max_tools"),
+        rules: levels(reader, object),
+    }
+}
+
+fn names(reader: &mut Reader, object: &Object<'_>) -> Names {
+    Names {
+        pattern: reader.string(object, "pattern"),
+        characters: characters(reader, object, "characters"),
+        max_length: size(reader, object, "max_length"),
+        shown_as: reader.string(object, "shown_as"),
+        words: range(reader, object, "words"),
+        prefix: reader.string(object, "prefix"),
+        products: reader.strings(object, "products"),
+        verbs: reader.strings(object, "verbs"),
+        objects: reader.strings(object, "objects"),
+        word: reader.string(object, "word"),
+        not_words: reader.strings(object, "not_words"),
+    }
+}
+
+fn schemas(reader: &mut Reader, object: &Object<'_>) -> Schemas {
+    Schemas {
+        described: flag(reader, object, "described"),
+        refuses: choices(reader, object, "refuses", &Trap::ALL.map(Trap::as_str), Trap::parse),
+        max_enum: size(reader, object, "max_enum"),
+        parameter_characters: characters(reader, object, "parameter_characters"),
+        parameter_length: size(reader, object, "parameter_length"),
+    }
+}
+
+fn part<T: Default>(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    key: &str,
+    keys: &[&str],
+    read: impl Fn(&mut Reader, &Object<'_>) -> T,
+) -> T {
+    let member = reader.member(object, key);
+    member
+        .map(|member| {
+            reader.known(&member, keys);
+            read(reader, &member)
+        })
+        .unwrap_or_default()
+}
+
+fn flag(reader: &mut Reader, object: &Object<'_>, key: &str) -> bool {
+    reader.boolean(object, key).unwrap_or(false)
+}
+
+fn size(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<usize> {
+    reader.unsigned(object, key).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+fn characters(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<Characters> {
+    reader.choice(object, key, &Characters::ALL.map(Characters::as_str), Characters::parse)
+}
+
+/// `[2, 4]`.
+fn range(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<(usize, usize)> {
+    let items = reader.array(object, key)?;
+    let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
+    let pair = match items {
+        [least, most] => number(least).zip(number(most)).filter(|(least, most)| least <= most),
+        _ => None,
+    };
+    if pair.is_none() {
+        let message = format!("Field '{}' is not a range", field_path(&object.at(key)));
+        let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, object.at(key), message);
+        reader.push(diagnostic.expected("the fewest and the most, such as [2, 4]"));
+    }
+    pair
+}
+
+fn choices<T>(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    key: &str,
+    words: &[&str],
+    parse: impl Fn(&str) -> Option<T>,
+) -> Vec<T> {
+    let mut chosen = Vec::new();
+    for (index, text) in reader.strings(object, key).into_iter().enumerate() {
+        match parse(&text) {
+            Some(value) => chosen.push(value),
+            None => {
+                let pointer = child(&object.at(key), index);
+                let message = format!("Field '{}' has the unknown value '{text}'", field_path(&pointer));
+                let mut diagnostic =
+                    Diagnostic::error(Code::SchemaInvalidValue, pointer, message).expected(words.join(", "));
+                if let Some(near) = suggest::nearest(&text, words.iter().copied()) {
+                    diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
+                }
+                reader.push(diagnostic);
+            }
+        }
+    }
+    chosen
+}
+
+fn levels(reader: &mut Reader, object: &Object<'_>) -> IndexMap<String, Option<Level>> {
+    let Some(member) = reader.member(object, "rules") else { return IndexMap::new() };
+    let mut levels = IndexMap::new();
+    let words: Vec<&str> = std::iter::once("off").chain(Level::ALL.map(Level::as_str)).collect();
+    for code in member.map.keys() {
+        let parse = |text: &str| if text == "off" { Some(None) } else { Level::parse(text).map(Some) };
+        if let Some(level) = reader.choice(&member, code, &words, parse) {
+            levels.insert(code.to_ascii_uppercase(), level);
+        }
+    }
+    levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_convention_of_this_version_is_without_a_problem() {
+        let mut reader = Reader::default();
+        let conventions = read_members(&mut reader, &WRITTEN, "");
+        assert_eq!(reader.diagnostics, []);
+        let names: Vec<&str> = conventions.iter().map(|convention| convention.name.as_str()).collect();
+        assert_eq!(names, BUILTIN.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        for convention in conventions {
+            assert!(!convention.about.is_empty(), "{}", convention.name);
+        }
+    }
+
+    #[test]
+    fn a_team_extends_what_is_there() {
+        let text = "ours:\n  extends: product-action-object\n  names: {products: [shop], verbs: [ship]}\n  rules: {NAME-005: off}\n";
+        let ours = parse(&Source::new("conventions.yaml", text)).unwrap();
+        assert_eq!(ours[0].names.products, ["shop"]);
+        assert_eq!(ours[0].names.words, Some((2, 4)), "of the base");
+        assert_eq!(ours[0].rules["NAME-005"], None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let text = "ours:\n  extends: [nextclout, ours]\n  names: {words: [4, 2], lenght: 3}\n  annotations: {explicit: [readOnly]}\n";
+        let found = parse(&Source::new("conventions.yaml", text)).unwrap_err();
+        let pointers: Vec<&str> = found.iter().map(|diagnostic| diagnostic.pointer.as_str()).collect();
+        assert_eq!(
+            pointers,
+            [
+                "/ours/extends",
+                "/ours/extends",
+                "/ours/names/lenght",
+                "/ours/names/words",
+                "/ours/annotations/explicit/0"
+            ]
+        );
+        assert!(found.iter().all(|diagnostic| diagnostic.span.is_some()));
+        assert_eq!(found[0].suggestion.as_deref(), Some("did you mean `nextcloud`?"));
+    }
+}
