@@ -8,6 +8,7 @@ pub mod gateway;
 pub mod mcp;
 pub mod open;
 pub mod pipeline;
+pub mod probe;
 pub mod secret;
 pub mod serve;
 mod state;

@@ -7,6 +7,7 @@
 
 mod expect;
 mod finding;
+pub mod probe;
 mod rule;
 mod rules;
 mod score;

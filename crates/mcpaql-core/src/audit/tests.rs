@@ -1,5 +1,6 @@
 //! Every rule is documented, fires on its bad examples at the right place, and is silent on its good ones.
 
+use super::probe::{Answers, Observed};
 use super::*;
 use crate::convention::{self, Kind};
 use serde_json::Value;
@@ -32,18 +33,27 @@ fn repeated(mut value: Value) -> Vec<Value> {
 
 /// The servers of an example.
 fn servers(json: &Value) -> Vec<Server> {
-    let server = |name: &str, tools: &Value| Server {
-        name: name.to_owned(),
-        tools: tools.as_array().cloned().unwrap_or_default(),
-        ..Server::default()
+    let server = |name: &str, tools: &Value| {
+        let tools = tools.as_array().cloned().unwrap_or_default();
+        let name_of = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
+        let observed =
+            tools.iter().filter_map(|tool| Some((name_of(tool), seen(tool.get("(observed)")?)))).collect();
+        Server { name: name.to_owned(), tools, observed, ..Server::default() }
     };
     match (json.get("servers").and_then(Value::as_object), json.get("tools")) {
         (Some(servers), _) => servers.iter().map(|(name, tools)| server(name, tools)).collect(),
         (None, Some(tools)) => vec![server("example", tools)],
-        (None, None) => {
-            vec![Server { name: "example".into(), tools: vec![json.clone()], ..Server::default() }]
-        }
+        (None, None) => vec![server("example", &Value::Array(vec![json.clone()]))],
     }
+}
+
+/// What an example says that a probe saw.
+fn seen(value: &Value) -> Observed {
+    let answers = match value["answers"].as_str() {
+        Some("different") => Answers::Different,
+        _ => Answers::Same,
+    };
+    Observed { changed: value["changed"] == true, answers }
 }
 
 /// A place as a pointer into the example.

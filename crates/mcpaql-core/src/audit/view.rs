@@ -1,6 +1,7 @@
 //! A server's tools as rules look at them: raw JSON, with what several rules need read out once.
 
 use super::finding::Place;
+use super::probe::Observed;
 use crate::classify::{self, Annotations, Decision, Evidence, words};
 use crate::facts::Facts;
 use crate::operation::Category;
@@ -20,6 +21,8 @@ pub struct Server {
     pub known: HashMap<String, Known>,
     /// Whether it is known to be an MCP-AQL adapter; it is guessed by its tools otherwise.
     pub is_adapter: bool,
+    /// What a probe saw, by the name of the tool.
+    pub observed: HashMap<String, Observed>,
 }
 
 /// What an adapter document says about a tool.
@@ -71,6 +74,8 @@ pub struct Tool<'a> {
     pub judged: Decision,
     /// What is known for sure.
     pub known: Option<Known>,
+    /// What a probe saw.
+    pub observed: Option<Observed>,
     /// What it costs in a model's context, estimated.
     pub tokens: usize,
     /// Whether it takes MCP-AQL's envelope.
@@ -125,6 +130,7 @@ impl<'a> Tool<'a> {
             by_name: classify::classify(&evidence),
             judged: classify::classify(&Evidence { annotations: annotated, ..evidence }),
             known: server.known.get(name).copied(),
+            observed: server.observed.get(name).copied(),
             tokens: tokens::estimate(&value.to_string()),
             is_adapter: takes_envelope(value),
             place,

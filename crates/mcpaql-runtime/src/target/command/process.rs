@@ -18,28 +18,28 @@ pub(super) const TAIL: usize = 2048;
 
 /// What to run.
 #[derive(Debug)]
-pub(super) struct Job<'a> {
-    pub(super) program: &'a str,
-    pub(super) args: &'a [String],
-    pub(super) env: &'a [(String, String)],
-    pub(super) cwd: Option<&'a Path>,
+pub(crate) struct Job<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) args: &'a [String],
+    pub(crate) env: &'a [(String, String)],
+    pub(crate) cwd: Option<&'a Path>,
     /// Nothing means closed.
-    pub(super) stdin: Option<Vec<u8>>,
-    pub(super) max_output: usize,
-    pub(super) timeout: Duration,
+    pub(crate) stdin: Option<Vec<u8>>,
+    pub(crate) max_output: usize,
+    pub(crate) timeout: Duration,
 }
 
 /// What came of it.
 #[derive(Debug)]
-pub(super) struct Finished {
-    pub(super) ending: Ending,
-    pub(super) stdout: Vec<u8>,
-    pub(super) stderr: Vec<u8>,
+pub(crate) struct Finished {
+    pub(crate) ending: Ending,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
 }
 
 /// How a process ended.
 #[derive(Debug)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// By itself.
     Exited(ExitStatus),
     /// By itself, but a descendant kept the output open and was stopped.
@@ -51,7 +51,7 @@ pub(super) enum Ending {
 }
 
 /// Runs the job to its end.
-pub(super) async fn run(job: Job<'_>) -> io::Result<Finished> {
+pub(crate) async fn run(job: Job<'_>) -> io::Result<Finished> {
     let stdin = if job.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut process = Process::start(job.program, job.args, job.env, job.cwd, stdin)?;
     let (mut stdout, mut stderr) = (Vec::with_capacity(4096), Vec::with_capacity(TAIL));

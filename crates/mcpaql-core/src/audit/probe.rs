@@ -1,0 +1,277 @@
+//! Behaviour against hints: which tools may be called to see whether they only read, and with what.
+//!
+//! What always holds: a tool is called only where it says itself that it only reads, nothing about it says otherwise, and its
+//! required arguments can be made up without handing it code, a command or an address. Optional arguments are left out.
+
+use super::view::{Server, Surface, Tool};
+use crate::classify::{Confidence, words};
+use crate::operation::Category;
+use crate::sample;
+use crate::schema::{Schemas, required_fields};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+/// What was seen when a tool was called twice with the same arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Observed {
+    /// Whether the state that the user lets us see was another one afterwards.
+    pub changed: bool,
+    /// How the two answers compare.
+    pub answers: Answers,
+}
+
+/// How two answers compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answers {
+    /// They are equal.
+    Same,
+    /// They are not.
+    Different,
+    /// At least one of the calls failed, so that they say little.
+    Failed,
+}
+
+/// What a probe does with a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Plan {
+    /// Calls it with these arguments, twice.
+    Call(Map<String, Value>),
+    /// Leaves it alone, for this reason.
+    Leave(String),
+}
+
+/// What a probe does with each tool of a server, in order.
+#[must_use]
+pub fn plans(server: &Server) -> Vec<(String, Plan)> {
+    let surface = Surface::of(server, 0);
+    surface.tools.iter().map(|tool| (tool.name.to_owned(), plan(tool))).collect()
+}
+
+fn plan(tool: &Tool<'_>) -> Plan {
+    match refusal(tool) {
+        Some(reason) => Plan::Leave(reason.to_owned()),
+        None => arguments(tool).map_or_else(Plan::Leave, Plan::Call),
+    }
+}
+
+/// Why a tool is not called.
+fn refusal(tool: &Tool<'_>) -> Option<&'static str> {
+    let acts = tool.by_name.category != Category::Read && tool.by_name.confidence > Confidence::Low;
+    match (tool.declared.read_only, tool.declared.destructive) {
+        (None, _) => Some("it does not say that it only reads"),
+        (Some(false), _) => Some("it says that it writes"),
+        (Some(true), Some(true)) => Some("it says that it destroys, too"),
+        _ if acts => Some("its name says that it acts"),
+        _ if tool.is_adapter => Some("what it does depends on the operation"),
+        _ => None,
+    }
+}
+
+/// Words of parameters that are run, or that lead somewhere.
+const RISKY: &[&str] = &[
+    "cmd",
+    "code",
+    "command",
+    "expression",
+    "function",
+    "javascript",
+    "js",
+    "program",
+    "python",
+    "script",
+    "shell",
+    "sql",
+    "statement",
+    "uri",
+    "url",
+    "urls",
+    "uris",
+    "webhook",
+    "callback",
+    "host",
+    "hostname",
+    "endpoint",
+];
+
+/// Arguments that fit the schema, or why there are none.
+fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
+    let Some(schema) = tool.schema else { return Ok(Map::new()) };
+    let (schema, types) = typed(schema);
+    let empty = Map::new();
+    let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    let mut arguments = Map::new();
+    for name in required_fields(&schema) {
+        let any = Value::Bool(true);
+        let field = fields.get(name).unwrap_or(&any);
+        let chosen = field.get("enum").is_some() || field.get("const").is_some();
+        let leads = matches!(field.get("format").and_then(Value::as_str), Some("uri" | "url" | "hostname"));
+        if !chosen && (leads || is_risky(name)) {
+            return Err(format!("nothing safe can be made up for '{name}'"));
+        }
+        // What authors give as an example may be somebody's real data.
+        let Some(value) = sample::untold(name, field, &types) else {
+            return Err(format!("nothing can be made up for '{name}'"));
+        };
+        if let Some(inner) = risky_member(&value) {
+            return Err(format!("nothing safe can be made up for '{inner}' in '{name}'"));
+        }
+        arguments.insert(name.to_owned(), value);
+    }
+    let (mut schemas, _) = Schemas::compile(&types);
+    let (id, _) = schemas.add(&schema, "");
+    let value = Value::Object(arguments);
+    if !schemas.check(id, &value).is_empty() {
+        return Err("nothing that fits its schema can be made up".to_owned());
+    }
+    match value {
+        Value::Object(arguments) => Ok(arguments),
+        _ => Ok(Map::new()),
+    }
+}
+
+fn is_risky(name: &str) -> bool {
+    words::words(name).iter().any(|word| RISKY.contains(&word.as_str()))
+}
+
+/// The name of a risky member, however deep; samples are shallow.
+fn risky_member(value: &Value) -> Option<&str> {
+    match value {
+        Value::Object(map) => {
+            map.iter().find_map(
+                |(name, member)| {
+                    if is_risky(name) { Some(name.as_str()) } else { risky_member(member) }
+                },
+            )
+        }
+        Value::Array(items) => items.iter().find_map(risky_member),
+        _ => None,
+    }
+}
+
+/// How deep a schema is looked into.
+const DEPTH: usize = 64;
+
+/// The schema with its definitions as named types.
+fn typed(schema: &Value) -> (Value, IndexMap<String, Value>) {
+    let mut schema = schema.clone();
+    let mut types = IndexMap::new();
+    for key in ["$defs", "definitions"] {
+        let defined = schema.as_object_mut().and_then(|map| map.shift_remove(key));
+        if let Some(Value::Object(defined)) = defined {
+            types.extend(defined);
+        }
+    }
+    refer(&mut schema, DEPTH);
+    types.values_mut().for_each(|definition| refer(definition, DEPTH));
+    (schema, types)
+}
+
+fn refer(value: &mut Value, depth: usize) {
+    let Some(depth) = depth.checked_sub(1) else {
+        *value = Value::Bool(false);
+        return;
+    };
+    match value {
+        Value::Object(map) => {
+            for (key, member) in map {
+                let name = member.as_str().and_then(|text| {
+                    text.strip_prefix("#/$defs/").or_else(|| text.strip_prefix("#/definitions/"))
+                });
+                match name.filter(|_| key == "$ref").map(|name| format!("#/types/{name}")) {
+                    Some(target) => *member = Value::String(target),
+                    None => refer(member, depth),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, depth)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn plan_of(tool: Value) -> Plan {
+        let server = Server { name: "example".into(), tools: vec![tool], ..Server::default() };
+        plans(&server).remove(0).1
+    }
+
+    fn called(schema: Value) -> Result<Value, String> {
+        let hints = json!({"readOnlyHint": true});
+        match plan_of(json!({"name": "get_note", "inputSchema": schema, "annotations": hints})) {
+            Plan::Call(arguments) => Ok(Value::Object(arguments)),
+            Plan::Leave(reason) => Err(reason),
+        }
+    }
+
+    #[test]
+    fn only_what_says_that_it_reads_and_nothing_else_is_called() {
+        let rows = [
+            ("get_note", json!({"readOnlyHint": true}), true),
+            ("note_card", json!({"readOnlyHint": true}), true),
+            ("get_note", json!({}), false),
+            ("get_note", json!({"readOnlyHint": false}), false),
+            ("get_note", json!({"readOnlyHint": "true"}), false),
+            ("get_note", json!({"readOnlyHint": true, "destructiveHint": true}), false),
+            ("delete_note", json!({"readOnlyHint": true}), false),
+            ("send_mail", json!({"readOnlyHint": true}), false),
+        ];
+        for (name, annotations, expected) in rows {
+            let tool = json!({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations});
+            let plan = plan_of(tool);
+            assert_eq!(matches!(plan, Plan::Call(_)), expected, "{name} {annotations}: {plan:?}");
+        }
+        let adapter = json!({
+            "name": "notes_mcpaql_read", "annotations": {"readOnlyHint": true},
+            "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}},
+        });
+        assert!(matches!(plan_of(adapter), Plan::Leave(_)));
+    }
+
+    #[test]
+    fn required_arguments_are_made_up_and_optional_ones_left_out() {
+        let schema = json!({
+            "type": "object", "required": ["id", "kind", "filter"],
+            "properties": {
+                "id": {"type": "integer", "minimum": 5}, "kind": {"enum": ["a", "b"]}, "extra": {"type": "string"},
+                "filter": {"$ref": "#/$defs/Filter"},
+            },
+            "$defs": {"Filter": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}},
+        });
+        assert_eq!(called(schema), Ok(json!({"id": 5, "kind": "a", "filter": {"text": "some text"}})));
+        assert_eq!(called(json!({"type": "object"})), Ok(json!({})));
+    }
+
+    #[test]
+    fn what_could_be_run_or_lead_somewhere_is_not_made_up() {
+        for name in ["sql", "url", "page_url", "shellCommand", "code"] {
+            let schema =
+                json!({"type": "object", "required": [name], "properties": {name: {"type": "string"}}});
+            assert!(called(schema).unwrap_err().contains(name));
+        }
+        let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"format": "uri"}}});
+        assert!(called(schema).is_err());
+        let inner = json!({"type": "object", "required": ["sql"], "properties": {"sql": {"type": "string"}}});
+        let schema = json!({"type": "object", "required": ["a"], "properties": {"a": inner}});
+        assert_eq!(called(schema).unwrap_err(), "nothing safe can be made up for 'sql' in 'a'");
+        let never = json!({"type": "object", "required": ["a"], "properties": {"a": false}});
+        assert!(called(never).is_err());
+    }
+
+    #[test]
+    fn a_schema_without_a_bottom_is_left_alone() {
+        let mut deep = json!({"type": "string"});
+        for _ in 0..200 {
+            deep = json!({"type": "array", "minItems": 1, "items": deep});
+        }
+        let schema = json!({"type": "object", "required": ["a"], "properties": {"a": deep}});
+        assert!(called(schema).is_err());
+        let round = json!({
+            "type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}},
+            "$defs": {"A": {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}}}},
+        });
+        assert!(called(round).is_err());
+    }
+}

@@ -1,0 +1,42 @@
+//! HINT-101.
+
+use crate::audit::finding::Findings;
+use crate::audit::rule::rule;
+use crate::audit::view::Tool;
+use crate::convention::Standard;
+
+rule! {
+    /// A tool that says it only reads changed something when it was called.
+    ///
+    /// ## What it does
+    ///
+    /// Looks at what a probe saw (`mcpaql audit --probe --snapshot COMMAND`): the snapshot before and after two calls of a tool with
+    /// `readOnlyHint: true`. Without a probe it is silent. In the examples, `(observed)` stands for what was seen.
+    ///
+    /// ## Why it matters
+    ///
+    /// Clients run tools that say they only read without asking, and several at a time. Here the claim was put to the test and is
+    /// wrong: MCP's `readOnlyHint` says that the tool does not modify its environment.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations/readOnlyHint
+    /// {"name": "get_note", "annotations": {"readOnlyHint": true}, "(observed)": {"changed": true}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "get_note", "annotations": {"readOnlyHint": true}, "(observed)": {"changed": false}}
+    /// ```
+    "HINT-101" "changes-state" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if tool.observed.is_some_and(|observed| observed.changed) {
+        let message =
+            format!("The tool '{}' says that it only reads, but calling it changed the state", tool.name);
+        let help = "write `readOnlyHint: false`, or make it read only";
+        findings.tool(tool, "/annotations/readOnlyHint", message).help(help);
+    }
+}
