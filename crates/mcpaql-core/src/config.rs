@@ -99,7 +99,7 @@ impl CallLimits {
             Target::Http(target) => (&mut target.timeout_ms, &mut target.max_response_bytes),
             Target::Command(target) => (&mut target.timeout_ms, &mut target.max_output_bytes),
             Target::Mcp(target) => return self.apply_to_server(target),
-            Target::Store(_) => return,
+            Target::Store(_) | Target::Code(_) => return,
         };
         *timeout = self.timeout_ms.unwrap_or(*timeout);
         *bytes = self.max_response_bytes.unwrap_or(*bytes);

@@ -395,6 +395,8 @@ pub enum Binding {
     Command(CommandBinding),
     /// One tool of another MCP server.
     Mcp(McpBinding),
+    /// One function of the program that serves the adapter.
+    Code,
 }
 
 /// One tool of another MCP server.

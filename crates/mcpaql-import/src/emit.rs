@@ -84,7 +84,7 @@ pub fn order(operations: &[Operation]) -> Vec<&Operation> {
 pub(crate) fn place(operation: &Operation) -> (Category, String, String, String) {
     let (path, method, name) = match &operation.binding {
         Binding::Http(http) => (shape(&http.path), http.method.clone(), operation.name.clone()),
-        Binding::Command(_) => (String::new(), String::new(), operation.name.clone()),
+        Binding::Command(_) | Binding::Code => (String::new(), String::new(), operation.name.clone()),
         Binding::Mcp(mcp) => (mcp.tool.clone(), String::new(), operation.name.clone()),
         // Derived, in an order of their own.
         Binding::Store(_) | Binding::Introspect | Binding::Execution(_) => Default::default(),

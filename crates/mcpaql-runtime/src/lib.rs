@@ -6,6 +6,7 @@ pub mod execution;
 pub mod fetch;
 pub mod gateway;
 pub mod mcp;
+pub mod native;
 pub mod open;
 pub mod pipeline;
 pub mod probe;

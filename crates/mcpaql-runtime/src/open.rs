@@ -53,6 +53,14 @@ pub enum OpenError {
         /// Why.
         source: store::StoreError,
     },
+    /// Its operations are functions of another program.
+    #[error(
+        "adapter '{adapter}': its operations are functions of the program that embeds it, and this is another program"
+    )]
+    Code {
+        /// Whose.
+        adapter: String,
+    },
     /// There is no folder for the store.
     #[error("adapter '{adapter}' keeps data, and neither --data nor HOME says where")]
     NoDataFolder {
@@ -70,6 +78,7 @@ impl OpenError {
             OpenError::Mcp { source, .. } => source.to_string(),
             OpenError::Store { .. } => "its store cannot be opened; the log says why".to_owned(),
             OpenError::Executions { .. } => "its executions cannot be kept; the log says why".to_owned(),
+            OpenError::Code { .. } => "its operations are functions of another program".to_owned(),
             OpenError::NoDataFolder { .. } => "it keeps data, and nothing says where".to_owned(),
             OpenError::Command { source, .. } => match source {
                 command::SetupError::MissingVariable { .. } | command::SetupError::BadVariable { .. } => {
@@ -104,7 +113,11 @@ pub async fn open(
         }
         Target::Several(several)
     };
-    let served = Served::new(catalog, target, source);
+    keeping(Served::new(catalog, target, source), data).await
+}
+
+/// The same with somewhere to keep what runs in the background, where anything does.
+pub(crate) async fn keeping(served: Served, data: Option<&Path>) -> Result<Served, OpenError> {
     if !served.catalog().has_executions() {
         return Ok(served);
     }
@@ -151,6 +164,7 @@ async fn reach(
             }
             Target::Mcp(proxy)
         }
+        adapter::Target::Code(_) => return Err(OpenError::Code { adapter }),
         adapter::Target::Store(target) => {
             let Some(data) = data else { return Err(OpenError::NoDataFolder { adapter }) };
             store::Store::open(&data.join(STORE_FILE), &catalog.adapter.name, target, &catalog.adapter.types)

@@ -166,6 +166,8 @@ pub enum Target {
     Command(CommandTarget),
     /// Another MCP server.
     Mcp(McpTarget),
+    /// The program that serves the adapter.
+    Code(CodeTarget),
 }
 
 impl Target {
@@ -173,7 +175,7 @@ impl Target {
     /// cannot be seen, so it counts unless the server itself says otherwise.
     #[must_use]
     pub const fn is_remote(&self) -> bool {
-        matches!(self, Target::Http(_) | Target::Mcp(_))
+        matches!(self, Target::Http(_) | Target::Mcp(_) | Target::Code(CodeTarget { remote: true }))
     }
 }
 
@@ -244,6 +246,13 @@ pub struct CommandTarget {
     pub timeout_ms: u64,
     /// Default 1 MiB for standard output.
     pub max_output_bytes: u64,
+}
+
+/// The program that serves the adapter: operations are functions of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CodeTarget {
+    /// Whether its functions reach beyond this machine, which only their author knows.
+    pub remote: bool,
 }
 
 /// Another MCP server, whose tools are the operations.

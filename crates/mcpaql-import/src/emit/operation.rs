@@ -30,7 +30,7 @@ pub(super) fn node<'a>(operation: &'a Operation, adapter: &'a Adapter) -> Node<'
         Binding::Http(http) => http_binding(&mut out, http, &adapter.target),
         Binding::Command(command) => command_binding(&mut out, command),
         Binding::Mcp(mcp) => mcp_binding(&mut out, mcp, &operation.name),
-        Binding::Store(_) | Binding::Introspect | Binding::Execution(_) => {}
+        Binding::Store(_) | Binding::Code | Binding::Introspect | Binding::Execution(_) => {}
     }
     let description = super::prose(&operation.description);
     out.put_if(!description.is_empty(), "description", || description.into());
@@ -97,7 +97,7 @@ fn http_binding<'a>(out: &mut Lines<'a>, http: &'a HttpBinding, target: &Target)
     }
     let usual = match target {
         Target::Http(target) => target.serialization,
-        Target::Store(_) | Target::Command(_) | Target::Mcp(_) => BodyForm::Json,
+        Target::Store(_) | Target::Command(_) | Target::Mcp(_) | Target::Code(_) => BodyForm::Json,
     };
     out.put_if(http.body != usual, "body", || body_word(http.body).into());
     out.put_some("content_type", http.content_type.as_deref());

@@ -5,8 +5,8 @@ use super::schema;
 use super::yaml::{Members, Node};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
-    Adapter, Auth, CommandTarget, ErrorPolicy, HttpTarget, KeyPlace, McpLink, McpTarget, Mode, StoreTarget,
-    Target,
+    Adapter, Auth, CodeTarget, CommandTarget, ErrorPolicy, HttpTarget, KeyPlace, McpLink, McpTarget, Mode,
+    StoreTarget, Target,
 };
 use mcpaql_core::operation::{BodyForm, Category};
 use mcpaql_core::policy::HintOverrides;
@@ -20,6 +20,7 @@ pub(super) fn target(target: &Target) -> Node<'_> {
         Target::Store(store) => store_target(store),
         Target::Command(command) => command_target(command),
         Target::Mcp(mcp) => mcp_target(mcp),
+        Target::Code(code) => code_target(*code),
     })
 }
 
@@ -35,7 +36,7 @@ pub(super) fn targets(adapter: &Adapter) -> Members<'_> {
             Target::Http(http) => http_target(http),
             Target::Command(command) => command_target(command),
             Target::Mcp(mcp) => mcp_target(mcp),
-            Target::Store(_) => Vec::new(),
+            Target::Store(_) | Target::Code(_) => Vec::new(),
         };
         let own = ["base_url", "url", "headers", "allow_http", "command", "cwd", "env", "set_env"];
         out.0.extend(written.into_iter().filter(|(key, _)| own.contains(&key.as_ref())));
@@ -46,6 +47,14 @@ pub(super) fn targets(adapter: &Adapter) -> Members<'_> {
     });
     out.put("targets", Node::Tall(alternatives.collect()));
     out.put_some("default_target", adapter.default_target.as_deref());
+    out.0
+}
+
+fn code_target(code: CodeTarget) -> Members<'static> {
+    let mut out = Lines::default();
+    out.put("transport", "native");
+    out.put("protocol", "code");
+    out.put_if(code.remote, "remote", || true.into());
     out.0
 }
 

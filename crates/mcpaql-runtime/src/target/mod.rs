@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 pub(crate) mod auth;
 mod closed;
+pub mod code;
 pub mod command;
 pub mod http;
 pub mod mcp;
@@ -35,6 +36,8 @@ pub enum Target {
     Command(command::Runner),
     /// Another MCP server.
     Mcp(mcp::Proxy),
+    /// Functions of this program.
+    Code(code::Functions),
     /// Several of one kind, by name; each call chooses one.
     Several(IndexMap<String, Target>),
     /// One that could not be opened.
@@ -47,7 +50,9 @@ impl Target {
         match self {
             Target::Mcp(proxy) => vec![proxy.upstream()],
             Target::Several(targets) => targets.values().flat_map(Target::upstreams).collect(),
-            Target::Http(_) | Target::Store(_) | Target::Command(_) | Target::Closed(_) => Vec::new(),
+            Target::Http(_) | Target::Store(_) | Target::Command(_) | Target::Code(_) | Target::Closed(_) => {
+                Vec::new()
+            }
         }
     }
 
@@ -61,6 +66,7 @@ impl Target {
             Target::Store(store) => store.call(operation, args).await,
             Target::Command(runner) => runner.call(operation, args).await,
             Target::Mcp(server) => server.call(operation, args, caller).await,
+            Target::Code(functions) => functions.call(operation, args, caller).await,
             Target::Several(targets) => {
                 let mut args = args.clone();
                 let chosen = targets::chosen(operation, &mut args);

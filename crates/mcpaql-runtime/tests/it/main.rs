@@ -17,6 +17,7 @@ mod execution;
 mod fixture;
 mod gateway;
 mod http;
+mod native;
 mod revisions;
 mod serve_http;
 mod stdio;

@@ -34,6 +34,10 @@ pub(super) fn read(
         Target::Http(target) => http::read(reader, operation, drafts, target),
         Target::Command(_) => command(reader, operation, drafts),
         Target::Mcp(_) => super::mcp::binding(reader, operation, drafts),
+        Target::Code(_) => {
+            let params = drafts.into_iter().map(|draft| draft.finish(Place::Body)).collect();
+            Some(Bound { binding: Binding::Code, params })
+        }
         Target::Store(store) => {
             let names: Vec<&str> = store.resources.keys().map(String::as_str).collect();
             reader.push(

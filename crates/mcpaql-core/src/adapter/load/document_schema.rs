@@ -3,7 +3,7 @@
 use super::operation::{EXAMPLE_KEYS, HINTS, OPERATION_KEYS};
 use super::params::{PARAM_KEYS, PLACES, STYLES, TYPE_KEYS};
 use super::target::{
-    COMMAND_KEYS, HTTP_KEYS, MCP_KEYS, PROTOCOLS, RESOURCE_KEYS, STARTS, STORE_KEYS, TRANSPORTS,
+    CODE_KEYS, COMMAND_KEYS, HTTP_KEYS, MCP_KEYS, PROTOCOLS, RESOURCE_KEYS, STARTS, STORE_KEYS, TRANSPORTS,
 };
 use super::*;
 use crate::adapter::DOCUMENT_SCHEMA;
@@ -40,6 +40,7 @@ fn key_tables() -> Vec<(&'static str, Vec<&'static str>)> {
         ("StoreTarget", STORE_KEYS.to_vec()),
         ("Resource", RESOURCE_KEYS.to_vec()),
         ("CommandTarget", COMMAND_KEYS.to_vec()),
+        ("CodeTarget", CODE_KEYS.to_vec()),
         ("McpTarget", MCP_KEYS.to_vec()),
         ("Alternative", targets::TARGET_KEYS.to_vec()),
         ("Auth", AUTH_KEYS.to_vec()),
@@ -143,7 +144,7 @@ fn every_list_of_words_is_the_loaders_own() {
 fn targets_and_types_of_parameters_are_the_loaders_own() {
     let definitions = definitions();
     let consts = |key: &str| -> Vec<&str> {
-        let targets = ["HttpTarget", "StoreTarget", "CommandTarget", "McpTarget"];
+        let targets = ["HttpTarget", "StoreTarget", "CommandTarget", "CodeTarget", "McpTarget"];
         targets.iter().filter_map(|name| definitions[*name]["properties"][key]["const"].as_str()).collect()
     };
     assert_eq!(set(consts("transport")), set(TRANSPORTS.iter().copied()));

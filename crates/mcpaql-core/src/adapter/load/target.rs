@@ -3,7 +3,7 @@
 use super::http::{SERIALIZATIONS, parse_body};
 use super::operation::title_of;
 use super::{address, dialect, params, secrets};
-use crate::adapter::{CommandTarget, HttpTarget, Resource, StoreTarget, Target};
+use crate::adapter::{CodeTarget, CommandTarget, HttpTarget, Resource, StoreTarget, Target};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::operation::BodyForm;
@@ -46,8 +46,10 @@ pub(super) const MCP_KEYS: &[&str] = &[
     "max_response_bytes",
 ];
 
+pub(super) const CODE_KEYS: &[&str] = &["transport", "protocol", "serialization", "remote"];
+
 pub(super) const TRANSPORTS: &[&str] = &["http", "native", "mcp"];
-pub(super) const PROTOCOLS: &[&str] = &["rest", "store", "command"];
+pub(super) const PROTOCOLS: &[&str] = &["rest", "store", "command", "code"];
 pub(super) const STARTS: &[&str] = &["lazy", "eager"];
 
 /// Reads `target`, or `target_api` of the generator form.
@@ -65,6 +67,11 @@ pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &
     match (transport.unwrap_or("http"), protocol.unwrap_or("rest")) {
         ("native", "store") => store(reader, &target, types),
         ("native", "command") => Some(command(reader, &target)),
+        ("native", "code") => {
+            reader.known(&target, CODE_KEYS);
+            let remote = reader.boolean(&target, "remote").unwrap_or(false);
+            Some(Target::Code(CodeTarget { remote }))
+        }
         ("http", "rest") => http(reader, &target),
         (transport, protocol) => {
             reader.push(
@@ -73,7 +80,7 @@ pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &
                     target.at("protocol"),
                     format!("Transport '{transport}' does not speak '{protocol}'"),
                 )
-                .expected("http with rest, native with store or command, or mcp alone")
+                .expected("http with rest, native with store, command or code, or mcp alone")
                 .found(format!("{transport} with {protocol}")),
             );
             None

@@ -22,7 +22,7 @@ pub(crate) fn read(
 ) -> IndexMap<String, Alternative> {
     let mut targets = IndexMap::new();
     let Some(members) = reader.member(parent, "targets") else { return targets };
-    if matches!(base, Target::Store(_)) {
+    if matches!(base, Target::Store(_) | Target::Code(_)) {
         reader.push(
             Diagnostic::error(Code::SchemaUnsupported, &members.pointer, "A store has no other targets")
                 .suggest("serve a second document with another name"),
@@ -111,7 +111,7 @@ fn alternative(reader: &mut Reader, object: &Object<'_>, base: &Target, auth: &A
             }
             Target::Mcp(server)
         }
-        Target::Store(_) => return None,
+        Target::Store(_) | Target::Code(_) => return None,
     };
     let auth = match object.get("auth") {
         Some(_) => auth::read(reader, object, allow_http.unwrap_or_else(|| super::allows_http(Some(base)))),

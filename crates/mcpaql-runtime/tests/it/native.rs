@@ -1,0 +1,186 @@
+//! An adapter written in Rust, met by a real client.
+
+use crate::fixture::in_time;
+use mcpaql_core::adapter::Mode;
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::operation::Category;
+use mcpaql_core::policy::HintOverrides;
+use mcpaql_runtime::environment;
+use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::mcp::{Limits, News};
+use mcpaql_runtime::native::{Native, NativeError, Nothing, operation};
+use mcpaql_runtime::open::{OpenError, open};
+use mcpaql_runtime::pipeline::Served;
+use mcpaql_runtime::serve::serve_stream;
+use rmcp::model::CallToolRequestParams;
+use rmcp::{RoleClient, ServiceExt, service::RunningService};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Unit {
+    Metre,
+    Foot,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Measure {
+    /// How much.
+    #[schemars(range(min = 0))]
+    amount: f64,
+    /// What it is measured in.
+    unit: Unit,
+    /// Digits behind the point.
+    #[serde(default = "two")]
+    digits: u8,
+    note: Option<String>,
+}
+
+fn two() -> u8 {
+    2
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Length {
+    metres: f64,
+}
+
+fn ruler() -> Native {
+    Native::new("ruler")
+        .with("display_name", "Ruler")
+        .describe("Lengths in other units.")
+        .operation(operation("convert_length").in_category(Category::Read).returns::<Length>().handle(
+            |given: Measure| async move {
+                let metres = match given.unit {
+                    Unit::Metre => given.amount,
+                    Unit::Foot => given.amount * 0.3048,
+                };
+                let scale = 10_f64.powi(given.digits.into());
+                if given.note.as_deref() == Some("fail") {
+                    return Err(OpError::new(Code::NotFoundResource, "There is no such ruler."));
+                }
+                Ok(Length { metres: (metres * scale).round() / scale })
+            },
+        ))
+        .operation(operation("delete_marks").handle_for(|_: Nothing, caller| async move {
+            caller.progress(News { done: 1.0, total: Some(2.0), message: None });
+            Ok(json!({"deleted": 3}))
+        }))
+        .operation(
+            operation("frobnicate")
+                .title("Turn the screw")
+                .hints(HintOverrides { destructive: Some(false), ..HintOverrides::default() })
+                .handle(|_: Nothing| async { Ok(Value::Null) }),
+        )
+}
+
+async fn served(native: Native, mode: Mode) -> Served {
+    native.open(&Settings { mode: Some(mode), ..Settings::default() }, None).await.unwrap()
+}
+
+async fn client(gateway: Gateway) -> RunningService<RoleClient, ()> {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (reader, writer) = tokio::io::split(far);
+    tokio::spawn(serve_stream(
+        Arc::new(gateway),
+        reader,
+        writer,
+        Limits::default(),
+        CancellationToken::new(),
+    ));
+    in_time(().serve(near)).await.unwrap()
+}
+
+async fn call(client: &RunningService<RoleClient, ()>, tool: &'static str, arguments: Value) -> Value {
+    let params = CallToolRequestParams::new(tool).with_arguments(arguments.as_object().unwrap().clone());
+    let result = serde_json::to_value(in_time(client.call_tool(params)).await.unwrap()).unwrap();
+    serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn names_titles_and_hints_follow_from_the_code() {
+    let served = served(ruler(), Mode::Discrete).await;
+    let tools: Vec<Value> = served.catalog().tools.iter().map(|tool| tool.to_json()).collect();
+    let shown = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap();
+    let convert = shown("ruler_convert_length");
+    assert_eq!(convert["title"], "Convert Length");
+    assert_eq!(convert["annotations"]["readOnlyHint"], true);
+    assert_eq!(convert["annotations"]["openWorldHint"], false);
+    assert_eq!(convert["inputSchema"]["required"], json!(["amount", "unit"]));
+    assert_eq!(convert["inputSchema"]["properties"]["amount"]["description"], "How much.");
+    assert_eq!(convert["inputSchema"]["properties"]["digits"]["default"], 2);
+    let delete = shown("ruler_delete_marks");
+    assert_eq!(delete["annotations"]["destructiveHint"], true, "the verb says so");
+    let turn = shown("ruler_frobnicate");
+    assert_eq!(turn["title"], "Turn the screw");
+    assert_eq!(turn["annotations"]["readOnlyHint"], false, "nothing says that it reads");
+    assert_eq!(turn["annotations"]["destructiveHint"], false, "whoever wrote it does");
+}
+
+#[tokio::test]
+async fn a_client_calls_functions_beside_documents() {
+    let document = mcpaql_runtime::builtin::document("notebook").unwrap();
+    let data = tempfile::tempdir().unwrap();
+    let catalog = mcpaql_core::check::check(&document, &Settings::default()).catalog.unwrap();
+    let notebook = open(catalog, "notebook", Some(data.path()), &environment::process()).await.unwrap();
+    let ruler = served(ruler(), Mode::Semantic).await;
+    let client = client(Gateway::new(vec![ruler, notebook]).unwrap()).await;
+    let names: Vec<String> =
+        client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
+    assert!(names.contains(&"ruler_mcpaql_read".into()) && names.contains(&"notebook_mcpaql_read".into()));
+
+    let convert = |params: Value| json!({"operation": "convert_length", "params": params});
+    let answer = call(&client, "ruler_mcpaql_read", convert(json!({"amount": 10, "unit": "foot"}))).await;
+    assert_eq!(answer, json!({"success": true, "data": {"metres": 3.05}}));
+    let answer = call(&client, "ruler_mcpaql_read", convert(json!({"amount": -1, "unit": "foot"}))).await;
+    assert_eq!(answer["error"]["code"], "VALIDATION_INVALID_VALUE");
+    let answer = call(&client, "ruler_mcpaql_read", convert(json!({"unit": "mile", "amount": 1}))).await;
+    assert_eq!(answer["error"]["code"], "VALIDATION_INVALID_VALUE");
+    let note = json!({"amount": 1, "unit": "metre", "note": "fail"});
+    let answer = call(&client, "ruler_mcpaql_read", convert(note)).await;
+    assert_eq!(answer["error"]["message"], "There is no such ruler.");
+    let answer = call(&client, "ruler_mcpaql_delete", json!({"operation": "delete_marks"})).await;
+    assert_eq!(answer["data"]["deleted"], 3);
+    let asked =
+        json!({"operation": "introspect", "params": {"query": "operations", "name": "convert_length"}});
+    let answer = call(&client, "ruler_mcpaql_read", asked).await;
+    assert_eq!(answer["data"]["operation"]["parameters"].as_array().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_an_adapter_is_said_all_at_once() {
+    #[derive(Deserialize, JsonSchema)]
+    struct Odd {
+        #[serde(rename = "Not Snake")]
+        _odd: String,
+    }
+    let native = Native::new("odd")
+        .with("mode", "everything")
+        .operation(operation("Bad Name").handle(|_: Nothing| async { Ok(1) }))
+        .operation(operation("get_it").handle(|_: Odd| async { Ok(1) }));
+    let NativeError::Invalid { problems, .. } = native.open(&Settings::default(), None).await.unwrap_err()
+    else {
+        panic!("it was opened")
+    };
+    let pointers: Vec<&str> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
+    for part in ["/mode", "/name", "Not Snake"] {
+        assert!(pointers.iter().any(|pointer| pointer.contains(part)), "{part} in {pointers:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_document_whose_functions_are_elsewhere_says_so() {
+    let text = ruler().document().to_string();
+    let source = mcpaql_core::source::Source::new("ruler.json", text);
+    let checked = mcpaql_core::check::check(&source, &Settings::default());
+    assert_eq!(checked.errors(), 0, "{:?}", checked.diagnostics);
+    let error =
+        open(checked.catalog.unwrap(), "ruler.json", None, &environment::process()).await.unwrap_err();
+    assert!(matches!(error, OpenError::Code { .. }), "{error}");
+    assert!(error.to_string().contains("another program"));
+}

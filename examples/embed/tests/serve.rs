@@ -1,0 +1,83 @@
+//! The example, served to a client that speaks over its standard input and output.
+
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "tests")]
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    id: u64,
+}
+
+impl Client {
+    fn start() -> Client {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_embed"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut client = Client { child, input, output, id: 0 };
+        let about = json!({"name": "test", "version": "1"});
+        client.ask(
+            "initialize",
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about}),
+        );
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.input, "{message}").unwrap();
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.id += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params}));
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the server ended");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == self.id {
+                return message["result"].clone();
+            }
+        }
+    }
+
+    fn call(&mut self, tool: &str, operation: &str, params: Value) -> Value {
+        let arguments = json!({"operation": operation, "params": params});
+        let result = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn tasks_are_added_listed_done_and_removed() {
+    let mut client = Client::start();
+    let tools = client.ask("tools/list", json!({}));
+    let names: Vec<&str> =
+        tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["todo_mcpaql_create", "todo_mcpaql_read", "todo_mcpaql_update", "todo_mcpaql_delete"]);
+    let added = client.call("todo_mcpaql_create", "create_task", json!({"text": "write"}));
+    assert_eq!(added["data"], json!({"id": 1, "text": "write", "done": false}));
+    let done = client.call("todo_mcpaql_update", "complete_task", json!({"id": 1}));
+    assert_eq!(done["data"]["done"], true);
+    assert_eq!(client.call("todo_mcpaql_read", "list_tasks", json!({}))["data"].as_array().unwrap().len(), 1);
+    assert_eq!(client.call("todo_mcpaql_delete", "delete_task", json!({"id": 1}))["success"], true);
+    let gone = client.call("todo_mcpaql_delete", "delete_task", json!({"id": 1}));
+    assert_eq!(gone["error"]["code"], "NOT_FOUND_RESOURCE");
+    let empty = client.call("todo_mcpaql_create", "create_task", json!({"text": ""}));
+    assert_eq!(empty["error"]["code"], "VALIDATION_INVALID_VALUE");
+}
