@@ -63,6 +63,14 @@ fn generator() -> Value {
     })
 }
 
+fn code() -> Value {
+    json!({
+        "name": "thing", "type": "adapter", "version": "1.0.0", "description": "Things",
+        "target": {"transport": "native", "protocol": "code"},
+        "operations": {"read": [{"name": "get_thing"}]},
+    })
+}
+
 fn settings() -> Value {
     json!({"adapters": [{"builtin": "notebook"}]})
 }
@@ -108,12 +116,13 @@ fn listed(name: &str, heading: &str) -> BTreeSet<String> {
 fn every_key_of_a_document_is_described() {
     const PAGE: &str = "docs/reference/document.md";
     let operation = "/operations/read/0";
-    let rows: [(&str, Value, &str); 22] = [
+    let rows: [(&str, Value, &str); 23] = [
         ("## The document", document(), ""),
         ("### HTTP", document(), "/target"),
         ("### Store", store(), "/target"),
         ("### Resource", store(), "/target/resources/thing"),
         ("### Command", command(), "/target"),
+        ("### Code", code(), "/target"),
         ("### MCP server", mcp(), "/target"),
         ("### Several targets", mcp(), "/targets/other"),
         ("## `auth`", document(), "/auth"),

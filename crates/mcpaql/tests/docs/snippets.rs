@@ -17,6 +17,17 @@ fn readme_has_the_two_commands_on_lines_of_their_own() {
     }
 }
 
+/// Rust in a guide stands word for word in the example that the guide is about, which is compiled and run.
+#[test]
+fn rust_is_shown_as_it_is_run() {
+    let example = std::fs::read_to_string(root().join("examples/embed/src/main.rs")).unwrap();
+    for page in pages() {
+        for block in page.blocks().into_iter().filter(|block| block.language == "rust") {
+            assert!(example.contains(&block.text), "{}:{} is not in the example", page.name, block.line);
+        }
+    }
+}
+
 #[test]
 fn readme_has_a_snippet_for_a_client() {
     let snippet = page("README.md").blocks().into_iter().find(|block| block.language == "json").unwrap();
