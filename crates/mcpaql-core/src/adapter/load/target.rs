@@ -3,7 +3,7 @@
 use super::http::{SERIALIZATIONS, parse_body};
 use super::operation::title_of;
 use super::{address, dialect, params, secrets};
-use crate::adapter::{CommandTarget, HttpTarget, Resource, StoreTarget, Target};
+use crate::adapter::{CommandTarget, HttpTarget, McpLink, McpTarget, Resource, StoreTarget, Target};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::operation::BodyForm;
@@ -39,6 +39,7 @@ pub(super) const MCP_KEYS: &[&str] = &[
     "set_env",
     "url",
     "headers",
+    "caller_headers",
     "allow_http",
     "start",
     "start_timeout",
@@ -144,7 +145,12 @@ pub(super) fn stand_in(document: &Object<'_>) -> Target {
         .or_else(|| document.get("adapter").and_then(|adapter| adapter.get("target_api")));
     let nothing = Map::new();
     let empty = Object { map: &nothing, pointer: String::new() };
-    match written.and_then(|target| target.get("protocol")).and_then(Value::as_str) {
+    let word = |key| written.and_then(|target| target.get(key)).and_then(Value::as_str);
+    if word("transport") == Some("mcp") {
+        let (url, headers) = (String::new(), IndexMap::new());
+        return Target::Mcp(McpTarget::new(McpLink::Url { url, headers, allow_http: false }));
+    }
+    match word("protocol") {
         Some("command") => command(&mut Reader::default(), &empty),
         Some("store") => Target::Store(StoreTarget { resources: IndexMap::new() }),
         _ => Target::Http(http_target(&mut Reader::default(), &empty, String::new(), IndexMap::new())),
