@@ -135,3 +135,19 @@ fn a_command_line_is_shown_as_the_list_it_has_to_be() {
     // A program without arguments needs no list.
     server(self::checked("command: far", ""));
 }
+
+#[test]
+fn a_limit_that_lets_nothing_through_is_none() {
+    for (target, pointer) in [
+        (format!("{URL}, max_response_bytes: 0"), "/target/max_response_bytes"),
+        (format!("{URL}, timeout: 0"), "/target/timeout"),
+    ] {
+        assert_eq!(only(&checked(&target, "").diagnostics).pointer, pointer);
+    }
+    let limits =
+        json!({"adapters": [{"builtin": "notebook", "limits": {"max_response_bytes": 0, "timeout": 0}}]});
+    let (config, problems) = config::load(&limits);
+    let pointers: Vec<&str> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
+    assert_eq!(pointers, ["/adapters/0/limits/timeout", "/adapters/0/limits/max_response_bytes"]);
+    assert_eq!(config.adapters[0].limits.max_response_bytes, None, "the usual limit stays");
+}

@@ -25,7 +25,7 @@ pub(crate) fn target(reader: &mut Reader, target: &Object<'_>) -> Option<McpTarg
         eager: reader.choice(target, "start", STARTS, word(STARTS)) == Some("eager"),
         start_timeout_ms: reader.seconds(target, "start_timeout").unwrap_or(usual.start_timeout_ms),
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(usual.timeout_ms),
-        max_response_bytes: reader.unsigned(target, "max_response_bytes").unwrap_or(usual.max_response_bytes),
+        max_response_bytes: reader.positive(target, "max_response_bytes").unwrap_or(usual.max_response_bytes),
         ..usual
     })
 }

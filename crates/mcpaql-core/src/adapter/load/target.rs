@@ -120,7 +120,7 @@ fn http_target(
         retries: reader
             .unsigned(target, "retries")
             .map_or(2, |count| u32::try_from(count.min(10)).unwrap_or(10)),
-        max_response_bytes: reader.unsigned(target, "max_response_bytes").unwrap_or(10 << 20),
+        max_response_bytes: reader.positive(target, "max_response_bytes").unwrap_or(10 << 20),
     }
 }
 
@@ -292,6 +292,6 @@ fn command(reader: &mut Reader, target: &Object<'_>) -> Target {
         env: reader.strings(target, "env"),
         set_env,
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(30_000),
-        max_output_bytes: reader.unsigned(target, "max_output_bytes").unwrap_or(1 << 20),
+        max_output_bytes: reader.positive(target, "max_output_bytes").unwrap_or(1 << 20),
     })
 }

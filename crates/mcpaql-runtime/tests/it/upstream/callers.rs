@@ -221,6 +221,19 @@ async fn callers_never_meet_and_one_caller_has_one_session() {
 }
 
 #[tokio::test]
+async fn clients_of_the_older_revisions_bring_theirs_too() {
+    let (_server, front, _upstream, _serving) = served().await;
+    let request = reqwest::Client::new()
+        .post(format!("http://{front}/mcp"))
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "application/json")
+        .header("x-user-token", token(8))
+        .body(fixture::call(1, "far_whoami", json!({})).to_string());
+    let text = in_time(request.send()).await.unwrap().text().await.unwrap();
+    assert!(text.contains("user 8"), "{text}");
+}
+
+#[tokio::test]
 async fn the_header_is_missed_by_name() {
     let (server, front, _upstream, _serving) = served().await;
     for headers in [&[][..], &[("x-user-token", "")], &[("x-user-token", "a"), ("x-user-token", "b")]] {
