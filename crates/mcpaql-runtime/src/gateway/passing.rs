@@ -161,7 +161,7 @@ async fn prompt(
     };
     params.insert("name".into(), own.as_str().into());
     let answer = source.upstream.request(Offer::Prompt.method(), params.into(), caller).await;
-    answer.map_err(|error| declined(error, source))
+    answer.map_err(declined)
 }
 
 async fn resource(
@@ -193,21 +193,17 @@ async fn resource(
                 }
                 return Ok(answer);
             }
-            Err(error) => refusal = Some(declined(error, source)),
+            Err(error) => refusal = Some(declined(error)),
         }
     }
     Err(refusal.unwrap_or_else(unknown))
 }
 
-fn declined(error: UpstreamError, source: &Source) -> Declined {
-    let mask = source.upstream.mask();
+fn declined(error: UpstreamError) -> Declined {
     match error {
-        UpstreamError::Refused { code, message, mut data, .. } => {
-            if let Some(data) = &mut data {
-                mask.apply_value(data);
-            }
+        UpstreamError::Refused { code, message, data, .. } => {
             let code = i32::try_from(code).unwrap_or(INTERNAL);
-            Declined { code, message: mask.apply(&message).into_owned(), data }
+            Declined { code, message, data }
         }
         other => Declined { code: INTERNAL, message: other.to_op_error().message, data: None },
     }

@@ -4,6 +4,8 @@
 //! without an answer.
 
 use super::session::Session;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
 use rmcp::model::{ClientResult, CustomNotification, CustomRequest, ServerNotification, ServerRequest};
 use rmcp::service::{Peer, RequestContext, RoleServer, ServiceError};
 use serde_json::Value;
@@ -76,6 +78,7 @@ pub struct Caller {
     news: Option<watch::Sender<News>>,
     session: Option<Session>,
     started: Arc<OnceLock<String>>,
+    headers: Option<Arc<HeaderMap>>,
 }
 
 /// A question that is put to a client with the answer to its request.
@@ -126,7 +129,8 @@ impl Caller {
             elicitation: capabilities.elicitation.is_some(),
             sampling: capabilities.sampling.is_some(),
         };
-        (Caller { client: Some(Arc::new(client)), news: Some(news), ..Caller::default() }, heard)
+        let headers = context.extensions.get::<Parts>().map(|parts| Arc::new(parts.headers.clone()));
+        (Caller { client: Some(Arc::new(client)), news: Some(news), headers, ..Caller::default() }, heard)
     }
 
     /// Nobody who could be asked, but somebody who hears how far the work has come: background work has no caller left.
@@ -140,6 +144,17 @@ impl Caller {
     #[must_use]
     pub fn within(self, session: Option<Session>) -> Caller {
         Caller { session, ..self }
+    }
+
+    /// The headers of its request; `None` where that did not come over HTTP, and for work in the background.
+    pub(crate) fn headers(&self) -> Option<&HeaderMap> {
+        self.headers.as_deref()
+    }
+
+    /// Nobody who could be told or asked anything, with these headers.
+    #[cfg(test)]
+    pub(crate) fn with_headers(headers: HeaderMap) -> Caller {
+        Caller { headers: Some(Arc::new(headers)), ..Caller::default() }
     }
 
     /// The session it calls in; `None` where there is none that could end.

@@ -87,7 +87,8 @@ impl Session {
         let keeper = Mutex::new(Some(keeper));
         let session = Session { calls, endpoint, mask, greeting, meta, closing, keeper };
         match timeout(patience, session.greet(patience)).await {
-            Ok(greeted) => greeted?,
+            // What the server says against us may hold what it was told in confidence.
+            Ok(greeted) => greeted.map_err(|error| error.masked(&session.mask()))?,
             Err(_) => return Err(UpstreamError::Timeout { server: server.to_owned(), after: patience }),
         }
         Ok(session)
@@ -120,7 +121,7 @@ impl Session {
         };
         let greeting: Map<String, Value> = serde_json::from_str(greeting.get()).map_err(|_| unreadable())?;
         if let Some(name) = info(&greeting, "name") {
-            self.calls.rename(name);
+            self.calls.rename(&self.mask().apply(name));
         }
         if self.meta.get().is_none() {
             if let (Some(endpoint), Some(Value::String(version))) =
@@ -148,9 +149,19 @@ impl Session {
         (self.calls.server(), version.unwrap_or_default().to_owned())
     }
 
-    /// What is sent along to be let in.
-    pub(super) fn credentials(&self) -> Mask {
-        self.endpoint.as_ref().map(|endpoint| endpoint.mask()).unwrap_or_default()
+    /// An answer without what was sent along to be let in, should the server echo it.
+    pub(super) fn without_credentials(&self, answer: Box<RawValue>) -> Box<RawValue> {
+        let mask = self.endpoint.as_ref().map(|endpoint| endpoint.mask()).unwrap_or_default();
+        if !mask.finds(answer.get()) {
+            return answer;
+        }
+        let masked = RawValue::from_string(mask.apply(answer.get()).into_owned());
+        masked.unwrap_or_else(|_| {
+            // The secret is a bare number, so what replaces it needs quotes.
+            let mut value = serde_json::from_str::<Value>(answer.get()).unwrap_or_default();
+            mask.apply_value(&mut value);
+            serde_json::value::to_raw_value(&value).unwrap_or_default()
+        })
     }
 
     /// What must not be shown of the server's errors.
