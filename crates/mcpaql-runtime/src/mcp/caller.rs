@@ -3,6 +3,8 @@
 //! Whoever cannot be reached is not an error: news are dropped, and a question is refused so that the upstream can go on
 //! without an answer.
 
+use super::conversation;
+use super::questions::{Abilities, Line};
 use super::session::Session;
 use rmcp::model::{ClientResult, CustomNotification, CustomRequest, ServerNotification, ServerRequest};
 use rmcp::service::{Peer, RequestContext, RoleServer, ServiceError};
@@ -78,19 +80,20 @@ pub struct Caller {
     started: Arc<OnceLock<String>>,
 }
 
-/// A question that is put to a client with the answer to its request.
+/// A question that is put to a client by whoever answers its request.
 pub(super) struct Question {
     pub(super) ability: Ability,
     pub(super) params: Value,
-    pub(super) answer: oneshot::Sender<Value>,
+    pub(super) answer: oneshot::Sender<Result<Value, Refused>>,
 }
 
 struct Client {
     peer: Peer<RoleServer>,
-    /// Where questions go in revisions in which a server cannot ask by itself.
+    /// Where questions go that the connection does not carry by itself.
     mailbox: Option<mpsc::Sender<Question>>,
-    elicitation: bool,
-    sampling: bool,
+    abilities: Abilities,
+    /// Tells clients apart that have no connection of their own.
+    conversation: Option<String>,
 }
 
 impl Caller {
@@ -119,13 +122,16 @@ impl Caller {
         mailbox: Option<mpsc::Sender<Question>>,
     ) -> (Caller, watch::Receiver<News>) {
         let (news, heard) = watch::channel(News::default());
-        let capabilities = context.client_capabilities().filter(|_| asks).unwrap_or_default();
-        let client = Client {
-            peer: context.peer.clone(),
-            mailbox,
-            elicitation: capabilities.elicitation.is_some(),
-            sampling: capabilities.sampling.is_some(),
+        let line = Line::of(&context.extensions).filter(|_| asks && mailbox.is_none()).cloned();
+        let (mailbox, abilities) = match line {
+            Some(Line { mailbox, abilities }) => (Some(mailbox), abilities),
+            None => {
+                let declared = context.client_capabilities().filter(|_| asks).unwrap_or_default();
+                (mailbox, Abilities::declared(&declared))
+            }
         };
+        let conversation = conversation::of(&context.extensions).filter(|_| asks).map(str::to_owned);
+        let client = Client { peer: context.peer.clone(), mailbox, abilities, conversation };
         (Caller { client: Some(Arc::new(client)), news: Some(news), ..Caller::default() }, heard)
     }
 
@@ -164,16 +170,20 @@ impl Caller {
     #[must_use]
     pub fn is_able(&self, ability: Ability) -> bool {
         self.client.as_ref().is_some_and(|client| match ability {
-            Ability::Elicitation => client.elicitation,
-            Ability::Sampling => client.sampling,
+            Ability::Elicitation => client.abilities.elicitation,
+            Ability::Sampling => client.abilities.sampling,
         })
     }
 
-    /// Whether both are the same client on the same connection.
+    /// Whether both are the same client, on the same connection or in the same conversation.
     #[must_use]
     pub fn is_same_client(&self, other: &Caller) -> bool {
-        let info = |caller: &Caller| caller.client.as_ref().and_then(|client| client.peer.peer_info());
-        matches!((info(self), info(other)), (Some(one), Some(another)) if Arc::ptr_eq(&one, &another))
+        let (Some(one), Some(another)) = (&self.client, &other.client) else { return false };
+        let is_connection = matches!(
+            (one.peer.peer_info(), another.peer.peer_info()),
+            (Some(one), Some(another)) if Arc::ptr_eq(&one, &another)
+        );
+        is_connection || (one.conversation.is_some() && one.conversation == another.conversation)
     }
 
     /// Tells how far the work has come; only the latest news reach a client that listens slowly.
@@ -194,7 +204,7 @@ impl Caller {
         if let Some(mailbox) = &client.mailbox {
             let (answer, answered) = oneshot::channel();
             mailbox.send(Question { ability, params, answer }).await.map_err(|_| Refused::Gone)?;
-            return answered.await.map_err(|_| Refused::Gone);
+            return answered.await.unwrap_or(Err(Refused::Gone));
         }
         let request = CustomRequest::new(ability.method(), Some(params));
         match client.peer.send_request(ServerRequest::CustomRequest(request)).await {

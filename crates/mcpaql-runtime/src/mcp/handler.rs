@@ -169,7 +169,7 @@ impl<S: Service> Server<S> {
             let call = Call::begin(service, &request.name, arguments, context, self.shared.session.clone());
             return self.go_on(call, context, progress).await;
         }
-        // Without a handshake there is no connection that a question could go out on.
+        // Without a handshake a question goes out as above or not at all.
         let (caller, news) = Caller::of(context, !is_stateless(context));
         let caller = caller.within(self.shared.session.clone());
         let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
@@ -346,12 +346,13 @@ impl<S: Service> ServerHandler for Server<S> {
         let name = request.name.clone();
         let progress = context.meta.get_progress_token();
         let running = self.conversations().enter(&context.extensions, &context.id);
-        // Leaving the first branch drops the service's future, which is how upstream work stops.
+        // Leaving the last branch drops the service's future, which is how upstream work stops.
         let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));
         let outcome = tokio::select! {
-            outcome = self.run(request, &context, progress) => outcome,
+            biased;
             () = context.ct.cancelled() => return cancelled(),
             () = running.cancelled() => return cancelled(),
+            outcome = self.run(request, &context, progress) => outcome,
         };
         match outcome {
             Outcome::Answered(response) => Ok(response),

@@ -22,6 +22,7 @@ mod malformed;
 mod offers;
 mod parked;
 mod pending;
+mod questions;
 mod session;
 mod task;
 

@@ -65,6 +65,8 @@ struct Waiting {
     answer: oneshot::Sender<Outcome>,
     events: mpsc::Sender<Event>,
     caller: Caller,
+    /// Whether the server may have a reason to say something besides its answer.
+    is_work: bool,
     heard: Arc<AtomicU64>,
 }
 
@@ -133,14 +135,19 @@ impl Calls {
         self.book().server = server.to_owned();
     }
 
-    /// Begins a call.
-    pub(super) fn open(self: &Arc<Self>, caller: &Caller) -> Result<Ticket, UpstreamError> {
+    /// Begins a call of that method.
+    pub(super) fn open(self: &Arc<Self>, method: &str, caller: &Caller) -> Result<Ticket, UpstreamError> {
         let (sender, answer) = oneshot::channel();
         let (told, events) = mpsc::channel(EVENTS);
         let heard = Arc::new(AtomicU64::new(0));
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let waiting =
-            Waiting { answer: sender, events: told, caller: caller.clone(), heard: Arc::clone(&heard) };
+        let waiting = Waiting {
+            answer: sender,
+            events: told,
+            caller: caller.clone(),
+            is_work: !method.ends_with("/list"),
+            heard: Arc::clone(&heard),
+        };
         let mut book = self.book();
         if let Some(end) = &book.end {
             return Err(end.clone());
@@ -310,9 +317,12 @@ impl Calls {
         let call = match related {
             Some(id) => book.waiting.get(&id).filter(|call| will_do(&call.caller)),
             None => {
-                let mut able = book.waiting.values().rev().filter(|call| will_do(&call.caller));
-                let latest = able.next();
-                latest.filter(|latest| able.all(|other| other.caller.is_same_client(&latest.caller)))
+                let work = || book.waiting.values().rev().filter(|call| call.is_work);
+                let latest = work().find(|call| will_do(&call.caller));
+                latest.filter(|latest| {
+                    let is_theirs = |other: &Waiting| other.caller.is_same_client(&latest.caller);
+                    work().all(|other| std::ptr::eq(other, *latest) || is_theirs(other))
+                })
             }
         };
         call.is_some_and(|call| call.events.try_send(event).is_ok())

@@ -197,7 +197,7 @@ impl Session {
         patience: Duration,
     ) -> Result<Box<RawValue>, Failure> {
         let patience = patience.min(FOREVER);
-        let mut ticket = self.calls.open(caller).map_err(Failure::unseen)?;
+        let mut ticket = self.calls.open(method, caller).map_err(Failure::unseen)?;
         let mut posting = self.post(&ticket, method, params);
         let mut posted = false;
         let mut questions = FuturesUnordered::new();

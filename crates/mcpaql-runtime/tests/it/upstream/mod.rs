@@ -1,5 +1,6 @@
 //! Upstreams as they are in the world: real processes and real connections, with everything that goes wrong there.
 
+mod asked;
 mod faults;
 mod http;
 mod life;
