@@ -4,6 +4,7 @@
 //! without an answer.
 
 use super::conversation;
+use super::logging::{Hearing, MESSAGE, Wish};
 use super::questions::{Abilities, Line};
 use super::session::Session;
 use rmcp::model::{ClientResult, CustomNotification, CustomRequest, ServerNotification, ServerRequest};
@@ -75,6 +76,7 @@ pub enum Refused {
 #[derive(Clone, Default)]
 pub struct Caller {
     client: Option<Arc<Client>>,
+    hearing: Hearing,
     news: Option<watch::Sender<News>>,
     session: Option<Session>,
     started: Arc<OnceLock<String>>,
@@ -166,6 +168,16 @@ impl Caller {
         self.started.get().map(String::as_str)
     }
 
+    /// The same, wanting to hear so much of what is logged.
+    pub(super) fn hearing(self, hearing: Hearing) -> Caller {
+        Caller { hearing, ..self }
+    }
+
+    /// What it wants to hear of what is logged.
+    pub(crate) fn log_wish(&self) -> Wish {
+        self.hearing.wish()
+    }
+
     /// Whether it can be asked for that.
     #[must_use]
     pub fn is_able(&self, ability: Ability) -> bool {
@@ -218,9 +230,10 @@ impl Caller {
         }
     }
 
-    /// Passes a notification on, such as `notifications/message`.
+    /// Passes a notification on; of what is logged, `notifications/message`, as much as the client wants to hear.
     pub async fn notify(&self, method: &str, params: Value) {
-        if let Some(client) = &self.client {
+        let is_wanted = || method != MESSAGE || self.log_wish().includes(&params);
+        if let Some(client) = self.client.as_ref().filter(|_| is_wanted()) {
             let notification = CustomNotification::new(method, Some(params));
             // A client that has gone away needs no news.
             let _ = client.peer.send_notification(ServerNotification::CustomNotification(notification)).await;

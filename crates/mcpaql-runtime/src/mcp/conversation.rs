@@ -112,11 +112,16 @@ fn name(abilities: Abilities) -> String {
     format!("{}{letters}", Uuid::now_v7().simple())
 }
 
+/// What a name is built on; `None` where it is none of ours.
+pub(super) fn id(name: &str) -> Option<Uuid> {
+    let id = name.split_once('-').map_or(name, |(id, _)| id);
+    Uuid::try_parse(id).ok()
+}
+
 /// What the client said in the handshake that the conversation began with; nothing where the name is none of ours.
 fn abilities(name: &str) -> Abilities {
-    let letters =
-        name.split_once('-').filter(|(id, _)| Uuid::try_parse(id).is_ok()).map(|(_, letters)| letters);
-    match letters {
+    let letters = id(name).and_then(|_| name.split_once('-'));
+    match letters.map(|(_, letters)| letters) {
         Some("es") => Abilities { elicitation: true, sampling: true },
         Some("e") => Abilities { elicitation: true, sampling: false },
         Some("s") => Abilities { elicitation: false, sampling: true },

@@ -7,6 +7,7 @@
 
 use super::call::without_panic;
 use super::caller::{Caller, News, Question, Refused};
+use super::logging::Hearing;
 use super::questions::Abilities;
 use super::session::Session;
 use super::{Service, handler};
@@ -58,10 +59,11 @@ impl Call {
         arguments: Map<String, Value>,
         context: &RequestContext<RoleServer>,
         session: Option<Session>,
+        hearing: Hearing,
     ) -> Call {
         let (mailbox, questions) = mpsc::channel(1);
         let (caller, news) = Caller::by_mail(context, mailbox);
-        let caller = caller.within(session);
+        let caller = caller.within(session).hearing(hearing);
         let (service, name, by) = (Arc::clone(service), tool.to_owned(), caller.clone());
         let work = async move {
             let called = without_panic(async { service.call(&name, arguments, &by).await });

@@ -5,7 +5,7 @@
 
 use super::error::UpstreamError;
 use super::message::{self, METHOD_NOT_FOUND, Message, RpcError};
-use crate::mcp::{Ability, Caller, IdScan, News};
+use crate::mcp::{Ability, Caller, IdScan, LOG_MESSAGE, News, Wish};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -145,7 +145,7 @@ impl Calls {
             answer: sender,
             events: told,
             caller: caller.clone(),
-            is_work: !method.ends_with("/list"),
+            is_work: is_work(method),
             heard: Arc::clone(&heard),
         };
         let mut book = self.book();
@@ -155,6 +155,11 @@ impl Calls {
         book.waiting.insert(id, waiting);
         drop(book);
         Ok(Ticket { calls: Arc::clone(self), id, answer, events, open: Vec::new(), heard })
+    }
+
+    /// What the callers of running calls want to hear of what the server logs.
+    pub(super) fn log_wishes(&self) -> Vec<Wish> {
+        self.book().waiting.values().map(|call| call.caller.log_wish()).collect()
     }
 
     /// Whether the call's answer has not come yet.
@@ -285,7 +290,7 @@ impl Calls {
             "notifications/resources/list_changed" | "notifications/prompts/list_changed" => {
                 self.changes.offers.send_modify(|count| *count += 1);
             }
-            "notifications/message" => {
+            LOG_MESSAGE => {
                 let params = value(params);
                 let level = params.get("level").and_then(Value::as_str).unwrap_or_default();
                 tracing::debug!(server = %self.server(), level, "the server logs");
@@ -327,6 +332,11 @@ impl Calls {
         };
         call.is_some_and(|call| call.events.try_send(event).is_ok())
     }
+}
+
+/// Whether a server may ask and log on behalf of a call of that method.
+pub(super) fn is_work(method: &str) -> bool {
+    matches!(method, "tools/call" | "prompts/get" | "resources/read")
 }
 
 /// What the server is told when nobody could be asked.

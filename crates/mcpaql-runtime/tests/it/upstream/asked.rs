@@ -61,13 +61,13 @@ async fn asker() -> (Arc<Asker>, SocketAddr, Serving) {
 }
 
 /// A client past the handshake.
-struct Client {
+pub(super) struct Client {
     addr: SocketAddr,
-    conversation: String,
+    pub(super) conversation: String,
 }
 
 impl Client {
-    async fn able(addr: SocketAddr, capabilities: Value) -> Client {
+    pub(super) async fn able(addr: SocketAddr, capabilities: Value) -> Client {
         let mut hello = initialize();
         hello["params"]["capabilities"] = capabilities;
         let greeted = post(addr, &hello).send().await.unwrap();
@@ -79,7 +79,7 @@ impl Client {
         Client::able(addr, json!({"elicitation": {}, "sampling": {}})).await
     }
 
-    async fn send(&self, message: &Value) -> Response {
+    pub(super) async fn send(&self, message: &Value) -> Response {
         in_time(post(self.addr, message).header("mcp-session-id", &self.conversation).send()).await.unwrap()
     }
 

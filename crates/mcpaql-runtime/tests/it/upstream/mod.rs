@@ -4,6 +4,7 @@ mod asked;
 mod faults;
 mod http;
 mod life;
+mod logs;
 mod passing;
 mod questions;
 mod server;
