@@ -381,7 +381,16 @@ async fn question(
 
 /// The caller's answer, or the error that stands for it.
 async fn put(ability: Ability, params: Value, caller: &Caller) -> Result<Value, Value> {
-    match timeout(QUESTION, caller.ask(ability, params)).await {
+    within(QUESTION, ability, caller.ask(ability, params)).await
+}
+
+/// What a question comes to; who does not answer in time has not agreed to anything.
+async fn within(
+    patience: Duration,
+    ability: Ability,
+    asking: impl Future<Output = Result<Value, Refused>>,
+) -> Result<Value, Value> {
+    match timeout(patience, asking).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(Refused::Error { code, message, data })) => {
             let mut error = json!({"code": code, "message": message});
@@ -402,5 +411,30 @@ fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::{pending, ready};
+
+    #[tokio::test]
+    async fn a_question_that_is_not_answered_in_time_was_not_agreed_to() {
+        let late = |ability| within(Duration::ZERO, ability, pending());
+        assert_eq!(late(Ability::Elicitation).await, Ok(json!({"action": "cancel"})));
+        assert_eq!(late(Ability::Sampling).await.unwrap_err()["code"], -32000);
+    }
+
+    #[tokio::test]
+    async fn an_answer_goes_back_as_it_is_and_so_does_a_refusal() {
+        let answered = |answer| within(QUESTION, Ability::Elicitation, ready(answer));
+        let answer = json!({"action": "decline", "x-odd": 1});
+        assert_eq!(answered(Ok(answer.clone())).await, Ok(answer));
+        let refused = Refused::Error { code: 7, message: "no".to_owned(), data: Some(json!([1])) };
+        assert_eq!(answered(Err(refused)).await, Err(json!({"code": 7, "message": "no", "data": [1]})));
+        for nobody in [Refused::Gone, Refused::Unable(Ability::Elicitation)] {
+            assert_eq!(answered(Err(nobody)).await, Ok(json!({"action": "cancel"})));
+        }
     }
 }
