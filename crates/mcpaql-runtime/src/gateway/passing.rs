@@ -29,12 +29,13 @@ struct Source {
 }
 
 impl Source {
-    /// What the server has, as far as it has ever said so.
+    /// What the server has, as far as it has ever said so, and may log.
     fn offers(&self) -> Offers {
         let greeting = self.upstream.greeting().unwrap_or_default();
         let has =
             |what| greeting.get("capabilities").and_then(|all| all.get(what)).is_some_and(Value::is_object);
-        Offers { resources: has("resources"), prompts: has("prompts") }
+        // Whether it logs is known only once it has run, a client asks once, and a level for a server without logs hurts nobody.
+        Offers { resources: has("resources"), prompts: has("prompts"), logging: true }
     }
 
     fn has(&self, offer: Offer) -> bool {
@@ -103,6 +104,7 @@ impl Gateway {
         each.fold(Offers::default(), |all, one| Offers {
             resources: all.resources || one.resources,
             prompts: all.prompts || one.prompts,
+            logging: all.logging || one.logging,
         })
     }
 
