@@ -217,7 +217,7 @@ fn limits(reader: &mut Reader, object: &Object<'_>) -> CallLimits {
     reader.known(object, LIMIT_KEYS);
     CallLimits {
         timeout_ms: reader.seconds(object, "timeout"),
-        max_response_bytes: reader.unsigned(object, "max_response_bytes"),
+        max_response_bytes: reader.positive(object, "max_response_bytes"),
     }
 }
 

@@ -169,6 +169,26 @@ impl Reader {
         number
     }
 
+    /// A whole number of which there must be at least one.
+    pub(crate) fn positive(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
+        let number = self.unsigned(object, key)?;
+        if number == 0 {
+            let pointer = object.at(key);
+            self.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    &pointer,
+                    format!("Field '{}' is 0, which lets nothing through", field_path(&pointer)),
+                )
+                .expected("a whole number, 1 or more")
+                .found("0")
+                .suggest("leave it out for the usual limit"),
+            );
+            return None;
+        }
+        Some(number)
+    }
+
     /// A duration in seconds, whole or not, as milliseconds.
     pub(crate) fn seconds(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
         let value = object.get(key)?;

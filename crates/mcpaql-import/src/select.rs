@@ -3,7 +3,13 @@
 //! A rule is `tag:NAME`, `path:/repos/**`, `op:get_*`, `category:READ` or `deprecated`; a word that begins with `/` is a
 //! path, any other a name. What is excluded stays out, whatever includes it; where nothing is included, all are.
 
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
 use mcpaql_core::operation::{Binding, Category, Operation};
+use mcpaql_core::suggest;
+
+/// What can stand before a colon.
+const KINDS: [&str; 4] = ["tag", "path", "op", "category"];
 
 /// One rule, as it was written and as it is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +60,15 @@ impl Rule {
             })?),
             _ if written == "deprecated" => Meant::Deprecated,
             _ if written.starts_with('/') => Meant::Path(written.to_owned()),
+            // A name may hold a colon, but then it is more likely that the kind is misspelt.
+            Some((kind, rest)) if kind.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                let instead = match suggest::nearest(kind, KINDS.iter().copied()) {
+                    Some(kind) => format!("did you mean '{kind}:{rest}'?"),
+                    None => format!("write 'op:{written}' for an operation of that name"),
+                };
+                let kinds = KINDS.join(", ");
+                return Err(RuleError(format!("'{kind}' is no kind of rule; there are {kinds}; {instead}")));
+            }
             _ => Meant::Operation(glob(written)?),
         };
         Ok(Rule { written: written.to_owned(), meant })
@@ -109,11 +124,47 @@ impl Selection {
         (self.include.is_empty() || any(&self.include)) && !any(&self.exclude)
     }
 
+    /// Leaves only those operations of a document that are taken, and says which rules did nothing, or that none is left.
+    pub fn narrow(
+        &self,
+        operations: &mut Vec<Operation>,
+        path: impl Fn(&Operation) -> String,
+    ) -> Vec<Diagnostic> {
+        let before = operations.len();
+        let mut idle = self.rules();
+        operations.retain(|operation| {
+            let path = path(operation);
+            idle.retain(|rule| !rule.fits(operation, &path));
+            self.takes(operation, &path)
+        });
+        let mut noticed = unmatched(&idle);
+        if operations.is_empty() && before > 0 {
+            noticed.push(nothing_left(before));
+        }
+        noticed
+    }
+
     /// Every rule.
     #[must_use]
     pub fn rules(&self) -> Vec<&Rule> {
         self.include.iter().chain(&self.exclude).collect()
     }
+}
+
+/// Warns of rules that do nothing.
+pub(crate) fn unmatched(idle: &[&Rule]) -> Vec<Diagnostic> {
+    let warning = |rule: &&Rule| {
+        let message = format!("The rule '{}' matches no operation", rule.written());
+        Diagnostic::warning(Code::SchemaUnresolvedRef, "", message)
+    };
+    idle.iter().map(warning).collect()
+}
+
+/// Reports a selection that takes none of so many operations.
+pub(crate) fn nothing_left(operations: usize) -> Diagnostic {
+    let message = format!("`include` and `exclude` leave none of {operations} operations");
+    Diagnostic::error(Code::SchemaInvalidValue, "", message)
+        .suggest("include a rule that matches, or exclude less")
 }
 
 /// Whether a text fits a glob, whatever the case: `?` is any character, `*` any number of them but no `separator`, `**` any
@@ -196,8 +247,22 @@ mod tests {
             ("category:write", false),
             ("tag:", false),
             ("", false),
+            ("op:repos:get", true),
+            ("repos/x:get", true),
+            ("zzz:x", false),
+            ("tags:x", false),
         ] {
             assert_eq!(Rule::parse(text).is_ok(), fine, "{text}");
         }
+    }
+
+    #[test]
+    fn a_kind_that_there_is_not_is_told_with_what_may_be_meant() {
+        let told = |text| Rule::parse(text).unwrap_err().to_string();
+        assert_eq!(
+            told("zzz:x"),
+            "'zzz' is no kind of rule; there are tag, path, op, category; write 'op:zzz:x' for an operation of that name"
+        );
+        assert!(told("tags:x").ends_with("did you mean 'tag:x'?"), "{}", told("tags:x"));
     }
 }

@@ -3,7 +3,7 @@
 
 use mcpaql_core::policy::Hints;
 use mcpaql_core::response::Reply;
-use mcpaql_runtime::mcp::{Caller, Service, Tool};
+use mcpaql_runtime::mcp::{Ability, Caller, Offers, Service, Tool};
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http};
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -62,16 +62,68 @@ fn tools() -> Arc<[Tool]> {
     let mut tools = vec![tool("json_schema_2020_12_tool", keywords), tool("test_custom_headers", headers)];
     tools.extend(
         [
+            "test_elicitation",
+            "test_elicitation_sep1034_defaults",
+            "test_elicitation_sep1330_enums",
             "test_error_handling",
             "test_logging_tool",
+            "test_sampling",
             "test_simple_text",
             "test_streaming_elicitation",
+            "test_tool_with_logging",
             "test_tool_with_progress",
             "test_trigger_tool_change",
         ]
         .map(|name| tool(name, nothing())),
     );
     tools.into()
+}
+
+/// What a tool asks its client for.
+fn question(tool: &str, arguments: &Map<String, Value>) -> Option<(Ability, Value)> {
+    let said = |key: &str| arguments.get(key).cloned().unwrap_or_default();
+    let form = |message: Value, properties: Value| {
+        let schema = json!({"type": "object", "properties": properties, "required": []});
+        (Ability::Elicitation, json!({"message": message, "requestedSchema": schema}))
+    };
+    Some(match tool {
+        "test_elicitation" => {
+            form(said("message"), json!({"username": {"type": "string"}, "email": {"type": "string"}}))
+        }
+        "test_elicitation_sep1034_defaults" => form(
+            "Look at the defaults".into(),
+            json!({
+                "name": {"type": "string", "default": "John Doe"},
+                "age": {"type": "integer", "default": 30},
+                "score": {"type": "number", "default": 95.5},
+                "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+                "verified": {"type": "boolean", "default": true},
+            }),
+        ),
+        "test_elicitation_sep1330_enums" => {
+            let titled = json!([{"const": "value1", "title": "One"}, {"const": "value2", "title": "Two"}]);
+            let plain = json!(["option1", "option2", "option3"]);
+            form(
+                "Choose".into(),
+                json!({
+                    "untitledSingle": {"type": "string", "enum": plain},
+                    "titledSingle": {"type": "string", "oneOf": titled},
+                    "legacyEnum": {"type": "string", "enum": ["opt1", "opt2"], "enumNames": ["One", "Two"]},
+                    "untitledMulti": {"type": "array", "items": {"type": "string", "enum": plain}},
+                    "titledMulti": {"type": "array", "items": {"anyOf": titled}},
+                }),
+            )
+        }
+        "test_sampling" => {
+            let message = json!({"role": "user", "content": {"type": "text", "text": said("prompt")}});
+            (Ability::Sampling, json!({"messages": [message], "maxTokens": 100}))
+        }
+        _ => return None,
+    })
+}
+
+async fn log(caller: &Caller, text: &str) {
+    caller.notify("notifications/message", json!({"level": "info", "data": text})).await;
 }
 
 impl Service for Fixture {
@@ -83,8 +135,24 @@ impl Service for Fixture {
         String::new()
     }
 
-    async fn call(&self, tool: &str, _: Map<String, Value>, _: &Caller) -> Option<Reply> {
+    fn offers(&self) -> Offers {
+        Offers { logging: true, ..Offers::default() }
+    }
+
+    async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
+        if let Some((ability, params)) = question(tool, &arguments) {
+            let answer = caller.ask(ability, params).await;
+            let is_error = answer.is_err();
+            let text = answer.map_or_else(|refused| refused.to_string(), |answer| answer.to_string());
+            return Some(Reply { text, blocks: Vec::new(), is_error });
+        }
         let text = match tool {
+            "test_logging_tool" | "test_tool_with_logging" => {
+                for text in ["Begun", "At work", "Done"] {
+                    log(caller, text).await;
+                }
+                "Logged."
+            }
             "test_simple_text" => "This is a simple text response for testing.",
             "test_error_handling" => {
                 let text = "This tool intentionally returns an error for testing".to_owned();

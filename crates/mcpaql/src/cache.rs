@@ -35,7 +35,8 @@ impl Slot {
         let tools: Option<Vec<Tool>> = value.get("tools")?.as_array()?.iter().map(Tool::from_json).collect();
         let instructions = value.get("instructions")?.as_str()?.to_owned();
         let said = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
-        let offers = Offers { resources: said("resources"), prompts: said("prompts") };
+        let offers =
+            Offers { resources: said("resources"), prompts: said("prompts"), logging: said("logging") };
         Some(Preview { tools: tools?.into(), offers, tasks: said("tasks"), instructions })
     }
 
@@ -43,9 +44,10 @@ impl Slot {
     pub(crate) fn write(&self, preview: &Preview) {
         let Preview { tools, offers, tasks, instructions } = preview;
         let tools: Vec<Value> = tools.iter().map(Tool::to_json).collect();
-        let Offers { resources, prompts } = offers;
+        let Offers { resources, prompts, logging } = offers;
         let text = json!({
-            "instructions": instructions, "resources": resources, "prompts": prompts, "tasks": tasks, "tools": tools,
+            "instructions": instructions, "resources": resources, "prompts": prompts, "logging": logging,
+            "tasks": tasks, "tools": tools,
         });
         write(&self.path, &text.to_string());
     }

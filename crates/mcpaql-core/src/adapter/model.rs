@@ -260,6 +260,9 @@ pub struct CodeTarget {
 pub struct McpTarget {
     /// How it is reached.
     pub link: McpLink,
+    /// Headers of a caller's request that are passed on to a server over HTTP; callers with other values have sessions of
+    /// their own.
+    pub caller_headers: Vec<String>,
     /// Whether it is started with the adapter and not with the first call.
     pub eager: bool,
     /// Default 30 s, until it has answered the handshake.
@@ -276,6 +279,7 @@ impl McpTarget {
     pub const fn new(link: McpLink) -> McpTarget {
         McpTarget {
             link,
+            caller_headers: Vec::new(),
             eager: false,
             start_timeout_ms: 30_000,
             timeout_ms: 60_000,

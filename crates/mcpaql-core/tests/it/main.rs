@@ -17,6 +17,7 @@ mod library;
 mod names;
 mod problems;
 mod requests;
+mod servers;
 mod support;
 mod surface;
 mod targets;

@@ -39,7 +39,8 @@ mod tests {
             {"name": "files", "include": ["op:read_*"], "exclude": ["op:read_all"], "mcp": {
                 "command": ["npx", "-y", "a: b", "#c", "${env:X}"], "cwd": "/srv", "env": ["LANG"],
                 "set_env": {"A": "1", "B_TOKEN": "${env:B_TOKEN}", "C": "true"}, "timeout": 1.5}},
-            {"name": "remote", "mcp": {"url": "https://example.com/mcp", "headers": {"X-A": "b"}}},
+            {"name": "remote", "mcp": {"url": "https://example.com/mcp", "headers": {"X-A": "b"},
+                "caller_headers": ["X-Token", "X-Team"]}},
             {"name": "plain", "mcp": {"url": "http://10.0.0.1/mcp", "allow_http": true}},
             {"document": "a-adapter.md"},
             {"builtin": "notebook"},

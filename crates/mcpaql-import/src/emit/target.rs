@@ -127,6 +127,7 @@ pub(super) fn mcp_members(mcp: &McpTarget) -> Members<'_> {
         McpLink::Url { url, headers, allow_http } => {
             out.put("url", url.as_str());
             out.put_if(!headers.is_empty(), "headers", || texts(headers));
+            out.put_texts("caller_headers", &mcp.caller_headers);
             out.put_if(*allow_http, "allow_http", || true.into());
         }
     }

@@ -18,7 +18,7 @@ use crate::emit;
 use crate::openapi::corrections::decide;
 use crate::openapi::details::Note;
 use crate::report::{Judged, Notes, Origin, Report};
-use crate::select::Selection;
+use crate::select::{self, Selection};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Adapter, Auth, McpLink, McpTarget, Target, guard_of, title_of};
 use mcpaql_core::capture::Capture;
@@ -93,10 +93,11 @@ pub fn import(
     if !problems.is_empty() {
         return Err(problems);
     }
-    report.diagnostics.extend(idle.iter().map(|rule| {
-        let message = format!("The rule '{}' matches no operation", rule.written());
-        Diagnostic::warning(Code::SchemaUnresolvedRef, "", message)
-    }));
+    report.diagnostics.extend(select::unmatched(&idle));
+    if taken.is_empty() && !pieces.is_empty() && !options.selection.rules().is_empty() {
+        report.diagnostics.push(select::nothing_left(pieces.len()));
+        return Err(report.diagnostics);
+    }
     let mut taken: Vec<Made> = taken.into_iter().map(|(made, _)| made).collect();
     adapter.types = name_types(&mut taken);
     // A server is served in the order in which its document would be.

@@ -39,7 +39,7 @@ pub use whole::{Whole, whole};
 use crate::emit;
 use crate::naming::{NameInput, name_operations};
 use crate::report::{Judged, Origin, Report};
-use crate::select::Selection;
+use crate::select::{self, Selection};
 use heads::{Draft, Home};
 use indexmap::IndexMap;
 use library::{Entry, Setting};
@@ -149,20 +149,19 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
         entries.push(entry);
         report.operations.push(judged);
     }
-    if operations.is_empty() {
+    let is_chosen_away = operations.is_empty() && !drafts.is_empty() && !options.selection.rules().is_empty();
+    if operations.is_empty() && !is_chosen_away {
         notes.push(Diagnostic::warning(
             Code::SchemaMissingField,
             "/paths",
             "The document describes no operation that can be called",
         ));
     }
-    notes.extend(idle.iter().map(|rule| {
-        Diagnostic::warning(
-            Code::SchemaUnresolvedRef,
-            "",
-            format!("The rule '{}' matches no operation", rule.written()),
-        )
-    }));
+    notes.extend(select::unmatched(&idle));
+    if is_chosen_away {
+        notes.push(select::nothing_left(drafts.len()));
+        return Err(notes);
+    }
     let callbacks = drafts.iter().map(|draft| draft.said.callbacks).sum();
     report.ignored =
         vec![("webhooks".to_owned(), documents.main.webhooks()), ("callbacks".to_owned(), callbacks)];

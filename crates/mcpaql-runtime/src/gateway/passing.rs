@@ -29,12 +29,13 @@ struct Source {
 }
 
 impl Source {
-    /// What the server has, as far as it has ever said so.
+    /// What the server has, as far as it has ever said so, and may log.
     fn offers(&self) -> Offers {
         let greeting = self.upstream.greeting().unwrap_or_default();
         let has =
             |what| greeting.get("capabilities").and_then(|all| all.get(what)).is_some_and(Value::is_object);
-        Offers { resources: has("resources"), prompts: has("prompts") }
+        // Whether it logs is known only once it has run, a client asks once, and a level for a server without logs hurts nobody.
+        Offers { resources: has("resources"), prompts: has("prompts"), logging: true }
     }
 
     fn has(&self, offer: Offer) -> bool {
@@ -103,6 +104,7 @@ impl Gateway {
         each.fold(Offers::default(), |all, one| Offers {
             resources: all.resources || one.resources,
             prompts: all.prompts || one.prompts,
+            logging: all.logging || one.logging,
         })
     }
 
@@ -161,7 +163,7 @@ async fn prompt(
     };
     params.insert("name".into(), own.as_str().into());
     let answer = source.upstream.request(Offer::Prompt.method(), params.into(), caller).await;
-    answer.map_err(|error| declined(error, source))
+    answer.map_err(declined)
 }
 
 async fn resource(
@@ -193,21 +195,17 @@ async fn resource(
                 }
                 return Ok(answer);
             }
-            Err(error) => refusal = Some(declined(error, source)),
+            Err(error) => refusal = Some(declined(error)),
         }
     }
     Err(refusal.unwrap_or_else(unknown))
 }
 
-fn declined(error: UpstreamError, source: &Source) -> Declined {
-    let mask = source.upstream.mask();
+fn declined(error: UpstreamError) -> Declined {
     match error {
-        UpstreamError::Refused { code, message, mut data, .. } => {
-            if let Some(data) = &mut data {
-                mask.apply_value(data);
-            }
+        UpstreamError::Refused { code, message, data, .. } => {
             let code = i32::try_from(code).unwrap_or(INTERNAL);
-            Declined { code, message: mask.apply(&message).into_owned(), data }
+            Declined { code, message, data }
         }
         other => Declined { code: INTERNAL, message: other.to_op_error().message, data: None },
     }

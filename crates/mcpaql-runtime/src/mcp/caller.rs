@@ -3,7 +3,12 @@
 //! Whoever cannot be reached is not an error: news are dropped, and a question is refused so that the upstream can go on
 //! without an answer.
 
+use super::conversation;
+use super::logging::{Hearing, MESSAGE, Wish};
+use super::questions::{Abilities, Line};
 use super::session::Session;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
 use rmcp::model::{ClientResult, CustomNotification, CustomRequest, ServerNotification, ServerRequest};
 use rmcp::service::{Peer, RequestContext, RoleServer, ServiceError};
 use serde_json::Value;
@@ -73,24 +78,27 @@ pub enum Refused {
 #[derive(Clone, Default)]
 pub struct Caller {
     client: Option<Arc<Client>>,
+    hearing: Hearing,
     news: Option<watch::Sender<News>>,
     session: Option<Session>,
     started: Arc<OnceLock<String>>,
+    headers: Option<Arc<HeaderMap>>,
 }
 
-/// A question that is put to a client with the answer to its request.
+/// A question that is put to a client by whoever answers its request.
 pub(super) struct Question {
     pub(super) ability: Ability,
     pub(super) params: Value,
-    pub(super) answer: oneshot::Sender<Value>,
+    pub(super) answer: oneshot::Sender<Result<Value, Refused>>,
 }
 
 struct Client {
     peer: Peer<RoleServer>,
-    /// Where questions go in revisions in which a server cannot ask by itself.
+    /// Where questions go that the connection does not carry by itself.
     mailbox: Option<mpsc::Sender<Question>>,
-    elicitation: bool,
-    sampling: bool,
+    abilities: Abilities,
+    /// Tells clients apart that have no connection of their own.
+    conversation: Option<String>,
 }
 
 impl Caller {
@@ -119,14 +127,18 @@ impl Caller {
         mailbox: Option<mpsc::Sender<Question>>,
     ) -> (Caller, watch::Receiver<News>) {
         let (news, heard) = watch::channel(News::default());
-        let capabilities = context.client_capabilities().filter(|_| asks).unwrap_or_default();
-        let client = Client {
-            peer: context.peer.clone(),
-            mailbox,
-            elicitation: capabilities.elicitation.is_some(),
-            sampling: capabilities.sampling.is_some(),
+        let line = Line::of(&context.extensions).filter(|_| asks && mailbox.is_none()).cloned();
+        let (mailbox, abilities) = match line {
+            Some(Line { mailbox, abilities }) => (Some(mailbox), abilities),
+            None => {
+                let declared = context.client_capabilities().filter(|_| asks).unwrap_or_default();
+                (mailbox, Abilities::declared(&declared))
+            }
         };
-        (Caller { client: Some(Arc::new(client)), news: Some(news), ..Caller::default() }, heard)
+        let headers = context.extensions.get::<Parts>().map(|parts| Arc::new(parts.headers.clone()));
+        let conversation = conversation::of(&context.extensions).filter(|_| asks).map(str::to_owned);
+        let client = Client { peer: context.peer.clone(), mailbox, abilities, conversation };
+        (Caller { client: Some(Arc::new(client)), news: Some(news), headers, ..Caller::default() }, heard)
     }
 
     /// Nobody who could be asked, but somebody who hears how far the work has come: background work has no caller left.
@@ -140,6 +152,17 @@ impl Caller {
     #[must_use]
     pub fn within(self, session: Option<Session>) -> Caller {
         Caller { session, ..self }
+    }
+
+    /// The headers of its request; `None` where that did not come over HTTP, and for work in the background.
+    pub(crate) fn headers(&self) -> Option<&HeaderMap> {
+        self.headers.as_deref()
+    }
+
+    /// Nobody who could be told or asked anything, with these headers.
+    #[cfg(test)]
+    pub(crate) fn with_headers(headers: HeaderMap) -> Caller {
+        Caller { headers: Some(Arc::new(headers)), ..Caller::default() }
     }
 
     /// The session it calls in; `None` where there is none that could end.
@@ -160,20 +183,34 @@ impl Caller {
         self.started.get().map(String::as_str)
     }
 
+    /// The same, wanting to hear so much of what is logged.
+    pub(super) fn hearing(self, hearing: Hearing) -> Caller {
+        Caller { hearing, ..self }
+    }
+
+    /// What it wants to hear of what is logged.
+    pub(crate) fn log_wish(&self) -> Wish {
+        self.hearing.wish()
+    }
+
     /// Whether it can be asked for that.
     #[must_use]
     pub fn is_able(&self, ability: Ability) -> bool {
         self.client.as_ref().is_some_and(|client| match ability {
-            Ability::Elicitation => client.elicitation,
-            Ability::Sampling => client.sampling,
+            Ability::Elicitation => client.abilities.elicitation,
+            Ability::Sampling => client.abilities.sampling,
         })
     }
 
-    /// Whether both are the same client on the same connection.
+    /// Whether both are the same client, on the same connection or in the same conversation.
     #[must_use]
     pub fn is_same_client(&self, other: &Caller) -> bool {
-        let info = |caller: &Caller| caller.client.as_ref().and_then(|client| client.peer.peer_info());
-        matches!((info(self), info(other)), (Some(one), Some(another)) if Arc::ptr_eq(&one, &another))
+        let (Some(one), Some(another)) = (&self.client, &other.client) else { return false };
+        let is_connection = matches!(
+            (one.peer.peer_info(), another.peer.peer_info()),
+            (Some(one), Some(another)) if Arc::ptr_eq(&one, &another)
+        );
+        is_connection || (one.conversation.is_some() && one.conversation == another.conversation)
     }
 
     /// Tells how far the work has come; only the latest news reach a client that listens slowly.
@@ -194,7 +231,7 @@ impl Caller {
         if let Some(mailbox) = &client.mailbox {
             let (answer, answered) = oneshot::channel();
             mailbox.send(Question { ability, params, answer }).await.map_err(|_| Refused::Gone)?;
-            return answered.await.map_err(|_| Refused::Gone);
+            return answered.await.unwrap_or(Err(Refused::Gone));
         }
         let request = CustomRequest::new(ability.method(), Some(params));
         match client.peer.send_request(ServerRequest::CustomRequest(request)).await {
@@ -208,9 +245,10 @@ impl Caller {
         }
     }
 
-    /// Passes a notification on, such as `notifications/message`.
+    /// Passes a notification on; of what is logged, `notifications/message`, as much as the client wants to hear.
     pub async fn notify(&self, method: &str, params: Value) {
-        if let Some(client) = &self.client {
+        let is_wanted = || method != MESSAGE || self.log_wish().includes(&params);
+        if let Some(client) = self.client.as_ref().filter(|_| is_wanted()) {
             let notification = CustomNotification::new(method, Some(params));
             // A client that has gone away needs no news.
             let _ = client.peer.send_notification(ServerNotification::CustomNotification(notification)).await;

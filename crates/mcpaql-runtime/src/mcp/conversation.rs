@@ -1,23 +1,28 @@
 //! What clients of the revisions with a handshake expect over HTTP although no session is kept: that a later request can
-//! cancel a running one, and that a standing stream announces changes.
+//! cancel a running one or answer a question, and that a standing stream announces changes.
 //!
-//! A client is given an identifier for its conversation. It admits to nothing and no request needs it; it only keeps
-//! apart the request ids of different clients, so that one cannot cancel what another asked for.
+//! A client is given a name for its conversation. It admits to nothing and no request needs it; it keeps apart the
+//! request ids of different clients, so that one cannot cancel what another asked for or answer what another was asked, and it says
+//! itself what the client declared that it can be asked for, so that nobody has to remember that.
 
+use super::caller::Refused;
 use super::handler::Server;
+use super::questions::{self, Abilities, Questions};
 use super::{MAX_REQUEST_BYTES, Service, malformed};
 use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{
-    HeaderMap, HeaderValue, Method, StatusCode, header::ACCEPT, header::CONTENT_TYPE, request::Parts,
-};
+use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use rmcp::model::{Extensions, ProtocolVersion, RequestId};
+use rmcp::ErrorData;
+use rmcp::model::{ClientCapabilities, Extensions, ProtocolVersion, RequestId, ServerJsonRpcMessage};
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,10 +33,17 @@ const CONVERSATION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 const LIST_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
-/// The running calls of conversations, by what a cancellation names.
+/// Means nothing to anybody.
+const NOTHING: &str = r#"{"jsonrpc":"2.0","method":"notifications/nothing"}"#;
+const UNASKED: &str = "No question with that id waits for an answer in this conversation: it was answered, its call has ended, or \
+     it was never asked. Send the answer once, with the question's id and the Mcp-Session-Id of the call.";
+
+/// What runs in conversations and what is asked there.
 #[derive(Default)]
 pub(super) struct Conversations {
+    /// By what a cancellation names.
     running: Mutex<HashMap<Place, CancellationToken>>,
+    questions: Arc<Questions>,
 }
 
 type Place = (String, RequestId);
@@ -40,8 +52,7 @@ impl Conversations {
     /// Enters a call; it stays as long as the guard lives.
     pub(super) fn enter(self: &Arc<Self>, request: &Extensions, id: &RequestId) -> Running {
         let token = CancellationToken::new();
-        let conversation = request.get::<Parts>().and_then(|parts| conversation(&parts.headers));
-        let place = conversation.map(|name| (name.to_owned(), id.clone()));
+        let place = of(request).map(|name| (name.to_owned(), id.clone()));
         if let Some(place) = &place {
             self.lock().insert(place.clone(), token.clone());
         }
@@ -81,8 +92,41 @@ impl Drop for Running {
     }
 }
 
+/// The conversation that a request belongs to, as it says.
+pub(super) fn of(request: &Extensions) -> Option<&str> {
+    conversation(&request.get::<Parts>()?.headers)
+}
+
 fn conversation(headers: &HeaderMap) -> Option<&str> {
     headers.get(CONVERSATION)?.to_str().ok()
+}
+
+/// A new name for the conversation with a client that can be asked for that.
+fn name(abilities: Abilities) -> String {
+    let letters = match abilities {
+        Abilities { elicitation: true, sampling: true } => "-es",
+        Abilities { elicitation: true, sampling: false } => "-e",
+        Abilities { elicitation: false, sampling: true } => "-s",
+        Abilities { elicitation: false, sampling: false } => "",
+    };
+    format!("{}{letters}", Uuid::now_v7().simple())
+}
+
+/// What a name is built on; `None` where it is none of ours.
+pub(super) fn id(name: &str) -> Option<Uuid> {
+    let id = name.split_once('-').map_or(name, |(id, _)| id);
+    Uuid::try_parse(id).ok()
+}
+
+/// What the client said in the handshake that the conversation began with; nothing where the name is none of ours.
+fn abilities(name: &str) -> Abilities {
+    let letters = id(name).and_then(|_| name.split_once('-'));
+    match letters.map(|(_, letters)| letters) {
+        Some("es") => Abilities { elicitation: true, sampling: true },
+        Some("e") => Abilities { elicitation: true, sampling: false },
+        Some("s") => Abilities { elicitation: false, sampling: true },
+        _ => Abilities::default(),
+    }
 }
 
 /// As much of a message as decides what to do besides answering it.
@@ -92,12 +136,45 @@ struct Message {
     method: String,
     #[serde(default)]
     params: Params,
+    id: Option<RequestId>,
+    result: Option<Value>,
+    error: Option<Value>,
 }
 
 #[derive(Deserialize, Default)]
 struct Params {
     #[serde(rename = "requestId")]
     request_id: Option<RequestId>,
+    #[serde(default)]
+    capabilities: Value,
+}
+
+/// A JSON-RPC error.
+#[derive(Deserialize)]
+struct Fault {
+    code: i32,
+    message: String,
+    data: Option<Value>,
+}
+
+impl Message {
+    fn is_answer(&self) -> bool {
+        self.method.is_empty() && (self.result.is_some() || self.error.is_some())
+    }
+
+    /// What it answers, and with what; `None` where it does not have the shape of an answer.
+    fn answer(self) -> Option<(String, Result<Value, Refused>)> {
+        let Some(RequestId::String(id)) = self.id else { return None };
+        let answer = match (self.result, self.error) {
+            (Some(result @ Value::Object(_)), None) => Ok(result),
+            (None, Some(error)) => {
+                let Fault { code, message, data } = serde_json::from_value(error).ok()?;
+                Err(Refused::Error { code, message, data })
+            }
+            _ => return None,
+        };
+        Some((id.to_string(), answer))
+    }
 }
 
 /// Acts only on what the protocol's own route has let pass, so that its checks of Host and Origin hold here too.
@@ -131,15 +208,30 @@ async fn post<S: Service>(server: Option<Server<S>>, request: Request, next: Nex
     };
     let is_json =
         parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-    let mut response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
+    let message: Message = match &server {
+        Some(_) => serde_json::from_slice(&body).unwrap_or_default(),
+        None => Message::default(),
+    };
+    if let Some(server) = server.as_ref().filter(|_| message.is_answer()) {
+        return take_answer(server.conversations(), conversation.as_deref(), message, parts, next).await;
+    }
+    let request = Request::from_parts(parts, Body::from(body.clone()));
+    let able = conversation.as_deref().map(|name| (name, abilities(name))).filter(|(_, able)| able.is_any());
+    let mut response = match (&server, able) {
+        (Some(server), Some((name, able))) => {
+            questions::answered(Arc::clone(&server.conversations().questions), name, able, request, next)
+                .await
+        }
+        _ => next.run(request).await,
+    };
     if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
         return unreadable(&body);
     }
     let Some(server) = server else { return response };
-    let message: Message = serde_json::from_slice(&body).unwrap_or_default();
     match (message.method.as_str(), response.status()) {
         ("initialize", StatusCode::OK) => {
-            if let Ok(name) = HeaderValue::try_from(Uuid::now_v7().to_string()) {
+            let declared = ClientCapabilities::deserialize(message.params.capabilities).unwrap_or_default();
+            if let Ok(name) = HeaderValue::try_from(name(Abilities::declared(&declared))) {
                 response.headers_mut().insert(CONVERSATION, name);
             }
         }
@@ -151,6 +243,29 @@ async fn post<S: Service>(server: Option<Server<S>>, request: Request, next: Nex
         _ => {}
     }
     response
+}
+
+/// The client answers a question. The route has no use for that, but whether the client is let in is for it to say: it is asked
+/// with news of the same sender that mean nothing.
+async fn take_answer(
+    conversations: &Conversations,
+    conversation: Option<&str>,
+    message: Message,
+    mut parts: Parts,
+    next: Next,
+) -> Response {
+    parts.headers.remove(CONTENT_LENGTH);
+    let response = next.run(Request::from_parts(parts, Body::from(NOTHING))).await;
+    if response.status() != StatusCode::ACCEPTED {
+        return response;
+    }
+    if let (Some(conversation), Some((id, answer))) = (conversation, message.answer())
+        && conversations.questions.answer(conversation, &id, answer)
+    {
+        return response;
+    }
+    let refusal = ServerJsonRpcMessage::error(ErrorData::invalid_request(UNASKED, None), None);
+    (StatusCode::BAD_REQUEST, Json(refusal)).into_response()
 }
 
 /// The library says of JSON that is no message that its media type is wrong, and quotes its parser.
@@ -174,4 +289,42 @@ fn announcements<S: Service>(server: &Server<S>) -> Option<Response> {
         }
     });
     Some(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_the_client_can_be_asked_for() {
+        for (elicitation, sampling) in [(false, false), (false, true), (true, false), (true, true)] {
+            let able = Abilities { elicitation, sampling };
+            assert_eq!(abilities(&name(able)), able);
+        }
+        assert_ne!(name(Abilities::default()), name(Abilities::default()));
+        for foreign in ["", "-es", "x-es", "0198c0de-es", "es"] {
+            assert_eq!(abilities(foreign), Abilities::default(), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn only_what_has_the_shape_of_an_answer_is_one() {
+        let read = |text: &str| serde_json::from_str::<Message>(text).unwrap();
+        for (text, is_whole) in [
+            (r#"{"id":"a","result":{}}"#, true),
+            (r#"{"id":"a","error":{"code":-1,"message":"no"}}"#, true),
+            (r#"{"id":"a","error":{"code":"x"}}"#, false),
+            (r#"{"id":"a","result":5}"#, false),
+            (r#"{"id":0,"result":{}}"#, false),
+            (r#"{"result":{}}"#, false),
+            (r#"{"id":"a","result":{},"error":{"code":-1,"message":"no"}}"#, false),
+        ] {
+            let message = read(text);
+            assert!(message.is_answer(), "{text}");
+            assert_eq!(message.answer().is_some(), is_whole, "{text}");
+        }
+        for text in [r#"{"id":"a","method":"ping","result":{}}"#, r#"{"id":"a"}"#, "{}"] {
+            assert!(!read(text).is_answer(), "{text}");
+        }
+    }
 }

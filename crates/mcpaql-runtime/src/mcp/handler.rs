@@ -3,6 +3,7 @@
 use super::call::{Progress, with_progress, without_panic};
 use super::caller::{Caller, News};
 use super::conversation::Conversations;
+use super::logging::{LEVELS, Levels, SET_LEVEL};
 use super::offers::{self, Offer, Offers};
 use super::parked::{Call, Parked, Step};
 use super::session::Session;
@@ -63,6 +64,7 @@ struct Shared<S> {
     conversations: Arc<Conversations>,
     session: Option<Session>,
     parked: Arc<Parked>,
+    levels: Arc<Levels>,
 }
 
 /// The tools in the library's types, built once for each list that the service hands out.
@@ -106,8 +108,16 @@ impl<S: Service> Server<S> {
         session: Option<Session>,
     ) -> Self {
         let running = Semaphore::new(limits.running_calls.clamp(1, Semaphore::MAX_PERMITS));
-        let (listing, conversations, parked) = (Mutex::new(None), Arc::default(), Arc::default());
-        let shared = Shared { service, running, listing, closing, conversations, session, parked };
+        let shared = Shared {
+            service,
+            running,
+            listing: Mutex::new(None),
+            closing,
+            conversations: Arc::default(),
+            session,
+            parked: Arc::default(),
+            levels: Arc::default(),
+        };
         Server { shared: Arc::new(shared) }
     }
 
@@ -122,6 +132,10 @@ impl<S: Service> Server<S> {
 
     pub(super) fn conversations(&self) -> &Arc<Conversations> {
         &self.shared.conversations
+    }
+
+    pub(super) fn levels(&self) -> &Arc<Levels> {
+        &self.shared.levels
     }
 
     pub(super) fn changes(&self) -> Option<watch::Receiver<()>> {
@@ -166,12 +180,13 @@ impl<S: Service> Server<S> {
         let arguments = request.arguments.unwrap_or_default();
         let service = &self.shared.service;
         if Call::can_ask(context) {
-            let call = Call::begin(service, &request.name, arguments, context, self.shared.session.clone());
+            let (session, hearing) = (self.shared.session.clone(), self.hearing(context));
+            let call = Call::begin(service, &request.name, arguments, context, session, hearing);
             return self.go_on(call, context, progress).await;
         }
-        // Without a handshake there is no connection that a question could go out on.
+        // Without a handshake a question goes out as above or not at all.
         let (caller, news) = Caller::of(context, !is_stateless(context));
-        let caller = caller.within(self.shared.session.clone());
+        let caller = caller.within(self.shared.session.clone()).hearing(self.hearing(context));
         let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
         let reply = announced(call, news, context, progress.as_ref()).await;
         self.answered(reply, &caller, context).await
@@ -346,12 +361,13 @@ impl<S: Service> ServerHandler for Server<S> {
         let name = request.name.clone();
         let progress = context.meta.get_progress_token();
         let running = self.conversations().enter(&context.extensions, &context.id);
-        // Leaving the first branch drops the service's future, which is how upstream work stops.
+        // Leaving the last branch drops the service's future, which is how upstream work stops.
         let cancelled = || Err(ErrorData::internal_error("The call was cancelled.", None));
         let outcome = tokio::select! {
-            outcome = self.run(request, &context, progress) => outcome,
+            biased;
             () = context.ct.cancelled() => return cancelled(),
             () = running.cancelled() => return cancelled(),
+            outcome = self.run(request, &context, progress) => outcome,
         };
         match outcome {
             Outcome::Answered(response) => Ok(response),
@@ -392,6 +408,9 @@ impl<S: Service> ServerHandler for Server<S> {
     ) -> Result<CustomResult, ErrorData> {
         // Requests whose parameters the library did not recognise arrive here as well as unknown methods.
         let method = request.method;
+        if method == SET_LEVEL && self.sets_level(&context) {
+            return Err(ErrorData::invalid_params(LEVELS, None));
+        }
         let of_revision = if is_stateless(&context) { STATELESS_METHODS } else { STATEFUL_METHODS };
         let is_known = METHODS.iter().chain(&of_revision).any(|known| *known == method);
         if is_known || offers::is_offered(&method, self.offers()) {
@@ -399,6 +418,15 @@ impl<S: Service> ServerHandler for Server<S> {
             return Err(ErrorData::invalid_params(message, None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
+    }
+
+    #[expect(deprecated, reason = "the revisions with a handshake have it")]
+    async fn set_level(
+        &self,
+        request: rmcp::model::SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.set_log_level(serde_json::to_value(request.level).unwrap_or_default(), &context).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -18,10 +18,12 @@ mod handler;
 mod health;
 mod http;
 mod lines;
+mod logging;
 mod malformed;
 mod offers;
 mod parked;
 mod pending;
+mod questions;
 mod session;
 mod task;
 
@@ -42,6 +44,7 @@ pub(crate) use drain::serve as serve_stream;
 pub(crate) use handler::Server;
 pub(crate) use http::{Admission, route as http_route};
 pub(crate) use lines::{Line, LineReader};
+pub(crate) use logging::{LOG_LEVEL, Level, MESSAGE as LOG_MESSAGE, SET_LEVEL, Wish};
 pub(crate) use malformed::IdScan;
 /// The standard streams; pipes without the blocking pool where the platform can.
 pub(crate) use rmcp::transport::io::stdio_pipes as stdio;

@@ -1,4 +1,4 @@
-//! What a service offers besides tools: resources and prompts, asked for and answered as raw JSON.
+//! What a service offers besides tools: resources and prompts, asked for and answered as raw JSON, and logs.
 //!
 //! The protocol library wants its own types on the way out. An entry of a list that it cannot hold is left out and logged, so
 //! that one odd entry does not cost the others.
@@ -7,7 +7,7 @@ use super::Caller;
 use super::handler::Server;
 use super::{Service, handler};
 use rmcp::ErrorData;
-use rmcp::model::{ErrorCode, PromptsCapability, ResourcesCapability, ServerCapabilities};
+use rmcp::model::{ErrorCode, JsonObject, PromptsCapability, ResourcesCapability, ServerCapabilities};
 use rmcp::service::{RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -19,6 +19,8 @@ pub struct Offers {
     pub resources: bool,
     /// `prompts/*`.
     pub prompts: bool,
+    /// `notifications/message`, and `logging/setLevel` in the revisions that have it.
+    pub logging: bool,
 }
 
 /// What a client asks for.
@@ -101,6 +103,7 @@ impl From<Declined> for ErrorData {
 pub(super) fn declare(capabilities: &mut ServerCapabilities, offers: Offers) {
     capabilities.resources = offers.resources.then(ResourcesCapability::default);
     capabilities.prompts = offers.prompts.then(PromptsCapability::default);
+    capabilities.logging = offers.logging.then(JsonObject::default);
 }
 
 /// Whether that method is offered.
@@ -121,6 +124,7 @@ impl<S: Service> Server<S> {
             return Err(Declined::unknown(offer).into());
         }
         let (caller, _) = Caller::of(context, !handler::is_stateless(context));
+        let caller = caller.hearing(self.hearing(context));
         tokio::select! {
             answer = self.service().offer(offer, params, &caller) => answer.map_err(ErrorData::from),
             () = context.ct.cancelled() => Err(ErrorData::internal_error("The request was cancelled.", None)),

@@ -6,7 +6,9 @@
 //! [`PATIENCE`]. A call that nobody comes back for is dropped, which stops its work.
 
 use super::call::without_panic;
-use super::caller::{Caller, News, Question};
+use super::caller::{Caller, News, Question, Refused};
+use super::logging::Hearing;
+use super::questions::Abilities;
 use super::session::Session;
 use super::{Service, handler};
 use futures_util::future::BoxFuture;
@@ -34,7 +36,7 @@ pub(super) struct Call {
     work: BoxFuture<'static, Option<Reply>>,
     pub(super) news: watch::Receiver<News>,
     questions: mpsc::Receiver<Question>,
-    asked: Option<oneshot::Sender<Value>>,
+    asked: Option<oneshot::Sender<Result<Value, Refused>>>,
 }
 
 /// What comes next in a call.
@@ -46,7 +48,7 @@ pub(super) enum Step {
 impl Call {
     /// Whether the client of a request can be asked this way, and for anything.
     pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
-        let able = |all: ClientCapabilities| all.elicitation.is_some() || all.sampling.is_some();
+        let able = |all: ClientCapabilities| Abilities::declared(&all).is_any();
         handler::is_stateless(context) && context.client_capabilities().is_some_and(able)
     }
 
@@ -57,10 +59,11 @@ impl Call {
         arguments: Map<String, Value>,
         context: &RequestContext<RoleServer>,
         session: Option<Session>,
+        hearing: Hearing,
     ) -> Call {
         let (mailbox, questions) = mpsc::channel(1);
         let (caller, news) = Caller::by_mail(context, mailbox);
-        let caller = caller.within(session);
+        let caller = caller.within(session).hearing(hearing);
         let (service, name, by) = (Arc::clone(service), tool.to_owned(), caller.clone());
         let work = async move {
             let called = without_panic(async { service.call(&name, arguments, &by).await });
@@ -83,7 +86,7 @@ impl Call {
         let answer = responses.and_then(|mut responses| responses.remove(KEY));
         if let (Some(asked), Some(answer)) = (self.asked.take(), answer) {
             // A call that has ended meanwhile needs no answer.
-            let _ = asked.send(answer);
+            let _ = asked.send(Ok(answer));
         }
     }
 }

@@ -169,10 +169,12 @@ fn is_local(headers: &HeaderMap) -> bool {
     LOOPBACK.contains(&name) && !headers.contains_key(ORIGIN)
 }
 
-async fn authorize(State(token): State<Option<Arc<Secret>>>, request: Request, next: Next) -> Response {
+async fn authorize(State(token): State<Option<Arc<Secret>>>, mut request: Request, next: Next) -> Response {
     let Some(token) = token else { return next.run(request).await };
     let presented = bearer(request.headers());
     if presented.is_some_and(|presented| token.matches(presented)) {
+        // The token is for this server alone, whatever an adapter passes on of its callers.
+        request.headers_mut().remove(AUTHORIZATION);
         return next.run(request).await;
     }
     let challenge = match presented {

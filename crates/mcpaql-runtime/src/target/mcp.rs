@@ -12,8 +12,6 @@ use mcpaql_core::adapter::{Auth, McpTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::response::Answer;
-use serde_json::Value;
-use serde_json::value::RawValue;
 
 /// The tools of one server.
 #[derive(Debug)]
@@ -65,26 +63,11 @@ impl Proxy {
             mask
         };
         match outcome {
-            Ok(result) => unwrapped::answer(&self.without_credentials(result), mask),
+            Ok(result) => unwrapped::answer(&result, mask),
             Err(UpstreamError::Refused { code, message, data, .. }) => {
                 Err(failed::refused(code, &message, data, &mask()))
             }
             Err(error) => Err(error.to_op_error()),
         }
-    }
-
-    /// The result without what was sent along to be let in, should the server echo it.
-    fn without_credentials(&self, result: Box<RawValue>) -> Box<RawValue> {
-        let mask = self.upstream.credentials();
-        if !mask.finds(result.get()) {
-            return result;
-        }
-        let masked = RawValue::from_string(mask.apply(result.get()).into_owned());
-        masked.unwrap_or_else(|_| {
-            // The secret is a bare number, so what replaces it needs quotes.
-            let mut value = serde_json::from_str::<Value>(result.get()).unwrap_or_default();
-            mask.apply_value(&mut value);
-            serde_json::value::to_raw_value(&value).unwrap_or_default()
-        })
     }
 }

@@ -5,7 +5,7 @@
 
 use super::error::UpstreamError;
 use super::message::{self, METHOD_NOT_FOUND, Message, RpcError};
-use crate::mcp::{Ability, Caller, IdScan, News};
+use crate::mcp::{Ability, Caller, IdScan, LOG_MESSAGE, News, Wish};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -65,6 +65,8 @@ struct Waiting {
     answer: oneshot::Sender<Outcome>,
     events: mpsc::Sender<Event>,
     caller: Caller,
+    /// Whether the server may have a reason to say something besides its answer.
+    is_work: bool,
     heard: Arc<AtomicU64>,
 }
 
@@ -133,14 +135,19 @@ impl Calls {
         self.book().server = server.to_owned();
     }
 
-    /// Begins a call.
-    pub(super) fn open(self: &Arc<Self>, caller: &Caller) -> Result<Ticket, UpstreamError> {
+    /// Begins a call of that method.
+    pub(super) fn open(self: &Arc<Self>, method: &str, caller: &Caller) -> Result<Ticket, UpstreamError> {
         let (sender, answer) = oneshot::channel();
         let (told, events) = mpsc::channel(EVENTS);
         let heard = Arc::new(AtomicU64::new(0));
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let waiting =
-            Waiting { answer: sender, events: told, caller: caller.clone(), heard: Arc::clone(&heard) };
+        let waiting = Waiting {
+            answer: sender,
+            events: told,
+            caller: caller.clone(),
+            is_work: is_work(method),
+            heard: Arc::clone(&heard),
+        };
         let mut book = self.book();
         if let Some(end) = &book.end {
             return Err(end.clone());
@@ -148,6 +155,11 @@ impl Calls {
         book.waiting.insert(id, waiting);
         drop(book);
         Ok(Ticket { calls: Arc::clone(self), id, answer, events, open: Vec::new(), heard })
+    }
+
+    /// What the callers of running calls want to hear of what the server logs.
+    pub(super) fn log_wishes(&self) -> Vec<Wish> {
+        self.book().waiting.values().map(|call| call.caller.log_wish()).collect()
     }
 
     /// Whether the call's answer has not come yet.
@@ -278,7 +290,7 @@ impl Calls {
             "notifications/resources/list_changed" | "notifications/prompts/list_changed" => {
                 self.changes.offers.send_modify(|count| *count += 1);
             }
-            "notifications/message" => {
+            LOG_MESSAGE => {
                 let params = value(params);
                 let level = params.get("level").and_then(Value::as_str).unwrap_or_default();
                 tracing::debug!(server = %self.server(), level, "the server logs");
@@ -310,13 +322,21 @@ impl Calls {
         let call = match related {
             Some(id) => book.waiting.get(&id).filter(|call| will_do(&call.caller)),
             None => {
-                let mut able = book.waiting.values().rev().filter(|call| will_do(&call.caller));
-                let latest = able.next();
-                latest.filter(|latest| able.all(|other| other.caller.is_same_client(&latest.caller)))
+                let work = || book.waiting.values().rev().filter(|call| call.is_work);
+                let latest = work().find(|call| will_do(&call.caller));
+                latest.filter(|latest| {
+                    let is_theirs = |other: &Waiting| other.caller.is_same_client(&latest.caller);
+                    work().all(|other| std::ptr::eq(other, *latest) || is_theirs(other))
+                })
             }
         };
         call.is_some_and(|call| call.events.try_send(event).is_ok())
     }
+}
+
+/// Whether a server may ask and log on behalf of a call of that method.
+pub(super) fn is_work(method: &str) -> bool {
+    matches!(method, "tools/call" | "prompts/get" | "resources/read")
 }
 
 /// What the server is told when nobody could be asked.

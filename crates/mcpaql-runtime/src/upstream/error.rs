@@ -1,5 +1,6 @@
 //! Why an upstream gave no answer, and what a caller is told about it.
 
+use crate::secret::Mask;
 use mcpaql_core::error::{Code, OpError};
 use serde_json::Value;
 use std::time::Duration;
@@ -59,6 +60,19 @@ pub enum UpstreamError {
 }
 
 impl UpstreamError {
+    /// The same without secrets in the server's own words.
+    pub(super) fn masked(self, mask: &Mask) -> UpstreamError {
+        match self {
+            UpstreamError::Refused { server, code, message, mut data } => {
+                if let Some(data) = &mut data {
+                    mask.apply_value(data);
+                }
+                UpstreamError::Refused { server, code, message: mask.apply(&message).into_owned(), data }
+            }
+            other => other,
+        }
+    }
+
     /// What the caller is told. An error of the protocol is not here: whoever made the request knows what it means.
     pub(crate) fn to_op_error(&self) -> OpError {
         let told = |code, advice: &str| OpError::new(code, sentence(&format!("{self}; {advice}.")));
@@ -130,6 +144,9 @@ pub enum SetupError {
         /// The variable.
         name: String,
     },
+    /// A program takes no headers.
+    #[error("headers of callers cannot be passed on to a program; remove caller_headers or use url")]
+    CallerHeaders,
     /// The address, a header or the HTTP client.
     #[error(transparent)]
     Http(#[from] crate::target::http::SetupError),

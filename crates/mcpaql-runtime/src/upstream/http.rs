@@ -11,7 +11,7 @@ use crate::environment::Environment;
 use crate::mcp::IdScan;
 use crate::secret::Mask;
 use crate::target::auth::Env;
-use crate::target::http::door::{self, Door, Opened, Shut};
+use crate::target::http::door::{self, Door, Instead, Opened, Shut};
 use bytes::Bytes;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Auth;
@@ -50,6 +50,8 @@ pub(super) struct Endpoint {
     session: Mutex<Option<HeaderValue>>,
     version: OnceLock<HeaderValue>,
     greeted: Notify,
+    /// What a caller sends in place of what the adapter would.
+    instead: Arc<Instead>,
     /// What the last request was made with.
     mask: Mutex<Mask>,
 }
@@ -72,17 +74,24 @@ impl Endpoint {
         let environment = Arc::clone(environment);
         let door = Door::new(url, headers, allow_http, auth, Env::new(move |name| environment(name)))?;
         let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
-        Ok(Endpoint::of(Arc::new(door), limit, host.unwrap_or_else(|| "remote".to_owned())))
+        let name = host.unwrap_or_else(|| "remote".to_owned());
+        Ok(Endpoint::of(Arc::new(door), limit, name, Arc::default()))
     }
 
-    fn of(door: Arc<Door>, limit: usize, name: String) -> Endpoint {
+    fn of(door: Arc<Door>, limit: usize, name: String, instead: Arc<Instead>) -> Endpoint {
         let (session, version, greeted) = (Mutex::new(None), OnceLock::new(), Notify::new());
-        Endpoint { door, limit, name, session, version, greeted, mask: Mutex::default() }
+        let mask = Mutex::new(instead.mask.clone());
+        Endpoint { door, limit, name, session, version, greeted, instead, mask }
     }
 
     /// The same place for a new conversation.
     pub(super) fn fresh(&self) -> Endpoint {
-        Endpoint::of(Arc::clone(&self.door), self.limit, self.name.clone())
+        Endpoint::of(Arc::clone(&self.door), self.limit, self.name.clone(), Arc::clone(&self.instead))
+    }
+
+    /// The same place for a caller.
+    pub(super) fn with(&self, instead: Instead) -> Endpoint {
+        Endpoint::of(Arc::clone(&self.door), self.limit, self.name.clone(), Arc::new(instead))
     }
 
     /// What to call it before it has said its name.
@@ -132,7 +141,7 @@ impl Endpoint {
                 said.into_iter().filter_map(|(key, text)| Some((key, HeaderValue::from_str(text?).ok()?))),
             );
         }
-        let opened = self.door.send(Method::POST, headers, Some(Bytes::from(line))).await?;
+        let opened = self.door.send(Method::POST, headers, Some(Bytes::from(line)), &self.instead).await?;
         *self.mask.lock().unwrap_or_else(PoisonError::into_inner) = opened.mask.clone();
         Ok(opened)
     }
@@ -221,7 +230,7 @@ impl Endpoint {
         let mut headers = self.headers("text/event-stream");
         let last = last.and_then(|last| HeaderValue::from_str(last).ok());
         headers.extend(last.map(|last| (LAST_EVENT, last)));
-        self.door.send(Method::GET, headers, None).await
+        self.door.send(Method::GET, headers, None, &self.instead).await
     }
 
     /// Sends what is sent aside and listens for what the server says unasked, until the conversation is closed.
@@ -256,7 +265,7 @@ impl Endpoint {
         }
         calls.end(self.gone(&calls, "was closed"));
         if self.session().is_some() {
-            let bye = self.door.send(Method::DELETE, self.headers("application/json"), None);
+            let bye = self.door.send(Method::DELETE, self.headers("application/json"), None, &self.instead);
             let _ = timeout(ASIDE, bye).await;
         }
     }

@@ -84,8 +84,13 @@ fn delay(failures: u32) -> Duration {
 
 impl Life {
     pub(super) fn new(plan: Plan) -> Arc<Life> {
+        Life::sharing(plan, Changes::default())
+    }
+
+    /// One that tells of changes together with others.
+    pub(super) fn sharing(plan: Plan, changes: Changes) -> Arc<Life> {
         let book = Mutex::new(Book { phase: Phase::Idle, failures: 0, starts: 0, greeting: None });
-        Arc::new(Life { plan, book, state: watch::Sender::new(State::Idle), changes: Changes::default() })
+        Arc::new(Life { plan, book, state: watch::Sender::new(State::Idle), changes })
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {

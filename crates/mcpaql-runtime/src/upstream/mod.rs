@@ -1,12 +1,13 @@
 //! MCP servers that calls are passed on to: a client of our own, because what a server says must arrive as it was said.
 //!
 //! What always holds:
-//! - one conversation with each server carries all its calls; answers are never mixed up, late ones are ignored;
+//! - one conversation with each server carries all its calls, or all calls of those who bring the same credentials; answers are never mixed up, late ones are ignored;
 //! - answers stay the JSON text they came as until somebody needs a part of them;
 //! - nothing a server sends, however much or malformed, ends this program or makes it hold more than a limit;
 //! - a call ends: with an answer, an error, its timeout, or its caller's patience; then the server is told to stop;
 //! - no process is left behind.
 
+mod callers;
 mod calls;
 mod error;
 mod http;
@@ -22,11 +23,14 @@ pub use life::State;
 use crate::environment::Environment;
 use crate::mcp::Caller;
 use crate::secret::Mask;
+use callers::{Callers, Lease};
+use futures_util::future::join_all;
 use http::Endpoint;
 use life::{Life, Plan};
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
 use message::METHOD_NOT_FOUND;
+use reqwest::header::HeaderName;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use session::Link;
@@ -50,12 +54,15 @@ pub struct Upstream {
 
 struct Handle {
     life: Arc<Life>,
+    /// Where callers bring credentials of their own; then `life` is there for the list of tools alone.
+    callers: Option<Arc<Callers>>,
     timeout: Duration,
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
         drop(self.life.end());
+        drop(self.callers.as_ref().map(|callers| callers.end()));
     }
 }
 
@@ -106,9 +113,17 @@ impl Upstream {
             (None, Link::Endpoint(endpoint)) => endpoint.name().to_owned(),
         };
         let start_timeout = Duration::from_millis(target.start_timeout_ms);
-        let life = Life::new(Plan { link, name, limit, start_timeout });
+        let names = header_names(&target.caller_headers)?;
+        let endpoint = match &link {
+            _ if names.is_empty() => None,
+            Link::Endpoint(endpoint) => Some(Arc::clone(endpoint)),
+            Link::Program(_) => return Err(SetupError::CallerHeaders),
+        };
+        let life = Life::new(Plan { link, name: name.clone(), limit, start_timeout });
+        let callers =
+            endpoint.map(|endpoint| Callers::new(names, endpoint, &name, (limit, start_timeout), &life));
         let timeout = Duration::from_millis(target.timeout_ms);
-        Ok(Upstream { handle: Arc::new(Handle { life, timeout }) })
+        Ok(Upstream { handle: Arc::new(Handle { life, callers, timeout }) })
     }
 
     /// What the server says of itself: its answer to the handshake and every page of its tools. No tool is called.
@@ -116,8 +131,9 @@ impl Upstream {
     /// # Errors
     /// Why the server could not be asked.
     pub async fn capture(&self) -> Result<Capture, UpstreamError> {
-        let initialize = self.handle.life.session().await?.greeting();
-        let tools = self.list("tools/list", "tools", &Caller::nobody()).await?;
+        let life = &self.handle.life;
+        let initialize = life.session().await?.greeting();
+        let tools = self.pages(life, "tools/list", "tools", &Caller::nobody()).await?;
         Ok(Capture { initialize, tools })
     }
 
@@ -126,16 +142,28 @@ impl Upstream {
     /// # Errors
     /// Why the server could not be asked, or that its list has no end.
     pub async fn list(&self, method: &str, key: &str, caller: &Caller) -> Result<Vec<Value>, UpstreamError> {
+        let place = self.place(caller)?;
+        self.pages(place.life(), method, key, caller).await
+    }
+
+    async fn pages(
+        &self,
+        life: &Arc<Life>,
+        method: &str,
+        key: &str,
+        caller: &Caller,
+    ) -> Result<Vec<Value>, UpstreamError> {
         let mut entries = Vec::new();
         let mut seen = HashSet::new();
         let mut cursor: Option<String> = None;
         for _ in 0..PAGES {
             let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-            let mut page = match self.request(method, params, caller).await {
+            let answer = self.ask_in(life, method, &object(params), caller).await;
+            let mut page = match answer {
                 Err(UpstreamError::Refused { code: METHOD_NOT_FOUND, .. }) if cursor.is_none() => {
                     return Ok(entries);
                 }
-                page => page?,
+                page => parsed(&page?),
             };
             if let Some(Value::Array(more)) = page.get_mut(key).map(Value::take) {
                 entries.extend(more);
@@ -180,21 +208,42 @@ impl Upstream {
         self.ask(method, &object(params), caller).await.map(|raw| parsed(&raw))
     }
 
-    /// The result of any method, as the text it came as.
+    /// The result of any method, as the text it came as, without what was sent along to be let in.
     pub(crate) async fn ask(
         &self,
         method: &str,
         params: &Map<String, Value>,
         caller: &Caller,
     ) -> Result<Box<RawValue>, UpstreamError> {
+        let place = self.place(caller)?;
+        self.ask_in(place.life(), method, params, caller).await
+    }
+
+    /// Where that caller's calls go.
+    fn place(&self, caller: &Caller) -> Result<Place<'_>, UpstreamError> {
+        Ok(match &self.handle.callers {
+            None => Place::Shared(&self.handle.life),
+            Some(callers) => Place::Own { lease: callers.lease(caller)?, shared: &self.handle.life },
+        })
+    }
+
+    async fn ask_in(
+        &self,
+        life: &Arc<Life>,
+        method: &str,
+        params: &Map<String, Value>,
+        caller: &Caller,
+    ) -> Result<Box<RawValue>, UpstreamError> {
         let mut is_second = false;
         loop {
-            let session = self.handle.life.session().await?;
+            let session = life.session().await?;
             match session.ask(method, params, caller, self.handle.timeout).await {
-                Ok(answer) => return Ok(answer),
+                // A tool is called by the name that its server gave it, whatever that looks like.
+                Ok(answer) if method == "tools/list" => return Ok(answer),
+                Ok(answer) => return Ok(session.without_credentials(answer)),
                 // The server had gone, or forgotten us: nothing can have happened yet.
                 Err(failure) if failure.unseen && !is_second => is_second = true,
-                Err(failure) => return Err(failure.error),
+                Err(failure) => return Err(failure.error.masked(&session.mask())),
             }
         }
     }
@@ -233,11 +282,6 @@ impl Upstream {
         self.handle.life.running().map(|session| session.mask()).unwrap_or_default()
     }
 
-    /// What is sent along to be let in.
-    pub(crate) fn credentials(&self) -> Mask {
-        self.handle.life.running().map(|session| session.credentials()).unwrap_or_default()
-    }
-
     /// Starts the server where it does not run.
     ///
     /// # Errors
@@ -249,7 +293,50 @@ impl Upstream {
     /// Ends the conversation, and the program behind it with all its descendants. The next call starts it again.
     pub async fn close(&self) {
         self.handle.life.close().await;
+        let others = self.handle.callers.as_ref().map(|callers| callers.end()).unwrap_or_default();
+        join_all(others.iter().map(|session| session.close())).await;
     }
+}
+
+/// The conversation that a call goes to.
+enum Place<'a> {
+    /// One for all callers.
+    Shared(&'a Arc<Life>),
+    /// The caller's own.
+    Own { lease: Lease, shared: &'a Life },
+}
+
+impl Place<'_> {
+    fn life(&self) -> &Arc<Life> {
+        match self {
+            Place::Shared(life) => life,
+            Place::Own { lease, .. } => &lease.life,
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        // What the server can do is the same for all; what else it said belongs to the caller.
+        if let Place::Own { lease, shared } = self
+            && shared.greeting().is_none()
+            && let Some(capabilities) =
+                lease.life.greeting().and_then(|said| said.get("capabilities").cloned())
+        {
+            shared.remember(&Map::from_iter([("capabilities".to_owned(), capabilities)]));
+        }
+    }
+}
+
+fn header_names(written: &[String]) -> Result<Vec<(String, HeaderName)>, SetupError> {
+    let name = |written: &String| match HeaderName::from_bytes(written.as_bytes()) {
+        Ok(name) => Ok((written.clone(), name)),
+        Err(_) => Err(crate::target::http::SetupError::Header {
+            name: written.clone(),
+            reason: "is not a header name; correct it in caller_headers",
+        }),
+    };
+    Ok(written.iter().map(name).collect::<Result<_, _>>()?)
 }
 
 fn parsed(raw: &RawValue) -> Value {

@@ -3,12 +3,12 @@
 //! A call is one future. It sends, waits, puts the upstream's questions to its caller and passes notices on, in the order they
 //! came; dropping it forgets all of that and tells the upstream to stop.
 
-use super::calls::{Calls, Changes, Event, Ticket, unanswered};
+use super::calls::{Calls, Changes, Event, Ticket, is_work, unanswered};
 use super::error::{Failure, UpstreamError};
 use super::http::Endpoint;
 use super::message::{self, METHOD_NOT_FOUND, REVISION, STATELESS, UNSUPPORTED_REVISION};
 use super::stdio::Program;
-use crate::mcp::{Ability, Caller, Refused};
+use crate::mcp::{Ability, Caller, LOG_LEVEL, Level, Refused, SET_LEVEL, Wish};
 use crate::secret::Mask;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -22,6 +22,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
+/// How long a server may take to accept a level.
+const SETTING: Duration = Duration::from_secs(2);
 /// How long a question may wait for its answer.
 const QUESTION: Duration = Duration::from_secs(600);
 /// How often a server may ask by its answer.
@@ -50,6 +52,8 @@ pub(super) struct Session {
     greeting: OnceLock<Map<String, Value>>,
     /// What each request carries in revisions without a handshake.
     meta: OnceLock<Map<String, Value>>,
+    /// The level that the server was told to log from.
+    level: Mutex<Option<Level>>,
     closing: CancellationToken,
     keeper: Mutex<Option<JoinHandle<()>>>,
 }
@@ -85,9 +89,11 @@ impl Session {
         };
         let (greeting, meta) = (OnceLock::new(), OnceLock::new());
         let keeper = Mutex::new(Some(keeper));
-        let session = Session { calls, endpoint, mask, greeting, meta, closing, keeper };
+        let level = Mutex::new(None);
+        let session = Session { calls, endpoint, mask, greeting, meta, level, closing, keeper };
         match timeout(patience, session.greet(patience)).await {
-            Ok(greeted) => greeted?,
+            // What the server says against us may hold what it was told in confidence.
+            Ok(greeted) => greeted.map_err(|error| error.masked(&session.mask()))?,
             Err(_) => return Err(UpstreamError::Timeout { server: server.to_owned(), after: patience }),
         }
         Ok(session)
@@ -120,7 +126,7 @@ impl Session {
         };
         let greeting: Map<String, Value> = serde_json::from_str(greeting.get()).map_err(|_| unreadable())?;
         if let Some(name) = info(&greeting, "name") {
-            self.calls.rename(name);
+            self.calls.rename(&self.mask().apply(name));
         }
         if self.meta.get().is_none() {
             if let (Some(endpoint), Some(Value::String(version))) =
@@ -148,9 +154,19 @@ impl Session {
         (self.calls.server(), version.unwrap_or_default().to_owned())
     }
 
-    /// What is sent along to be let in.
-    pub(super) fn credentials(&self) -> Mask {
-        self.endpoint.as_ref().map(|endpoint| endpoint.mask()).unwrap_or_default()
+    /// An answer without what was sent along to be let in, should the server echo it.
+    pub(super) fn without_credentials(&self, answer: Box<RawValue>) -> Box<RawValue> {
+        let mask = self.endpoint.as_ref().map(|endpoint| endpoint.mask()).unwrap_or_default();
+        if !mask.finds(answer.get()) {
+            return answer;
+        }
+        let masked = RawValue::from_string(mask.apply(answer.get()).into_owned());
+        masked.unwrap_or_else(|_| {
+            // The secret is a bare number, so what replaces it needs quotes.
+            let mut value = serde_json::from_str::<Value>(answer.get()).unwrap_or_default();
+            mask.apply_value(&mut value);
+            serde_json::value::to_raw_value(&value).unwrap_or_default()
+        })
     }
 
     /// What must not be shown of the server's errors.
@@ -173,7 +189,14 @@ impl Session {
         caller: &Caller,
         patience: Duration,
     ) -> Result<Box<RawValue>, Failure> {
-        // On the heap, because it stands in the futures of all who call.
+        // On the heap, because these stand in the futures of all who call.
+        if let Some(level) = self.level_to_set(method, caller) {
+            let params = object(json!({"level": level}));
+            let nobody = Caller::nobody();
+            let set = self.ask_once(SET_LEVEL, &params, &nobody, patience.min(SETTING));
+            // A server that does not follow logs as it likes, and our callers hear no more than they want.
+            let _ = Box::pin(set).await;
+        }
         let mut answer = Box::pin(self.ask_once(method, params, caller, patience)).await?;
         if self.meta.get().is_none() {
             return Ok(answer);
@@ -188,6 +211,30 @@ impl Session {
         Err(UpstreamError::Unreadable { server: self.calls.server(), reason }.into())
     }
 
+    /// Whether the server says that it logs.
+    fn logs(&self) -> bool {
+        let capabilities = self.greeting.get().and_then(|greeting| greeting.get("capabilities"));
+        capabilities.and_then(|all| all.get("logging")).is_some_and(Value::is_object)
+    }
+
+    /// The level to be set before a call begins, where it changes: the most talkative one that this caller or one whose call
+    /// runs wants. Once a level was set, who never named one counts as wanting what is usual.
+    fn level_to_set(&self, method: &str, caller: &Caller) -> Option<Level> {
+        if !is_work(method) || self.meta.get().is_some() || !self.logs() {
+            return None;
+        }
+        let mut level = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        let usual = level.map(|_| Level::Info);
+        let wishes = self.calls.log_wishes().into_iter().chain([caller.log_wish()]);
+        let wanted = wishes.filter_map(|wish| match wish {
+            Wish::Nothing => None,
+            Wish::Everything => usual,
+            Wish::From(level) => Some(level),
+        });
+        let wanted = wanted.min()?;
+        (level.replace(wanted) != Some(wanted)).then_some(wanted)
+    }
+
     /// One request and its answer. News of its progress begin its time anew, and so does an answered question.
     async fn ask_once(
         &self,
@@ -197,8 +244,8 @@ impl Session {
         patience: Duration,
     ) -> Result<Box<RawValue>, Failure> {
         let patience = patience.min(FOREVER);
-        let mut ticket = self.calls.open(caller).map_err(Failure::unseen)?;
-        let mut posting = self.post(&ticket, method, params);
+        let mut ticket = self.calls.open(method, caller).map_err(Failure::unseen)?;
+        let mut posting = self.post(&ticket, method, params, caller);
         let mut posted = false;
         let mut questions = FuturesUnordered::new();
         let mut deadline = Instant::now() + patience;
@@ -245,9 +292,13 @@ impl Session {
         ticket: &Ticket,
         method: &str,
         params: &Map<String, Value>,
+        caller: &Caller,
     ) -> BoxFuture<'static, Result<(), Failure>> {
         let id = ticket.id;
         let mut meta = self.meta.get().cloned().unwrap_or_default();
+        if let (false, Wish::From(level)) = (meta.is_empty() || !self.logs(), caller.log_wish()) {
+            meta.insert(LOG_LEVEL.into(), json!(level));
+        }
         if method == "tools/call" {
             meta.insert("progressToken".into(), id.into());
         }
@@ -341,7 +392,16 @@ async fn question(
 
 /// The caller's answer, or the error that stands for it.
 async fn put(ability: Ability, params: Value, caller: &Caller) -> Result<Value, Value> {
-    match timeout(QUESTION, caller.ask(ability, params)).await {
+    within(QUESTION, ability, caller.ask(ability, params)).await
+}
+
+/// What a question comes to; who does not answer in time has not agreed to anything.
+async fn within(
+    patience: Duration,
+    ability: Ability,
+    asking: impl Future<Output = Result<Value, Refused>>,
+) -> Result<Value, Value> {
+    match timeout(patience, asking).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(Refused::Error { code, message, data })) => {
             let mut error = json!({"code": code, "message": message});
@@ -362,5 +422,30 @@ fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::{pending, ready};
+
+    #[tokio::test]
+    async fn a_question_that_is_not_answered_in_time_was_not_agreed_to() {
+        let late = |ability| within(Duration::ZERO, ability, pending());
+        assert_eq!(late(Ability::Elicitation).await, Ok(json!({"action": "cancel"})));
+        assert_eq!(late(Ability::Sampling).await.unwrap_err()["code"], -32000);
+    }
+
+    #[tokio::test]
+    async fn an_answer_goes_back_as_it_is_and_so_does_a_refusal() {
+        let answered = |answer| within(QUESTION, Ability::Elicitation, ready(answer));
+        let answer = json!({"action": "decline", "x-odd": 1});
+        assert_eq!(answered(Ok(answer.clone())).await, Ok(answer));
+        let refused = Refused::Error { code: 7, message: "no".to_owned(), data: Some(json!([1])) };
+        assert_eq!(answered(Err(refused)).await, Err(json!({"code": 7, "message": "no", "data": [1]})));
+        for nobody in [Refused::Gone, Refused::Unable(Ability::Elicitation)] {
+            assert_eq!(answered(Err(nobody)).await, Ok(json!({"action": "cancel"})));
+        }
     }
 }

@@ -168,7 +168,7 @@ pub(crate) fn loopback() -> HttpOptions {
     HttpOptions::new(SocketAddr::from(([127, 0, 0, 1], 0)))
 }
 
-pub(crate) async fn http(service: &Arc<Fixture>, options: HttpOptions) -> (SocketAddr, Serving) {
+pub(crate) async fn http<S: Service>(service: &Arc<S>, options: HttpOptions) -> (SocketAddr, Serving) {
     let shutdown = CancellationToken::new();
     let (told, bound) = oneshot::channel();
     let serving =

@@ -15,14 +15,14 @@ fn request(addr: SocketAddr, method: Method, path: &str) -> RequestBuilder {
     reqwest::Client::new().request(method, format!("http://{addr}{path}"))
 }
 
-fn post(addr: SocketAddr, message: &Value) -> RequestBuilder {
+pub(crate) fn post(addr: SocketAddr, message: &Value) -> RequestBuilder {
     request(addr, Method::POST, "/mcp")
         .header("accept", "application/json, text/event-stream")
         .header("content-type", "application/json")
         .body(message.to_string())
 }
 
-fn post_2026(addr: SocketAddr, message: &Value) -> RequestBuilder {
+pub(crate) fn post_2026(addr: SocketAddr, message: &Value) -> RequestBuilder {
     let message = modern(message.clone());
     let request = post(addr, &message)
         .header("mcp-protocol-version", "2026-07-28")
@@ -33,7 +33,7 @@ fn post_2026(addr: SocketAddr, message: &Value) -> RequestBuilder {
     }
 }
 
-async fn body(response: Response) -> Value {
+pub(crate) async fn body(response: Response) -> Value {
     serde_json::from_str(&response.text().await.unwrap()).unwrap()
 }
 

@@ -91,8 +91,14 @@ impl Document {
         let Document { given, settings, terms } = self;
         let (source, mut checked) = match given {
             Given::Document(source) => {
-                let checked =
-                    check::check_with(&source, &settings, |adapter| terms.apply_to_document(adapter));
+                let mut noticed = Vec::new();
+                let mut checked = check::check_with(&source, &settings, |adapter| {
+                    noticed = terms.apply_to_document(adapter);
+                });
+                if noticed.iter().any(|one| one.severity == Severity::Error) {
+                    checked.catalog = None;
+                }
+                checked.diagnostics.extend(noticed);
                 (source, checked)
             }
             Given::Openapi(wanted) => check_description(*wanted, &settings, &terms),
@@ -153,7 +159,10 @@ impl Server {
                     imported.adapter.display_name = title_of(&self.name);
                 }
                 let compiled = catalog::compile(imported.adapter, &Origins::default(), settings);
-                let mut checked = Checked { catalog: compiled.catalog, diagnostics: compiled.diagnostics };
+                // What a server says badly is not for whoever serves it to mend; their own rules are.
+                let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
+                let diagnostics = ours.chain(compiled.diagnostics).collect();
+                let mut checked = Checked { catalog: compiled.catalog, diagnostics };
                 checked.catalog.iter_mut().for_each(|catalog| terms.finish(catalog));
                 checked
             }

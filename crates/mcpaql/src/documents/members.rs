@@ -7,7 +7,9 @@ use crate::cache::Captured;
 use crate::output;
 use anyhow::Result;
 use mcpaql_core::catalog::Settings;
+use mcpaql_core::check::Checked;
 use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::error::Code;
 use mcpaql_core::source::Source;
 use mcpaql_runtime::gateway::{Gateway, Live, Making, Member, Opening};
 use mcpaql_runtime::{environment, open};
@@ -128,11 +130,13 @@ fn live(server: Server, settings: Settings, terms: Terms, cache: bool) -> Live {
     let last = slot.as_ref().and_then(Captured::read);
     let (target, auth) = (server.target.clone(), server.auth.clone());
     let compile = Arc::new(move |capture: &_| {
-        let checked = server.check(capture, &settings, &terms);
-        checked.catalog.ok_or_else(|| {
-            tell(&Source::new(format!("mcp:{}", server.name), String::new()), &checked.diagnostics);
-            "its tools cannot be served as it is configured; the log says why".to_owned()
-        })
+        let Checked { catalog, mut diagnostics } = server.check(capture, &settings, &terms);
+        if catalog.is_some() {
+            // Whoever configured it can mend rules that do nothing; the rest is the server's own.
+            diagnostics.retain(|one| one.code == Code::SchemaUnresolvedRef && one.pointer.is_empty());
+        }
+        tell(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);
+        catalog.ok_or_else(|| "its tools cannot be served as it is configured; the log says why".to_owned())
     });
     let keep = Arc::new(move |capture: &_| slot.iter().for_each(|slot| slot.write(capture)));
     Live { target, auth, last, compile, keep }

@@ -21,7 +21,8 @@ use mcpaql_core::diagnostic::render::{self, Style};
 use mcpaql_core::diagnostic::{Diagnostic, Severity, capital};
 use mcpaql_core::error::Code;
 use mcpaql_core::source::Source;
-use mcpaql_core::suggest::snake_case;
+use mcpaql_core::suggest::{self, snake_case};
+use mcpaql_import::select::Rule;
 use mcpaql_import::{mcp, openapi};
 use mcpaql_runtime::gateway::{Collision, check_names};
 use mcpaql_runtime::{builtin, environment};
@@ -94,18 +95,25 @@ impl Plan {
             return Plan::new(&[name.to_owned()], None, settings);
         }
         let read = || Plan::new(&[], Some(path), settings);
-        let is_meant = |own: &str| snake_case(own) == snake_case(name);
-        let index = read()?.documents.into_iter().position(|document| match &document.given {
-            Given::Mcp(server) => is_meant(&server.name),
-            _ => document.check().1.catalog.is_some_and(|catalog| is_meant(&catalog.adapter.name)),
-        });
-        match index {
-            Some(index) => {
+        let mut others = Vec::new();
+        for (index, document) in read()?.documents.into_iter().enumerate() {
+            let own = match &document.given {
+                Given::Mcp(server) => Some(server.name.clone()),
+                _ => document.check().1.catalog.map(|catalog| catalog.adapter.name.clone()),
+            };
+            if own.as_ref().is_some_and(|own| snake_case(own) == snake_case(name)) {
                 let Plan { mut documents, data, .. } = read()?;
-                Ok(Plan { data, ..Plan::of(vec![documents.swap_remove(index)]) })
+                return Ok(Plan { data, ..Plan::of(vec![documents.swap_remove(index)]) });
             }
-            None => Plan::new(&[name.to_owned()], None, settings),
+            others.extend(own);
         }
+        if builtin::document(name).is_some() || Path::new(name).exists() || others.is_empty() {
+            return Plan::new(&[name.to_owned()], None, settings);
+        }
+        let nearest = suggest::nearest(name, others.iter().map(String::as_str));
+        let meant = nearest.map(|nearest| format!("did you mean '{nearest}'? ")).unwrap_or_default();
+        let hint = format!("{meant}{CONFIG} has {}", others.join(", "));
+        Err(Hinted { message: format!("there is no file and no adapter '{name}'"), hint }.into())
     }
 
     /// Tells this plan from any other that would come to another surface.
@@ -165,7 +173,10 @@ impl Plan {
             plan.files.extend(importing(entry, folder).overrides);
             let made = made(entry, folder, &mut servers);
             if let Err(error) = &made {
-                diagnostics.push(unresolved(entry, error));
+                let misread = misread_rules(entry);
+                let is_fine = misread.is_empty();
+                diagnostics.extend(misread);
+                diagnostics.extend(is_fine.then(|| unresolved(entry, error)));
             }
             let (given, terms) =
                 made.map_or_else(|error| (Err(error), Terms::default()), |(given, terms)| (Ok(given), terms));
@@ -276,6 +287,24 @@ fn described(source: &str, folder: &Path) -> Result<Description> {
         return descriptions::read(source);
     }
     descriptions::read(&folder.join(source).display().to_string())
+}
+
+/// Rules of an entry that cannot be understood.
+fn misread_rules(entry: &AdapterEntry) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for (key, rules) in [("include", &entry.include), ("exclude", &entry.exclude)] {
+        for (index, rule) in rules.iter().enumerate() {
+            if let Err(error) = Rule::parse(rule) {
+                let pointer = format!("{}/{key}/{index}", entry.pointer);
+                problems.push(
+                    Diagnostic::error(Code::SchemaInvalidValue, pointer, capital(&error.to_string()))
+                        .expected("tag:NAME, path:/PATH/**, op:NAME, category:WORD or deprecated")
+                        .found(rule.as_str()),
+                );
+            }
+        }
+    }
+    problems
 }
 
 /// An adapter of the configuration whose document cannot be read.

@@ -3,6 +3,7 @@
 use mcpaql_core::adapter::{Adapter, Auth, title_of};
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::config::{AdapterEntry, CallLimits};
+use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::library::{Full, Library, Outline};
 use mcpaql_core::operation::{Binding, Operation, Segment};
 use mcpaql_import::select::{RuleError, Selection};
@@ -29,17 +30,18 @@ impl Terms {
         })
     }
 
-    /// Applies them to the adapter of a document.
-    pub(crate) fn apply_to_document(&self, adapter: &mut Adapter) {
+    /// Applies them to the adapter of a document, and says what is wrong with the rules.
+    pub(crate) fn apply_to_document(&self, adapter: &mut Adapter) -> Vec<Diagnostic> {
         if let Some(name) = &self.name
             && *name != adapter.name
         {
             adapter.name.clone_from(name);
             adapter.display_name = title_of(name);
         }
-        adapter.operations.retain(|operation| self.selection.takes(operation, &path(operation)));
+        let noticed = self.selection.narrow(&mut adapter.operations, path);
         adapter.operations.iter_mut().for_each(|operation| self.reauth(operation));
         self.apply(adapter);
+        noticed
     }
 
     /// Applies them to an adapter whose operations were chosen and named on the way.
@@ -141,8 +143,9 @@ operations:
         };
         let terms = Terms { auth: Some(mine.clone()), ..Terms::default() };
         let source = Source::new("things.yaml", DOCUMENT);
-        let checked =
-            check::check_with(&source, &Settings::default(), |adapter| terms.apply_to_document(adapter));
+        let checked = check::check_with(&source, &Settings::default(), |adapter| {
+            assert_eq!(terms.apply_to_document(adapter), []);
+        });
         let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
         assert_eq!(catalog.adapter.auth, mine);
         let own = |name: &str| match &catalog.get(name).unwrap().operation.binding {
@@ -158,8 +161,9 @@ operations:
         let limits = CallLimits { timeout_ms: Some(5000), max_response_bytes: Some(77) };
         let terms = Terms { limits, ..Terms::default() };
         let source = Source::new("things.yaml", DOCUMENT);
-        let checked =
-            check::check_with(&source, &Settings::default(), |adapter| terms.apply_to_document(adapter));
+        let checked = check::check_with(&source, &Settings::default(), |adapter| {
+            assert_eq!(terms.apply_to_document(adapter), []);
+        });
         let mut catalog = checked.catalog.unwrap();
         terms.finish(&mut catalog);
         let mcpaql_core::adapter::Target::Http(target) = &catalog.adapter.target else { panic!() };

@@ -24,6 +24,7 @@ mod imports;
 mod modes;
 mod openapi;
 mod process;
+mod rules;
 mod settings;
 mod status;
 mod targets;

@@ -1,5 +1,6 @@
 //! `lifecycle`: operations that run in the background.
 
+use crate::adapter::Target;
 use crate::diagnostic::{Diagnostic, field_path};
 use crate::error::Code;
 use crate::lifecycle::{LONGEST_KEEP_SECONDS, Lifecycle};
@@ -11,7 +12,12 @@ use serde_json::Value;
 pub(super) const LIFECYCLE_KEYS: &[&str] = &["survives", "keep", "timeout"];
 
 /// Reads `lifecycle`: `true`, or an object.
-pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, category: Category) -> Option<Lifecycle> {
+pub(super) fn read(
+    reader: &mut Reader,
+    operation: &Object<'_>,
+    category: Category,
+    target: &Target,
+) -> Option<Lifecycle> {
     let value = operation.get("lifecycle")?;
     let lifecycle = match value {
         Value::Bool(wanted) => wanted.then(Lifecycle::default),
@@ -40,6 +46,19 @@ pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, category: Catego
             .expected("lifecycle only under execute")
             .suggest("move the operation to `execute`, or remove `lifecycle`"),
         );
+    }
+    if lifecycle.is_some() && matches!(target, Target::Mcp(server) if !server.caller_headers.is_empty()) {
+        // What came of it would be there for every caller to ask after.
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                operation.at("lifecycle"),
+                "An operation that is called with its caller's own credentials cannot run in the background",
+            )
+            .at_key()
+            .suggest("remove `lifecycle`, or `caller_headers` of the target"),
+        );
+        return None;
     }
     lifecycle
 }

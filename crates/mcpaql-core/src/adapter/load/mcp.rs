@@ -1,26 +1,31 @@
 //! Another MCP server as a target, and its tools as operations.
 
-use super::address;
 use super::binding::Bound;
 use super::params::Draft;
 use super::target::{MCP_KEYS, STARTS, report_plain, text_map, word};
+use super::{address, caller_headers};
 use crate::adapter::{McpCommand, McpLink, McpTarget};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::operation::{Binding, McpBinding, Place};
 use crate::reader::{Object, Reader};
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 /// Reads the keys of an MCP server: `command` or `url`, and what goes with it.
 pub(crate) fn target(reader: &mut Reader, target: &Object<'_>) -> Option<McpTarget> {
     reader.known(target, MCP_KEYS);
     let link = link(reader, target);
+    let caller_headers = caller_headers::read(reader, target);
     let usual = McpTarget::new(link?);
+    if matches!(usual.link, McpLink::Command(_)) && !caller_headers.is_empty() {
+        caller_headers::report_program(reader, &target.at("caller_headers"));
+    }
     Some(McpTarget {
+        caller_headers,
         eager: reader.choice(target, "start", STARTS, word(STARTS)) == Some("eager"),
         start_timeout_ms: reader.seconds(target, "start_timeout").unwrap_or(usual.start_timeout_ms),
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(usual.timeout_ms),
-        max_response_bytes: reader.unsigned(target, "max_response_bytes").unwrap_or(usual.max_response_bytes),
+        max_response_bytes: reader.positive(target, "max_response_bytes").unwrap_or(usual.max_response_bytes),
         ..usual
     })
 }
@@ -46,6 +51,23 @@ pub(super) fn link(reader: &mut Reader, target: &Object<'_>) -> Option<McpLink> 
 }
 
 fn command(reader: &mut Reader, target: &Object<'_>) -> Option<McpCommand> {
+    if let Some(Value::String(line)) = target.get("command")
+        && line.contains(char::is_whitespace)
+    {
+        // A shell would divide it in ways of its own, and none reads it.
+        let words: Vec<String> = line.split_whitespace().map(|word| Value::from(word).to_string()).collect();
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                target.at("command"),
+                "The command is one text, and no shell divides it into a program and its arguments",
+            )
+            .expected("a list: the program and its arguments")
+            .found(line.as_str())
+            .suggest(format!("write `command: [{}]`", words.join(", "))),
+        );
+        return None;
+    }
     let command = reader.strings(target, "command");
     if command.first().is_none_or(String::is_empty) {
         reader.push(

@@ -6,6 +6,7 @@
 mod address;
 mod auth;
 mod binding;
+mod caller_headers;
 mod dialect;
 #[cfg(test)]
 mod document_schema;

@@ -107,7 +107,7 @@ pub(super) fn read(
         hints: hints(reader, &object, "annotations", &[]),
         source_id: reader.string(&object, "source_id"),
     };
-    let lifecycle = lifecycle::read(reader, &object, category);
+    let lifecycle = lifecycle::read(reader, &object, category, setting.target);
     let Bound { binding, params } = bound?;
     let pagination = pages::read(reader, &object, &params);
     contradictions(reader, &object, category, effect, danger, &binding);

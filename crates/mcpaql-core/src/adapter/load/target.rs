@@ -3,7 +3,9 @@
 use super::http::{SERIALIZATIONS, parse_body};
 use super::operation::title_of;
 use super::{address, dialect, params, secrets};
-use crate::adapter::{CodeTarget, CommandTarget, HttpTarget, Resource, StoreTarget, Target};
+use crate::adapter::{
+    CodeTarget, CommandTarget, HttpTarget, McpLink, McpTarget, Resource, StoreTarget, Target,
+};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::operation::BodyForm;
@@ -39,6 +41,7 @@ pub(super) const MCP_KEYS: &[&str] = &[
     "set_env",
     "url",
     "headers",
+    "caller_headers",
     "allow_http",
     "start",
     "start_timeout",
@@ -126,7 +129,7 @@ fn http_target(
         retries: reader
             .unsigned(target, "retries")
             .map_or(2, |count| u32::try_from(count.min(10)).unwrap_or(10)),
-        max_response_bytes: reader.unsigned(target, "max_response_bytes").unwrap_or(10 << 20),
+        max_response_bytes: reader.positive(target, "max_response_bytes").unwrap_or(10 << 20),
     }
 }
 
@@ -151,7 +154,12 @@ pub(super) fn stand_in(document: &Object<'_>) -> Target {
         .or_else(|| document.get("adapter").and_then(|adapter| adapter.get("target_api")));
     let nothing = Map::new();
     let empty = Object { map: &nothing, pointer: String::new() };
-    match written.and_then(|target| target.get("protocol")).and_then(Value::as_str) {
+    let word = |key| written.and_then(|target| target.get(key)).and_then(Value::as_str);
+    if word("transport") == Some("mcp") {
+        let (url, headers) = (String::new(), IndexMap::new());
+        return Target::Mcp(McpTarget::new(McpLink::Url { url, headers, allow_http: false }));
+    }
+    match word("protocol") {
         Some("command") => command(&mut Reader::default(), &empty),
         Some("store") => Target::Store(StoreTarget { resources: IndexMap::new() }),
         _ => Target::Http(http_target(&mut Reader::default(), &empty, String::new(), IndexMap::new())),
@@ -293,6 +301,6 @@ fn command(reader: &mut Reader, target: &Object<'_>) -> Target {
         env: reader.strings(target, "env"),
         set_env,
         timeout_ms: reader.seconds(target, "timeout").unwrap_or(30_000),
-        max_output_bytes: reader.unsigned(target, "max_output_bytes").unwrap_or(1 << 20),
+        max_output_bytes: reader.positive(target, "max_output_bytes").unwrap_or(1 << 20),
     })
 }

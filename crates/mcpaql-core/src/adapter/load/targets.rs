@@ -2,7 +2,7 @@
 
 use super::mcp;
 use super::target::{report_plain, text_map};
-use super::{address, auth, params};
+use super::{address, auth, caller_headers, params};
 use crate::adapter::{Alternative, Auth, HttpTarget, McpCommand, McpLink, Target};
 use crate::diagnostic::Diagnostic;
 use crate::error::Code;
@@ -108,6 +108,10 @@ fn alternative(reader: &mut Reader, object: &Object<'_>, base: &Target, auth: &A
                     };
                 }
                 (McpLink::Url { headers: own, .. }, false) => *own = headers(reader, object, own),
+            }
+            let is_program = matches!(server.link, McpLink::Command(_));
+            if is_program && replaced && !server.caller_headers.is_empty() {
+                caller_headers::report_program(reader, &object.at("command"));
             }
             Target::Mcp(server)
         }

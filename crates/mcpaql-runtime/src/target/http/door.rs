@@ -41,6 +41,23 @@ pub(crate) struct Opened {
     pub(crate) mask: Mask,
 }
 
+/// Headers that stand in place of the target's own and of credentials that would go into them, and what must not be shown of
+/// what is answered.
+#[derive(Default)]
+pub(crate) struct Instead {
+    pub(crate) headers: HeaderMap,
+    pub(crate) mask: Mask,
+}
+
+impl Instead {
+    /// Whether nothing of these credentials would be sent.
+    fn replaces(&self, auth: &Auth) -> bool {
+        let mut used = Reserved::default();
+        let is_known = used.add(auth).is_ok() && used.query.is_empty() && used.cookies.is_empty();
+        is_known && used.headers.iter().all(|name| self.headers.contains_key(name))
+    }
+}
+
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum Shut {
@@ -90,12 +107,12 @@ impl Door {
         method: Method,
         headers: HeaderMap,
         body: Option<Bytes>,
+        instead: &Instead,
     ) -> Result<Opened, Shut> {
         let mut mask = Mask::default();
         let mut renewed = false;
         loop {
-            let read = Credentials::read(&self.auth, &self.secret_headers, &self.env, &self.tokens);
-            let credentials = read.await.map_err(Shut::Refused)?;
+            let credentials = self.credentials(instead).await.map_err(Shut::Refused)?;
             mask.join(credentials.mask.clone());
             let outcome = self.follow(&method, &headers, body.as_ref(), &credentials).await;
             match outcome {
@@ -110,6 +127,22 @@ impl Door {
                 Err(shut) => return Err(shut),
             }
         }
+    }
+
+    /// What is sent to be let in.
+    async fn credentials(&self, instead: &Instead) -> Result<Credentials, OpError> {
+        if instead.headers.is_empty() {
+            return Credentials::read(&self.auth, &self.secret_headers, &self.env, &self.tokens).await;
+        }
+        let auth = if instead.replaces(&self.auth) { &Auth::None } else { &self.auth };
+        let own = self.secret_headers.iter().filter(|(name, _)| !instead.headers.contains_key(name));
+        let own: SecretHeaders = own.cloned().collect();
+        let mut credentials = Credentials::read(auth, &own, &self.env, &self.tokens).await?;
+        for (name, value) in &instead.headers {
+            credentials.headers.insert(name, value.clone());
+        }
+        credentials.mask.join(instead.mask.clone());
+        Ok(credentials)
     }
 
     async fn follow(

@@ -1,8 +1,11 @@
 //! Upstreams as they are in the world: real processes and real connections, with everything that goes wrong there.
 
+mod asked;
+mod callers;
 mod faults;
 mod http;
 mod life;
+mod logs;
 mod passing;
 mod questions;
 mod server;

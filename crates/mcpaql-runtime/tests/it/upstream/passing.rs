@@ -53,6 +53,7 @@ async fn only_what_a_server_is_known_to_have_is_declared() {
     let gateway = Arc::new(Gateway::new(vec![served]).unwrap());
     let before = capabilities(&gateway).await;
     assert_eq!((before.get("prompts"), before.get("resources")), (None, None));
+    assert_eq!(before["logging"], json!({}), "whether it logs is known too late");
     let mut raw = Raw::new(&gateway, Limits::default());
     assert_eq!(ask(&mut raw, "prompts/list", json!({})).await["error"]["code"], -32601);
     in_time(upstream.start()).await.unwrap();

@@ -33,6 +33,8 @@ struct Server {
     asking: Mutex<Vec<(String, Value)>>,
     gathered: Mutex<Vec<(Value, Value)>>,
     changed: AtomicUsize,
+    /// The levels that were set, one after another.
+    levels: Mutex<Vec<Value>>,
 }
 
 fn say(message: &Value) {
@@ -93,19 +95,30 @@ impl Server {
             Some("initialize") if self.has("stateless") => refuse(id, -32601, "Method not found"),
             Some("initialize") => {
                 assert_eq!(params["protocolVersion"], "2025-11-25");
+                let mut capabilities =
+                    json!({"tools": {"listChanged": true}, "prompts": {}, "resources": {}});
+                if self.has("logs") {
+                    capabilities["logging"] = json!({});
+                }
                 answer(
                     id,
-                    json!({"protocolVersion": "2025-06-18", "x-odd": [1],
-                    "capabilities": {"tools": {"listChanged": true}, "prompts": {}, "resources": {}},
+                    json!({"protocolVersion": "2025-06-18", "x-odd": [1], "capabilities": capabilities,
                     "serverInfo": {"name": "fixture", "version": "1.2.3"}}),
                 );
             }
             Some("server/discover") => answer(
                 id,
                 json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
-                "capabilities": {"tools": {}}, "serverInfo": {"name": "modern", "version": "9"},
+                "capabilities": {"tools": {}, "logging": {}}, "serverInfo": {"name": "modern", "version": "9"},
                 "heard": params["_meta"]}),
             ),
+            Some("logging/setLevel") => {
+                self.levels.lock().unwrap().push(params["level"].clone());
+                match self.has("stubborn") {
+                    true => refuse(id, -32603, "The level stays"),
+                    false => answer(id, json!({})),
+                }
+            }
             Some("notifications/initialized") if self.has("exits") => return Some(0),
             Some("notifications/cancelled") => self.forget(&params["requestId"]),
             Some("tools/list") => self.list(id, params["cursor"].as_str()),
@@ -188,6 +201,13 @@ impl Server {
             "hold" => {
                 self.held.lock().unwrap().push(id.clone());
                 notify("notifications/tools/list_changed", json!({}));
+            }
+            "levels" => text(id, Value::from(self.levels.lock().unwrap().clone()).to_string()),
+            "log" => {
+                for level in ["debug", "info", "warning", "error"] {
+                    notify("notifications/message", json!({"level": level, "logger": "l", "data": level}));
+                }
+                text(id, "[]");
             }
             "cancelled" => text(
                 id,

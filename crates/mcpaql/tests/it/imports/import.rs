@@ -133,10 +133,13 @@ async fn a_rule_that_matches_nothing_warns_and_one_that_means_nothing_is_refused
     let ran = import(&place, &["--include", "tag:books", "--exclude", "tag:bokos"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.stderr.contains("The rule 'tag:bokos' matches no operation"), "{}", ran.stderr);
-    for rule in ["category:WRITE", "tag:", ""] {
+    for rule in ["category:WRITE", "tag:", "", "zzz:x"] {
         let ran = import(&place, &["--include", rule]).await;
         assert_eq!(ran.status, Some(2), "{rule}: {ran:?}");
     }
+    let none = import(&place, &["--include", "tag:bokos"]).await;
+    assert_ne!(none.status, Some(0), "{none:?}");
+    assert!(none.stderr.contains("leave none of 14 operations"), "{}", none.stderr);
 }
 
 #[tokio::test]

@@ -1,0 +1,264 @@
+//! Questions to clients of the revisions with a handshake over HTTP: they go out in the stream that answers the call, and the
+//! client's answer comes with a request of its own.
+//!
+//! What always holds: what leads back to a question cannot be guessed, works once and only in the conversation that was asked;
+//! there are never more than [`MOST`] open; a question does not outlive the answer to its call, however that ends.
+
+use super::caller::{Question, Refused};
+use axum::body::{Body, BodyDataStream, Bytes, to_bytes};
+use axum::extract::Request;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream;
+use rmcp::model::{ClientCapabilities, Extensions};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
+
+/// How many questions are open together.
+const MOST: usize = 1024;
+/// How often a stream without news shows that it lives, so that nobody on the way closes it.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// What a client may be asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Abilities {
+    pub(super) elicitation: bool,
+    pub(super) sampling: bool,
+}
+
+impl Abilities {
+    pub(super) fn declared(capabilities: &ClientCapabilities) -> Abilities {
+        Abilities {
+            elicitation: capabilities.elicitation.is_some(),
+            sampling: capabilities.sampling.is_some(),
+        }
+    }
+
+    pub(super) fn is_any(self) -> bool {
+        self.elicitation || self.sampling
+    }
+}
+
+/// How the client of a running request is asked.
+#[derive(Clone)]
+pub(super) struct Line {
+    pub(super) mailbox: mpsc::Sender<Question>,
+    pub(super) abilities: Abilities,
+}
+
+impl Line {
+    /// The line to whoever sent a request, where there is one.
+    pub(super) fn of(request: &Extensions) -> Option<&Line> {
+        request.get::<Parts>()?.extensions.get::<Line>()
+    }
+}
+
+type Answer = Result<Value, Refused>;
+
+struct Open {
+    conversation: Arc<str>,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// The questions that wait for an answer.
+#[derive(Default)]
+pub(super) struct Questions {
+    open: Mutex<HashMap<String, Open>>,
+}
+
+impl Questions {
+    fn open(&self) -> MutexGuard<'_, HashMap<String, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the answer has to name; `None` where too many wait already.
+    fn enter(&self, conversation: &Arc<str>, answer: oneshot::Sender<Answer>) -> Option<String> {
+        let mut open = self.open();
+        if open.len() >= MOST {
+            return None;
+        }
+        let id = format!("{}{}", Uuid::now_v7().simple(), Uuid::now_v7().simple());
+        open.insert(id.clone(), Open { conversation: Arc::clone(conversation), answer });
+        Some(id)
+    }
+
+    /// Hands over an answer; false where that conversation was not asked, or nobody waits any more.
+    pub(super) fn answer(&self, conversation: &str, id: &str, answer: Answer) -> bool {
+        let mut open = self.open();
+        let is_asked = open.get(id).is_some_and(|question| *question.conversation == *conversation);
+        let question = is_asked.then(|| open.remove(id)).flatten();
+        drop(open);
+        question.is_some_and(|question| question.answer.send(answer).is_ok())
+    }
+}
+
+/// Has a request answered whose client can be asked: as it would be without, or as a stream once there is a question.
+pub(super) async fn answered(
+    questions: Arc<Questions>,
+    conversation: &str,
+    abilities: Abilities,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let conversation: Arc<str> = conversation.into();
+    let (mailbox, mut asked) = mpsc::channel(1);
+    request.extensions_mut().insert(Line { mailbox, abilities });
+    let mut answering: BoxFuture<'static, Response> = Box::pin(next.run(request));
+    let (first, rest) = tokio::select! {
+        biased;
+        response = &mut answering => match is_stream(response.headers()) {
+            true => (None, Rest::Streaming(response.into_body().into_data_stream())),
+            false => return response,
+        },
+        Some(question) = asked.recv() => {
+            (Some(question), Rest::Answering(Box::pin(async move { Rest::of(answering.await).await })))
+        }
+    };
+    let mut asking = Asking { questions, conversation, asked, open: Vec::new(), rest };
+    let first = first.and_then(|question| asking.ask(question));
+    let events = stream::iter(first).chain(stream::unfold(asking, Asking::next)).map(Ok::<_, axum::Error>);
+    let headers = [
+        (CONTENT_TYPE.as_str(), "text/event-stream"),
+        (CACHE_CONTROL.as_str(), "no-cache"),
+        ("x-accel-buffering", "no"),
+    ];
+    (StatusCode::OK, headers, Body::from_stream(events)).into_response()
+}
+
+fn is_stream(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+fn event(message: &[u8]) -> Bytes {
+    [b"data: ", message, b"\n\n"].concat().into()
+}
+
+/// A stream that answers a call, with the questions of that call. Dropping it forgets them.
+struct Asking {
+    questions: Arc<Questions>,
+    conversation: Arc<str>,
+    asked: mpsc::Receiver<Question>,
+    open: Vec<String>,
+    rest: Rest,
+}
+
+impl Asking {
+    async fn next(mut self) -> Option<(Bytes, Asking)> {
+        loop {
+            tokio::select! {
+                biased;
+                event = self.rest.next() => return event.map(|event| (event, self)),
+                Some(question) = self.asked.recv() => {
+                    if let Some(event) = self.ask(question) {
+                        return Some((event, self));
+                    }
+                }
+                () = tokio::time::sleep(KEEP_ALIVE) => return Some((Bytes::from_static(b":\n\n"), self)),
+            }
+        }
+    }
+
+    /// The question as the client hears it; without one it is given up.
+    fn ask(&mut self, question: Question) -> Option<Bytes> {
+        let Question { ability, params, answer } = question;
+        let id = self.questions.enter(&self.conversation, answer)?;
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": ability.method(), "params": params});
+        self.open.push(id);
+        Some(event(request.to_string().as_bytes()))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        // First the call, so that it ends as one that was cancelled and not as one whose question was given up.
+        self.rest = Rest::Ended;
+        let mut open = self.questions.open();
+        for id in &self.open {
+            open.remove(id);
+        }
+    }
+}
+
+/// What else the stream has to say.
+enum Rest {
+    /// Nothing was said yet.
+    Answering(BoxFuture<'static, Rest>),
+    /// All that there is.
+    Whole(Bytes),
+    /// Events, each of them one piece.
+    Streaming(BodyDataStream),
+    Ended,
+}
+
+impl Rest {
+    /// What a response says in a stream that has begun already. The reason of a failure could not be told any more.
+    async fn of(response: Response) -> Rest {
+        if is_stream(response.headers()) {
+            return Rest::Streaming(response.into_body().into_data_stream());
+        }
+        let kind = response.headers().get(CONTENT_TYPE);
+        if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json")) {
+            return Rest::Ended;
+        }
+        to_bytes(response.into_body(), usize::MAX).await.map_or(Rest::Ended, |body| Rest::Whole(event(&body)))
+    }
+
+    /// Loses nothing when it is dropped before it is done.
+    async fn next(&mut self) -> Option<Bytes> {
+        if let Rest::Answering(answering) = self {
+            *self = answering.await;
+        }
+        if let Rest::Streaming(events) = self {
+            return events.next().await?.ok();
+        }
+        match std::mem::replace(self, Rest::Ended) {
+            Rest::Whole(event) => Some(event),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_taken_once_and_only_from_the_conversation_that_was_asked() {
+        let questions = Questions::default();
+        let (answer, mut answered) = oneshot::channel();
+        let id = questions.enter(&"mine".into(), answer).unwrap();
+        assert!(id.len() >= 64);
+        assert!(!questions.answer("theirs", &id, Ok(json!(1))));
+        assert!(!questions.answer("mine", "another", Ok(json!(2))));
+        assert!(answered.try_recv().is_err());
+        assert!(questions.answer("mine", &id, Ok(json!(3))));
+        assert_eq!(answered.try_recv().unwrap(), Ok(json!(3)));
+        assert!(!questions.answer("mine", &id, Ok(json!(4))));
+    }
+
+    #[test]
+    fn nobody_is_asked_past_the_limit_and_a_question_given_up_takes_no_answer() {
+        let questions = Questions::default();
+        let conversation: Arc<str> = "mine".into();
+        let waiting: Vec<_> = (0..MOST)
+            .map(|_| {
+                let (answer, answered) = oneshot::channel();
+                (questions.enter(&conversation, answer).unwrap(), answered)
+            })
+            .collect();
+        assert!(questions.enter(&conversation, oneshot::channel().0).is_none());
+        let (id, answered) = waiting.into_iter().next().unwrap();
+        drop(answered);
+        assert!(!questions.answer("mine", &id, Ok(json!({}))));
+        assert!(questions.enter(&conversation, oneshot::channel().0).is_some());
+    }
+}

@@ -1,0 +1,92 @@
+//! Entries of a configuration that choose among operations: what the rules do not do is told.
+
+use crate::fixture::{BINARY, Place, Ran, Raw};
+use serde_json::json;
+
+const THINGS: &str = "name: things
+type: adapter
+version: \"1.0.0\"
+description: A demo
+target: { transport: native, protocol: command }
+operations:
+  read:
+    - { name: get_thing, command: [echo, thing] }
+    - { name: list_things, command: [echo, things] }
+";
+
+fn place(entries: &str) -> Place {
+    let place = Place::new();
+    place.file("things.yaml", THINGS);
+    place.file("mcpaql.yaml", &format!("adapters:\n{entries}"));
+    place
+}
+
+async fn check(entry: &str) -> Ran {
+    place(&format!("  - {entry}\n")).run(&["check"]).await
+}
+
+#[tokio::test]
+async fn a_rule_that_matches_nothing_warns() {
+    let ran = check("{document: things.yaml, include: ['op:get_*', 'op:put_*'], exclude: ['tag:old']}").await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    for rule in ["op:put_*", "tag:old"] {
+        assert!(ran.stdout.contains(&format!("The rule '{rule}' matches no operation")), "{}", ran.stdout);
+    }
+    assert!(ran.stdout.contains("1 operation,"), "{}", ran.stdout);
+}
+
+#[tokio::test]
+async fn rules_that_leave_nothing_are_an_error() {
+    let ran = check("{document: things.yaml, exclude: ['*']}").await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("`include` and `exclude` leave none of 2 operations"), "{}", ran.stdout);
+}
+
+#[tokio::test]
+async fn an_adapter_without_operations_does_not_take_the_others_along() {
+    let place =
+        place("  - {document: things.yaml, include: [nothing]}\n  - {builtin: notebook, mode: single}\n");
+    let mut raw = Raw::initialized(place.binary(&["serve"])).await;
+    raw.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
+    let listed = raw.receive().await.unwrap();
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    assert_eq!((tools.len(), &tools[0]["name"]), (1, &json!("notebook_mcpaql")), "{listed}");
+}
+
+#[tokio::test]
+async fn rules_for_the_tools_of_a_server_are_told_as_well() {
+    let entry = |rules: &str| {
+        let command = format!("mcp: {{command: ['{BINARY}', serve, --mode, discrete, things.yaml]}}");
+        place(&format!("  - {{name: far, {command}, {rules}}}\n"))
+    };
+    let some = entry("include: ['*get_thing', 'op:nope']");
+    let ran = some.run(&["call", "far", "things_get_thing"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("The rule 'op:nope' matches no operation"), "{}", ran.stderr);
+    let ran = entry("include: ['op:nope']").run(&["call", "far", "things_get_thing"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("leave none of 2 operations"), "{}", ran.stderr);
+}
+
+#[tokio::test]
+async fn a_kind_of_rule_that_there_is_not_is_shown_where_it_stands() {
+    let ran = check("{document: things.yaml, include: ['op:get_*', 'zzz:x'], exclude: ['tags:old']}").await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    for expected in
+        ["'zzz' is no kind of rule", "write 'op:zzz:x'", "did you mean 'tag:old'?", "mcpaql.yaml:2:"]
+    {
+        assert!(ran.stdout.contains(expected), "{expected} in {}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains("name a file"), "{}", ran.stdout);
+}
+
+#[tokio::test]
+async fn a_name_that_is_none_is_answered_with_those_that_are() {
+    let place = place("  - things.yaml\n  - {name: far, mcp: {command: [/no/such/program]}}\n");
+    let ran = place.run(&["call", "thing", "get_thing"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("there is no file and no adapter 'thing'"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("did you mean 'things'? mcpaql.yaml has things, far"), "{}", ran.stderr);
+    let ran = place.run(&["call", "things", "get_thing"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
