@@ -5,8 +5,11 @@
 //! and its examples are its tests. What always holds: no rule needs a tool to be well-formed, none calls anything, and the same
 //! tools held against the same standard give the same findings in the same order.
 
+mod compare;
+mod deed;
 mod expect;
 mod finding;
+mod parameters;
 mod rule;
 mod rules;
 mod score;
@@ -15,6 +18,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub use compare::{Change, compare};
 pub use expect::{Facing, facing};
 pub use finding::{Finding, Fix, Place};
 pub use rule::{Example, Group, Rule};
