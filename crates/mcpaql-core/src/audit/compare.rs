@@ -1,6 +1,6 @@
 //! What moving from one policy to another changes about the tools of servers.
 
-use super::expect::{expected, said};
+use super::expect::expected;
 use super::view::{Server, Surface};
 use crate::convention::Hint;
 use crate::policy::Policy;
@@ -31,7 +31,7 @@ pub fn compare(servers: &[Server], from: &Policy, to: &Policy) -> Vec<Change> {
         for (position, tool) in surface.tools.iter().enumerate() {
             let (old, new) = (expected(tool, from), expected(tool, to));
             changes.extend(Hint::ALL.into_iter().filter_map(|hint| {
-                let (from, to) = (said(old, hint), said(new, hint));
+                let (from, to) = (old.get(hint), new.get(hint));
                 let tool = tool.name.to_owned();
                 (from != to).then_some(Change { server: index, position, tool, hint, from, to })
             }));

@@ -27,33 +27,15 @@ pub struct Facing {
 pub fn facing(tool: &Tool<'_>, policy: &Policy) -> [Facing; 4] {
     let expected = expected(tool, policy);
     Hint::ALL.map(|hint| {
-        let declared = said(tool.declared, hint);
+        let declared = tool.declared.get(hint);
         let effective = declared.unwrap_or(hint.default_value());
-        Facing { hint, declared, effective, expected: said(expected, hint) }
+        Facing { hint, declared, effective, expected: expected.get(hint) }
     })
-}
-
-/// One of four.
-pub(super) const fn said(hints: HintOverrides, hint: Hint) -> Option<bool> {
-    match hint {
-        Hint::ReadOnly => hints.read_only,
-        Hint::Destructive => hints.destructive,
-        Hint::Idempotent => hints.idempotent,
-        Hint::OpenWorld => hints.open_world,
-    }
 }
 
 /// What the policy would have a tool say, as far as that is known.
 pub(super) fn expected(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
-    let mut all = deeds(tool).into_iter().map(|deed| {
-        let hints = policy.hints(deed.category, &deed.facts);
-        HintOverrides {
-            read_only: Some(hints.read_only),
-            destructive: Some(hints.destructive),
-            idempotent: Some(hints.idempotent),
-            open_world: Some(hints.open_world),
-        }
-    });
+    let mut all = deeds(tool).into_iter().map(|deed| policy.announces(deed.category, &deed.facts));
     let first = all.next().unwrap_or_default();
     all.fold(first, |agreed, other| HintOverrides {
         read_only: agreed.read_only.filter(|_| agreed.read_only == other.read_only),
@@ -67,7 +49,7 @@ pub(super) fn expected(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
 /// says so itself, and of two readings the riskier.
 pub(super) fn safe(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
     let expected = expected(tool, policy);
-    let unsaid = |hint: Hint, value: Option<bool>| value.filter(|_| said(tool.declared, hint).is_none());
+    let unsaid = |hint: Hint, value: Option<bool>| value.filter(|_| tool.declared.get(hint).is_none());
     let known_read = tool.known.is_some() && expected.read_only == Some(true);
     let says_it_reads = tool.declared.read_only == Some(true)
         && tool.declared.destructive != Some(true)
