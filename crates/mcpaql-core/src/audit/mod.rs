@@ -23,7 +23,7 @@ pub use expect::{Facing, facing};
 pub use finding::{Finding, Fix, Place};
 pub use rule::{Example, Group, Rule};
 pub use score::{Score, scores};
-pub use view::{Server, Surface, Tool};
+pub use view::{Known, Server, Surface, Tool};
 
 use crate::convention::Standard;
 use finding::Findings;
