@@ -15,12 +15,11 @@ use crate::naming::{self, NameProblem, Names};
 use crate::operation::{
     Binding, Category, Danger, Example, INTROSPECT, Operation, Param, Place, StoreAction,
 };
-use crate::policy::{self, Hints, Policy};
+use crate::policy::{self, HintSet, Hints, Policy};
 use crate::reader::{Reader, short};
 use crate::sample;
 use crate::schema::Schemas;
 use crate::signature::{self, Room};
-use crate::suggest;
 use crate::surface;
 use crate::targets;
 use crate::unified;
@@ -151,9 +150,10 @@ impl Compiler {
                 continue;
             }
             let entry = if index < heads {
-                let hints = self.hints(&operation, &frame);
+                let (hints, states) = self.hints(&operation, &frame);
                 Some(Entry {
                     hints,
+                    states,
                     tool: String::new(),
                     body: Body::Deferred(Deferred::new(index)),
                     operation,
@@ -172,6 +172,7 @@ impl Compiler {
             sharing: settings.sharing,
             profile: profile?,
             errors: settings.errors.unwrap_or_default(),
+            title_in_annotations: frame.policy.title_in_annotations,
             limits: frame.limits,
             by_name: index(&entries),
             operations: entries,
@@ -269,21 +270,11 @@ impl Compiler {
     /// default stands in for it.
     fn policy<'s>(&mut self, settings: &'s Settings) -> Option<&'s Policy> {
         let Some(name) = settings.policy.as_deref() else { return Some(policy::default()) };
-        let found = policy::find(name, &settings.policies);
-        if found.is_some() {
-            return found;
-        }
-        let own = settings.policies.iter().map(|policy| policy.name.as_str());
-        let known: Vec<&str> = policy::names().iter().copied().chain(own).collect();
+        let Some(unknown) = policy::unknown(name, &settings.policies) else {
+            return policy::find(name, &settings.policies);
+        };
         let outside = self.outer.policy.is_some();
-        let message = format!("There is no hint policy '{name}' (there are {})", known.join(", "));
-        let mut diagnostic = Diagnostic::error(Code::SchemaInvalidValue, "/policy", message)
-            .expected(known.join(", "))
-            .found(name);
-        if let Some(near) = suggest::nearest(name, known) {
-            diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
-        }
-        self.setting("policy", outside, diagnostic);
+        self.setting("policy", outside, Diagnostic { pointer: "/policy".into(), ..unknown });
         (!outside).then(policy::default)
     }
 
@@ -340,16 +331,17 @@ impl Compiler {
         if speaks {
             self.diagnostics.extend(problems);
         }
-        let hints = self.hints(&operation, frame);
+        let (hints, states) = self.hints(&operation, frame);
         let signature = call_signature(&operation, frame.types);
         let params = params.signed_as(signature.clone());
         let mut operation = operation;
         self.examples(&mut operation, &params, frame, schemas);
         let body = Body::Compiled { signature, params: Box::new(params) };
-        sound.then_some(Entry { hints, tool: String::new(), body, operation })
+        sound.then_some(Entry { hints, states, tool: String::new(), body, operation })
     }
 
-    fn hints(&mut self, operation: &Operation, frame: &Frame<'_>) -> Hints {
+    /// The hints of an operation, and which of them are written out.
+    fn hints(&mut self, operation: &Operation, frame: &Frame<'_>) -> (Hints, HintSet) {
         let adapter = frame.adapter;
         let family = frame.profile.and_then(|profile| profile.families.get(&operation.endpoint));
         let endpoint = adapter.endpoint_hints.get(&operation.endpoint).copied().unwrap_or_default();
@@ -372,7 +364,9 @@ impl Compiler {
                 );
             }
         }
-        operation.hints.apply(wider.apply(frame.policy.hints(operation.category, &operation.facts)))
+        let policy = frame.policy;
+        let hints = operation.hints.apply(wider.apply(policy.hints(operation.category, &operation.facts)));
+        (hints, policy.writes(operation.category).or(operation.hints.over(wider).said()))
     }
 
     /// Reports the examples that do not validate, because one that does not would teach a call that fails.
