@@ -13,6 +13,8 @@ mod parameters;
 mod rule;
 mod rules;
 mod score;
+mod tree;
+mod unicode;
 mod view;
 
 #[cfg(test)]
