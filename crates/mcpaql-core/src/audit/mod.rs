@@ -5,22 +5,28 @@
 //! and its examples are its tests. What always holds: no rule needs a tool to be well-formed, none calls anything, and the same
 //! tools held against the same standard give the same findings in the same order.
 
+mod compare;
+mod deed;
 mod expect;
 mod finding;
+mod parameters;
 pub mod probe;
 mod rule;
 mod rules;
 mod score;
+mod tree;
+mod unicode;
 mod view;
 
 #[cfg(test)]
 mod tests;
 
+pub use compare::{Change, compare};
 pub use expect::{Facing, facing};
 pub use finding::{Finding, Fix, Place};
 pub use rule::{Example, Group, Rule};
 pub use score::{Score, scores};
-pub use view::{Server, Surface, Tool};
+pub use view::{Known, Server, Surface, Tool};
 
 use crate::convention::Standard;
 use finding::Findings;

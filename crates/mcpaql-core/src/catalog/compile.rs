@@ -15,7 +15,7 @@ use crate::naming::{self, NameProblem, Names};
 use crate::operation::{
     Binding, Category, Danger, Example, INTROSPECT, Operation, Param, Place, StoreAction,
 };
-use crate::policy::{self, Hints, Policy};
+use crate::policy::{self, HintSet, Hints, Policy};
 use crate::reader::{Reader, short};
 use crate::sample;
 use crate::schema::Schemas;
@@ -81,7 +81,7 @@ pub(super) struct Compiler {
 struct Frame<'a> {
     adapter: &'a Adapter,
     profile: Option<&'a Profile>,
-    policy: &'static Policy,
+    policy: &'a Policy,
     types: &'a IndexMap<String, Value>,
     /// Nothing is wrong with any of them.
     clean_types: bool,
@@ -138,7 +138,7 @@ impl Compiler {
         let frame = Frame {
             adapter: &adapter,
             profile: declared.as_ref(),
-            policy: policy.unwrap_or(&policy::DEFAULT),
+            policy: policy.unwrap_or_else(|| policy::default()),
             types: &types,
             clean_types: problems.is_empty(),
             limits: Limits::default(),
@@ -150,9 +150,10 @@ impl Compiler {
                 continue;
             }
             let entry = if index < heads {
-                let hints = self.hints(&operation, &frame);
+                let (hints, states) = self.hints(&operation, &frame);
                 Some(Entry {
                     hints,
+                    states,
                     tool: String::new(),
                     body: Body::Deferred(Deferred::new(index)),
                     operation,
@@ -171,6 +172,7 @@ impl Compiler {
             sharing: settings.sharing,
             profile: profile?,
             errors: settings.errors.unwrap_or_default(),
+            title_in_annotations: frame.policy.title_in_annotations,
             limits: frame.limits,
             by_name: index(&entries),
             operations: entries,
@@ -264,19 +266,16 @@ impl Compiler {
         }
     }
 
-    fn policy(&mut self, settings: &Settings) -> Option<&'static Policy> {
-        let Some(name) = settings.policy.as_deref() else { return Some(&policy::DEFAULT) };
-        let found = Policy::named(name);
-        if found.is_none() {
-            let known: Vec<&str> = policy::policies().map(|policy| policy.name).collect();
-            let message = format!("There is no hint policy '{name}' (there are {})", known.join(", "));
-            self.setting(
-                "policy",
-                self.outer.policy.is_some(),
-                Diagnostic::error(Code::SchemaInvalidValue, "/policy", message),
-            );
-        }
-        found
+    /// `None` where somebody outside the document wants one that is not there. One that the document wants is reported, and the
+    /// default stands in for it.
+    fn policy<'s>(&mut self, settings: &'s Settings) -> Option<&'s Policy> {
+        let Some(name) = settings.policy.as_deref() else { return Some(policy::default()) };
+        let Some(unknown) = policy::unknown(name, &settings.policies) else {
+            return policy::find(name, &settings.policies);
+        };
+        let outside = self.outer.policy.is_some();
+        self.setting("policy", outside, Diagnostic { pointer: "/policy".into(), ..unknown });
+        (!outside).then(policy::default)
     }
 
     fn names(&mut self, adapter: &Adapter, settings: &Settings) -> Option<Names> {
@@ -332,16 +331,17 @@ impl Compiler {
         if speaks {
             self.diagnostics.extend(problems);
         }
-        let hints = self.hints(&operation, frame);
+        let (hints, states) = self.hints(&operation, frame);
         let signature = call_signature(&operation, frame.types);
         let params = params.signed_as(signature.clone());
         let mut operation = operation;
         self.examples(&mut operation, &params, frame, schemas);
         let body = Body::Compiled { signature, params: Box::new(params) };
-        sound.then_some(Entry { hints, tool: String::new(), body, operation })
+        sound.then_some(Entry { hints, states, tool: String::new(), body, operation })
     }
 
-    fn hints(&mut self, operation: &Operation, frame: &Frame<'_>) -> Hints {
+    /// The hints of an operation, and which of them are written out.
+    fn hints(&mut self, operation: &Operation, frame: &Frame<'_>) -> (Hints, HintSet) {
         let adapter = frame.adapter;
         let family = frame.profile.and_then(|profile| profile.families.get(&operation.endpoint));
         let endpoint = adapter.endpoint_hints.get(&operation.endpoint).copied().unwrap_or_default();
@@ -364,7 +364,9 @@ impl Compiler {
                 );
             }
         }
-        operation.hints.apply(wider.apply(frame.policy.hints(operation.category, &operation.facts)))
+        let policy = frame.policy;
+        let hints = operation.hints.apply(wider.apply(policy.hints(operation.category, &operation.facts)));
+        (hints, policy.writes(operation.category).or(operation.hints.over(wider).said()))
     }
 
     /// Reports the examples that do not validate, because one that does not would teach a call that fails.

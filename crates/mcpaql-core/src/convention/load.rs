@@ -1,15 +1,19 @@
 //! Conventions from files: what is written, and what it means.
 
+use super::template;
 use super::{
     Annotations, Characters, Convention, Descriptions, Hint, Kind, Level, Names, Schemas, Titles, Trap,
 };
+use crate::audit;
 use crate::diagnostic::{Diagnostic, Severity, field_path};
 use crate::error::Code;
-use crate::reader::{Object, Reader, child};
+use crate::extends::Shelf;
+use crate::reader::{Object, Reader};
 use crate::source::Source;
 use crate::suggest;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 const KEYS: &[&str] = &[
@@ -31,6 +35,7 @@ const NAME_KEYS: &[&str] = &[
     "characters",
     "max_length",
     "shown_as",
+    "cuts",
     "words",
     "prefix",
     "products",
@@ -55,8 +60,16 @@ const BUILTIN: &[(&str, &str)] = &[
     ("product-action-object", include_str!("builtin/product-action-object.yaml")),
     ("nextcloud", include_str!("builtin/nextcloud.yaml")),
     ("claude-code", include_str!("builtin/claude-code.yaml")),
+    ("claude-desktop", include_str!("builtin/claude-desktop.yaml")),
+    ("codex", include_str!("builtin/codex.yaml")),
+    ("copilot-cli", include_str!("builtin/copilot-cli.yaml")),
     ("cursor", include_str!("builtin/cursor.yaml")),
+    ("gemini-cli", include_str!("builtin/gemini-cli.yaml")),
     ("vscode", include_str!("builtin/vscode.yaml")),
+    ("windsurf", include_str!("builtin/windsurf.yaml")),
+    ("bedrock", include_str!("builtin/bedrock.yaml")),
+    ("claude-api", include_str!("builtin/claude-api.yaml")),
+    ("openai-api", include_str!("builtin/openai-api.yaml")),
     ("claude-directory", include_str!("builtin/claude-directory.yaml")),
     ("openai-apps", include_str!("builtin/openai-apps.yaml")),
 ];
@@ -68,10 +81,28 @@ static WRITTEN: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     BUILTIN.iter().filter_map(written).collect()
 });
 
-static MEANT: LazyLock<Vec<Convention>> = LazyLock::new(|| {
-    let mut reader = Reader::default();
-    read_members(&mut reader, &WRITTEN, "")
-});
+static MEANT: LazyLock<Vec<Convention>> = LazyLock::new(|| read_builtins(&mut Reader::default()));
+
+fn read_builtins(reader: &mut Reader) -> Vec<Convention> {
+    let none = Map::new();
+    let shelf = shelf(&none, &[]);
+    let mut known = HashMap::new();
+    let mut conventions = Vec::new();
+    for (name, value) in WRITTEN.iter() {
+        let whole = shelf.whole(reader, value, "", &mut vec![name.clone()], &mut known);
+        conventions.extend(reader.object(&whole, "").map(|object| read(reader, name, &object)));
+    }
+    conventions
+}
+
+fn shelf<'a>(members: &'a Map<String, Value>, builtin: &'a [&'static str]) -> Shelf<'a> {
+    Shelf { noun: "convention", members, builtin, written: &|name| WRITTEN.get(name).cloned() }
+}
+
+/// The names of the conventions of this version.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILTIN.iter().map(|(name, _)| *name)
+}
 
 /// Every convention of this version.
 #[must_use]
@@ -104,80 +135,10 @@ pub fn parse(source: &Source) -> Result<Vec<Convention>, Vec<Diagnostic>> {
 #[must_use]
 pub fn read_all(value: &Value, pointer: &str) -> (Vec<Convention>, Vec<Diagnostic>) {
     let mut reader = Reader::default();
-    let members = reader.object(value, pointer);
-    let conventions =
-        members.map(|members| read_members(&mut reader, members.map, pointer)).unwrap_or_default();
+    let Some(members) = reader.object(value, pointer) else { return (Vec::new(), reader.diagnostics) };
+    let builtin: Vec<&'static str> = names().collect();
+    let conventions = shelf(members.map, &builtin).read_all(&mut reader, pointer, read);
     (conventions, reader.diagnostics)
-}
-
-fn read_members(reader: &mut Reader, members: &Map<String, Value>, pointer: &str) -> Vec<Convention> {
-    let mut conventions = Vec::new();
-    for (name, value) in members {
-        let pointer = child(pointer, name);
-        if reader.object(value, &pointer).is_none() {
-            continue;
-        }
-        let mut chain = vec![name.clone()];
-        let whole = extended(reader, value, members, &pointer, &mut chain);
-        if let Some(object) = reader.object(&whole, &pointer) {
-            conventions.push(read(reader, name, &object));
-        }
-    }
-    conventions
-}
-
-/// What is written over what it extends, as one value.
-fn extended(
-    reader: &mut Reader,
-    value: &Value,
-    members: &Map<String, Value>,
-    pointer: &str,
-    chain: &mut Vec<String>,
-) -> Value {
-    let Some(object) = value.as_object() else { return value.clone() };
-    let object = Object { map: object, pointer: pointer.to_owned() };
-    let mut whole = Value::Object(Map::new());
-    for base in reader.strings(&object, "extends") {
-        let at = object.at("extends");
-        if chain.contains(&base) {
-            let message = format!("The convention '{base}' extends itself");
-            reader.push(Diagnostic::error(Code::SchemaInvalidValue, at, message));
-            continue;
-        }
-        let Some(found) = members.get(&base).or_else(|| WRITTEN.get(&base)) else {
-            let known = members.keys().map(String::as_str).chain(BUILTIN.iter().map(|(name, _)| *name));
-            let message = format!("There is no convention '{base}' to extend");
-            let mut diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, at, message);
-            if let Some(near) = suggest::nearest(&base, known) {
-                diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
-            }
-            reader.push(diagnostic);
-            continue;
-        };
-        chain.push(base);
-        let base = extended(reader, found, members, pointer, chain);
-        chain.pop();
-        merge(&mut whole, base);
-    }
-    merge(&mut whole, value.clone());
-    whole
-}
-
-/// Objects are merged, everything else is replaced.
-fn merge(into: &mut Value, from: Value) {
-    match (into, from) {
-        (Value::Object(into), Value::Object(from)) => {
-            for (key, value) in from {
-                match into.get_mut(&key) {
-                    Some(slot) => merge(slot, value),
-                    None => {
-                        into.insert(key, value);
-                    }
-                }
-            }
-        }
-        (into, from) => *into = from,
-    }
 }
 
 fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
@@ -188,15 +149,15 @@ fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
         source: reader.string(object, "source"),
         kind: reader.choice(object, "kind", &Kind::ALL.map(Kind::as_str), Kind::parse).unwrap_or_default(),
         policy: reader.string(object, "policy"),
-        names: part(reader, object, "names", NAME_KEYS, names),
+        names: part(reader, object, "names", NAME_KEYS, name_demands),
         titles: part(reader, object, "titles", TITLE_KEYS, |reader, object| Titles {
             required: flag(reader, object, "required"),
             in_annotations: flag(reader, object, "in_annotations"),
-            pattern: reader.string(object, "pattern"),
+            pattern: pattern(reader, object, "pattern", template::TITLE_HOLES),
             max_length: size(reader, object, "max_length"),
         }),
         annotations: part(reader, object, "annotations", ANNOTATION_KEYS, |reader, object| Annotations {
-            explicit: choices(reader, object, "explicit", &Hint::ALL.map(Hint::key), Hint::parse),
+            explicit: reader.choices(object, "explicit", &Hint::ALL.map(Hint::key), Hint::parse),
             safety: flag(reader, object, "safety"),
             one_effect: flag(reader, object, "one_effect"),
         }),
@@ -211,12 +172,13 @@ fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
     }
 }
 
-fn names(reader: &mut Reader, object: &Object<'_>) -> Names {
+fn name_demands(reader: &mut Reader, object: &Object<'_>) -> Names {
     Names {
-        pattern: reader.string(object, "pattern"),
+        pattern: pattern(reader, object, "pattern", template::NAME_HOLES),
         characters: characters(reader, object, "characters"),
         max_length: size(reader, object, "max_length"),
-        shown_as: reader.string(object, "shown_as"),
+        shown_as: pattern(reader, object, "shown_as", template::SHOWN_HOLES),
+        cuts: flag(reader, object, "cuts"),
         words: range(reader, object, "words"),
         prefix: reader.string(object, "prefix"),
         products: reader.strings(object, "products"),
@@ -227,10 +189,27 @@ fn names(reader: &mut Reader, object: &Object<'_>) -> Names {
     }
 }
 
+/// A pattern whose holes are all known.
+fn pattern(reader: &mut Reader, object: &Object<'_>, key: &str, holes: &[&str]) -> Option<String> {
+    let text = reader.string(object, key)?;
+    if let Some(unknown) = template::unknown_hole(&text, holes) {
+        let message = format!("Field '{}' has the unknown part '{{{unknown}}}'", field_path(&object.at(key)));
+        let mut diagnostic = Diagnostic::error(Code::SchemaInvalidValue, object.at(key), message);
+        diagnostic = diagnostic
+            .expected(holes.iter().map(|hole| format!("{{{hole}}}")).collect::<Vec<_>>().join(", "));
+        if let Some(near) = suggest::nearest(unknown, holes.iter().copied()) {
+            diagnostic = diagnostic.suggest(format!("did you mean `{{{near}}}`?"));
+        }
+        reader.push(diagnostic);
+        return None;
+    }
+    Some(text)
+}
+
 fn schemas(reader: &mut Reader, object: &Object<'_>) -> Schemas {
     Schemas {
         described: flag(reader, object, "described"),
-        refuses: choices(reader, object, "refuses", &Trap::ALL.map(Trap::as_str), Trap::parse),
+        refuses: reader.choices(object, "refuses", &Trap::ALL.map(Trap::as_str), Trap::parse),
         max_enum: size(reader, object, "max_enum"),
         parameter_characters: characters(reader, object, "parameter_characters"),
         parameter_length: size(reader, object, "parameter_length"),
@@ -281,43 +260,31 @@ fn range(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<(usize, 
     pair
 }
 
-fn choices<T>(
-    reader: &mut Reader,
-    object: &Object<'_>,
-    key: &str,
-    words: &[&str],
-    parse: impl Fn(&str) -> Option<T>,
-) -> Vec<T> {
-    let mut chosen = Vec::new();
-    for (index, text) in reader.strings(object, key).into_iter().enumerate() {
-        match parse(&text) {
-            Some(value) => chosen.push(value),
-            None => {
-                let pointer = child(&object.at(key), index);
-                let message = format!("Field '{}' has the unknown value '{text}'", field_path(&pointer));
-                let mut diagnostic =
-                    Diagnostic::error(Code::SchemaInvalidValue, pointer, message).expected(words.join(", "));
-                if let Some(near) = suggest::nearest(&text, words.iter().copied()) {
-                    diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
-                }
-                reader.push(diagnostic);
-            }
-        }
-    }
-    chosen
-}
-
-fn levels(reader: &mut Reader, object: &Object<'_>) -> IndexMap<String, Option<Level>> {
+/// The levels that `rules` gives to rules, by their codes.
+pub(crate) fn levels(reader: &mut Reader, object: &Object<'_>) -> IndexMap<String, Option<Level>> {
     let Some(member) = reader.member(object, "rules") else { return IndexMap::new() };
     let mut levels = IndexMap::new();
     let words: Vec<&str> = std::iter::once("off").chain(Level::ALL.map(Level::as_str)).collect();
     for code in member.map.keys() {
+        let Some(rule) = audit::rule(code) else {
+            reader.push(unknown_rule(code, member.at(code)));
+            continue;
+        };
         let parse = |text: &str| if text == "off" { Some(None) } else { Level::parse(text).map(Some) };
         if let Some(level) = reader.choice(&member, code, &words, parse) {
-            levels.insert(code.to_ascii_uppercase(), level);
+            levels.insert(rule.code.to_owned(), level);
         }
     }
     levels
+}
+
+fn unknown_rule(code: &str, pointer: String) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error(Code::SchemaUnknownField, pointer, format!("There is no rule '{code}'")).at_key();
+    match suggest::nearest(code, audit::all_rules().map(|rule| rule.code)) {
+        Some(near) => diagnostic.suggest(format!("did you mean `{near}`?")),
+        None => diagnostic.suggest("`mcpaql explain` lists all rules"),
+    }
 }
 
 #[cfg(test)]
@@ -327,7 +294,7 @@ mod tests {
     #[test]
     fn every_convention_of_this_version_is_without_a_problem() {
         let mut reader = Reader::default();
-        let conventions = read_members(&mut reader, &WRITTEN, "");
+        let conventions = read_builtins(&mut reader);
         assert_eq!(reader.diagnostics, []);
         let names: Vec<&str> = conventions.iter().map(|convention| convention.name.as_str()).collect();
         assert_eq!(names, BUILTIN.iter().map(|(name, _)| *name).collect::<Vec<_>>());
@@ -338,11 +305,20 @@ mod tests {
 
     #[test]
     fn a_team_extends_what_is_there() {
-        let text = "ours:\n  extends: product-action-object\n  names: {products: [shop], verbs: [ship]}\n  rules: {NAME-005: off}\n";
+        let text = "ours:\n  extends: product-action-object\n  names: {products: [shop], verbs: [ship]}\n  rules: {NAME-001: off}\n";
         let ours = parse(&Source::new("conventions.yaml", text)).unwrap();
         assert_eq!(ours[0].names.products, ["shop"]);
         assert_eq!(ours[0].names.words, Some((2, 4)), "of the base");
-        assert_eq!(ours[0].rules["NAME-005"], None);
+        assert_eq!(ours[0].rules["NAME-001"], None);
+    }
+
+    #[test]
+    fn a_part_of_a_pattern_that_nobody_fills_is_said() {
+        let text = "ours:\n  names: {pattern: \"{prodct}_{verb}\", shown_as: \"{server:9}_{tool}\"}\n";
+        let found = parse(&Source::new("conventions.yaml", text)).unwrap_err();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].pointer, "/ours/names/pattern");
+        assert_eq!(found[0].suggestion.as_deref(), Some("did you mean `{product}`?"));
     }
 
     #[test]

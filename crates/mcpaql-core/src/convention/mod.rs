@@ -5,11 +5,19 @@
 //! which each demand keeps the name of who makes it, and one policy for hints.
 
 mod load;
+pub(crate) mod template;
+pub(crate) mod vocabulary;
 
-pub use load::{builtin, builtins, parse, read_all};
+pub(crate) use load::levels;
+pub use load::{builtin, builtins, names, parse, read_all};
 
-use crate::policy::Policy;
+use crate::policy::{self, Policy};
+
+pub use crate::policy::Hint;
 use indexmap::IndexMap;
+
+/// What stands for every known client where conventions are named.
+pub const CLIENTS: &str = "clients";
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,45 +78,6 @@ impl Kind {
 
     fn parse(text: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.as_str() == text)
-    }
-}
-
-/// One of MCP's behavioural hints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Hint {
-    /// `readOnlyHint`.
-    ReadOnly,
-    /// `destructiveHint`.
-    Destructive,
-    /// `idempotentHint`.
-    Idempotent,
-    /// `openWorldHint`.
-    OpenWorld,
-}
-
-impl Hint {
-    /// All four, in the order of reports.
-    pub const ALL: [Hint; 4] = [Hint::ReadOnly, Hint::Destructive, Hint::Idempotent, Hint::OpenWorld];
-
-    /// The key in `annotations`.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Hint::ReadOnly => "readOnlyHint",
-            Hint::Destructive => "destructiveHint",
-            Hint::Idempotent => "idempotentHint",
-            Hint::OpenWorld => "openWorldHint",
-        }
-    }
-
-    /// What MCP takes a tool for that does not say.
-    #[must_use]
-    pub const fn default_value(self) -> bool {
-        matches!(self, Hint::Destructive | Hint::OpenWorld)
-    }
-
-    fn parse(text: &str) -> Option<Hint> {
-        Hint::ALL.into_iter().find(|hint| hint.key() == text)
     }
 }
 
@@ -250,14 +219,21 @@ pub struct Convention {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Names {
     /// Such as `lightdash_tools__{verb}_{object}`: literal text around `{product}`, `{verb}`, `{object}`, `{endpoint}`, `{adapter}`
-    /// and `{words}`.
+    /// and `{words}`, each of one word or more. A `{product}` is one of `products`, or anything where none are listed. Where `verbs`
+    /// or `objects` are listed, `{verb}` and `{object}` together stand for words among which is one of either, in whatever order:
+    /// `photoshop_smart_object_replace` and `photoshop_document_manifest` follow `{product}_{verb}_{object}`. Where none are, a verb
+    /// that everybody knows comes first, or behind whatever is the product. A pattern with `{endpoint}` is demanded of MCP-AQL's own
+    /// tools only, and a `_{endpoint}` that ends it may be missing where one tool stands for all. A `{prefix}` ends in an underscore,
+    /// or is not there.
     pub pattern: Option<String>,
     /// Which characters.
     pub characters: Option<Characters>,
     /// Longest name; of what `shown_as` makes of it where that is given.
     pub max_length: Option<usize>,
-    /// What a client makes of a name: `mcp__{server}__{tool}`.
+    /// What a client makes of a name: `mcp__{server}__{tool}`; `{server:13}` is the first thirteen characters.
     pub shown_as: Option<String>,
+    /// Longer names are cut instead of refused.
+    pub cuts: bool,
     /// Fewest and most words.
     pub words: Option<(usize, usize)>,
     /// What every name begins with.
@@ -350,11 +326,17 @@ impl Standard {
     /// These conventions, with the policy of the last one that names any.
     #[must_use]
     pub fn of(conventions: Vec<Convention>) -> Standard {
+        Standard::with(conventions, &[])
+    }
+
+    /// These conventions, with the policy of the last one that names any: one of a team's own or of this version.
+    #[must_use]
+    pub fn with(conventions: Vec<Convention>, own: &[Policy]) -> Standard {
         let named = conventions.iter().rev().find_map(|convention| convention.policy.as_deref());
-        let policy = named.and_then(Policy::named);
+        let policy = named.and_then(|name| policy::find(name, own));
         Standard {
             policy_chosen: policy.is_some(),
-            policy: *policy.unwrap_or(&crate::policy::DEFAULT),
+            policy: policy.unwrap_or_else(|| policy::default()).clone(),
             conventions,
             rules: IndexMap::new(),
         }

@@ -3,6 +3,8 @@
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+mod configuration;
+mod conventions;
 mod credentials;
 mod discovery;
 mod executions;
@@ -15,6 +17,7 @@ mod http_keys;
 mod introspection;
 mod library;
 mod names;
+mod policies;
 mod problems;
 mod requests;
 mod servers;

@@ -88,15 +88,15 @@ impl Listing {
 
 fn published(tool: &Tool) -> rmcp::model::Tool {
     let schema = tool.input_schema.as_object().cloned().unwrap_or_default();
-    let hints = tool.hints;
-    let annotations = ToolAnnotations::with_title(tool.title.clone())
-        .read_only(hints.read_only)
-        .destructive(hints.destructive)
-        .idempotent(hints.idempotent)
-        .open_world(hints.open_world);
-    rmcp::model::Tool::new(tool.name.clone(), tool.description.clone(), schema)
-        .with_title(tool.title.clone())
-        .with_annotations(annotations)
+    let mut annotations = ToolAnnotations::new();
+    annotations.title = tool.title_in_annotations.then(|| tool.title.clone());
+    annotations.read_only_hint = tool.hints.read_only;
+    annotations.destructive_hint = tool.hints.destructive;
+    annotations.idempotent_hint = tool.hints.idempotent;
+    annotations.open_world_hint = tool.hints.open_world;
+    let published = rmcp::model::Tool::new(tool.name.clone(), tool.description.clone(), schema)
+        .with_title(tool.title.clone());
+    if annotations == ToolAnnotations::new() { published } else { published.with_annotations(annotations) }
 }
 
 impl<S: Service> Server<S> {
@@ -526,5 +526,32 @@ impl<S: Service> ServerHandler for Server<S> {
             return Ok(read.into());
         }
         Ok(read.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcpaql_core::policy::HintOverrides;
+    use serde_json::json;
+
+    #[test]
+    fn a_tool_is_published_as_it_is_written() {
+        let said =
+            HintOverrides { read_only: Some(true), open_world: Some(false), ..HintOverrides::default() };
+        let all = HintOverrides { destructive: Some(false), idempotent: Some(true), ..said };
+        for hints in [HintOverrides::default(), said, all] {
+            for title_in_annotations in [false, true] {
+                let tool = Tool {
+                    name: "list_projects".into(),
+                    title: "List projects".into(),
+                    description: "Lists projects.".into(),
+                    input_schema: json!({"type": "object", "properties": {}}),
+                    hints,
+                    title_in_annotations,
+                };
+                assert_eq!(serde_json::to_value(published(&tool)).unwrap(), tool.to_json());
+            }
+        }
     }
 }

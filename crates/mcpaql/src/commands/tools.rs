@@ -42,7 +42,7 @@ fn table(tools: &[&Tool]) -> String {
         ["TOOL", "TITLE", "READ-ONLY", "DESTRUCTIVE", "IDEMPOTENT", "OPEN WORLD", "BYTES", "TOKENS"]
             .map(str::to_owned),
     ];
-    let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
+    let said = |value: Option<bool>| value.map_or("–", |value| if value { "yes" } else { "no" }).to_owned();
     let (mut bytes, mut tokens) = (0, 0);
     for tool in tools {
         let text = tool.to_json().to_string();
@@ -52,10 +52,10 @@ fn table(tools: &[&Tool]) -> String {
         rows.push([
             tool.name.clone(),
             tool.title.clone(),
-            yes(tool.hints.read_only),
-            yes(tool.hints.destructive),
-            yes(tool.hints.idempotent),
-            yes(tool.hints.open_world),
+            said(tool.hints.read_only),
+            said(tool.hints.destructive),
+            said(tool.hints.idempotent),
+            said(tool.hints.open_world),
             text.len().to_string(),
             cost.to_string(),
         ]);
@@ -130,6 +130,17 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn what_a_tool_leaves_unsaid_is_neither_yes_nor_no() {
+        let source = builtin::document(builtin::DEFAULT).unwrap();
+        let settings = Settings { policy: Some("lightdash".into()), ..Settings::default() };
+        let tools = check::check(&source, &settings).catalog.unwrap().tools;
+        let table = super::table(&tools.iter().collect::<Vec<_>>());
+        let row = table.lines().find(|line| line.starts_with("notebook_mcpaql_read")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().skip(4).take(4).collect();
+        assert_eq!(cells, ["yes", "–", "–", "no"], "{row}");
     }
 
     #[test]
