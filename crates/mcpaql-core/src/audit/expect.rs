@@ -41,11 +41,5 @@ pub(super) const fn said(hints: HintOverrides, hint: Hint) -> Option<bool> {
 /// What the policy would have a tool say.
 pub(super) fn expected(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
     let Some(known) = tool.known else { return HintOverrides::default() };
-    let hints = policy.hints(known.category, &known.facts);
-    HintOverrides {
-        read_only: Some(hints.read_only),
-        destructive: Some(hints.destructive),
-        idempotent: Some(hints.idempotent),
-        open_world: Some(hints.open_world),
-    }
+    policy.announces(known.category, &known.facts)
 }
