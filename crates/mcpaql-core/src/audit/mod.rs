@@ -10,6 +10,7 @@ mod finding;
 mod rule;
 mod rules;
 mod score;
+mod unicode;
 mod view;
 
 #[cfg(test)]
