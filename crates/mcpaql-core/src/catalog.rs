@@ -18,7 +18,7 @@ use crate::adapter::{Adapter, ErrorPolicy, Mode};
 use crate::diagnostic::Diagnostic;
 use crate::library::{Full, Library, Outline};
 use crate::operation::{Example, INTROSPECT, Operation};
-use crate::policy::Hints;
+use crate::policy::{Hints, Policy};
 use crate::schema::Schemas;
 use crate::surface::Tool;
 use crate::unified::Sharing;
@@ -48,6 +48,8 @@ pub struct Settings {
     pub prefix: Option<String>,
     /// Name of the hint policy.
     pub policy: Option<String>,
+    /// Policies that may be named besides those of this version.
+    pub policies: Vec<Policy>,
     /// Whether `operation` lists its values as an enum.
     pub operation_enum: Option<bool>,
     /// Which failures carry `isError`.
@@ -69,6 +71,7 @@ impl Settings {
             pattern: self.pattern.or(wider.pattern),
             prefix: self.prefix.or(wider.prefix),
             policy: self.policy.or(wider.policy),
+            policies: if self.policies.is_empty() { wider.policies } else { self.policies },
             operation_enum: self.operation_enum.or(wider.operation_enum),
             errors: self.errors.or(wider.errors),
             budget: self.budget.or(wider.budget),

@@ -230,6 +230,7 @@ fn settings(reader: &mut Reader, object: &Object<'_>) -> Settings {
         pattern: reader.string(object, "pattern"),
         prefix: prefix(reader, object),
         policy: reader.string(object, "policy"),
+        policies: Vec::new(),
         operation_enum: reader.boolean(object, "operation_enum"),
         errors: reader.choice(object, "errors", ErrorPolicy::WORDS, ErrorPolicy::parse),
         targets: targets(object),

@@ -13,6 +13,7 @@ pub mod config;
 pub mod convention;
 pub mod diagnostic;
 pub mod error;
+mod extends;
 pub mod facts;
 mod groups;
 pub mod introspect;

@@ -245,6 +245,35 @@ impl Reader {
         parsed
     }
 
+    /// Some words out of a few.
+    pub(crate) fn choices<T>(
+        &mut self,
+        object: &Object<'_>,
+        key: &str,
+        words: &[&str],
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Vec<T> {
+        let mut chosen = Vec::new();
+        for (index, text) in self.strings(object, key).into_iter().enumerate() {
+            if let Some(value) = parse(&text) {
+                chosen.push(value);
+                continue;
+            }
+            let pointer = match object.get(key) {
+                Some(Value::Array(_)) => child(&object.at(key), index),
+                _ => object.at(key),
+            };
+            let message = format!("Field '{}' has the unknown value '{text}'", field_path(&pointer));
+            let mut diagnostic =
+                Diagnostic::error(Code::SchemaInvalidValue, pointer, message).expected(words.join(", "));
+            if let Some(near) = suggest::nearest(&text, words.iter().copied()) {
+                diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
+            }
+            self.push(diagnostic);
+        }
+        chosen
+    }
+
     /// Diagnoses keys that mean nothing in this object. `x-…` is everybody's own.
     pub(crate) fn known(&mut self, object: &Object<'_>, keys: &[&str]) {
         for key in object.map.keys() {

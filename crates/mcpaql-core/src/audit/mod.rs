@@ -6,8 +6,11 @@
 //! tools held against the same standard give the same findings in the same order.
 
 mod baseline;
+mod compare;
+mod deed;
 mod expect;
 mod finding;
+mod parameters;
 pub mod render;
 mod report;
 mod rule;
@@ -19,6 +22,7 @@ mod view;
 mod tests;
 
 pub use baseline::{Baseline, Fingerprint};
+pub use compare::{Change, compare};
 pub use expect::{Facing, facing};
 pub use finding::{Finding, Fix, Place};
 pub use report::{Audited, Failed, Found, Origin, Report, Spot, WINDOW};

@@ -20,6 +20,7 @@ use crate::reader::{Reader, short};
 use crate::sample;
 use crate::schema::Schemas;
 use crate::signature::{self, Room};
+use crate::suggest;
 use crate::surface;
 use crate::targets;
 use crate::unified;
@@ -81,7 +82,7 @@ pub(super) struct Compiler {
 struct Frame<'a> {
     adapter: &'a Adapter,
     profile: Option<&'a Profile>,
-    policy: &'static Policy,
+    policy: &'a Policy,
     types: &'a IndexMap<String, Value>,
     /// Nothing is wrong with any of them.
     clean_types: bool,
@@ -138,7 +139,7 @@ impl Compiler {
         let frame = Frame {
             adapter: &adapter,
             profile: declared.as_ref(),
-            policy: policy.unwrap_or(&policy::DEFAULT),
+            policy: policy.unwrap_or_else(|| policy::default()),
             types: &types,
             clean_types: problems.is_empty(),
             limits: Limits::default(),
@@ -264,19 +265,26 @@ impl Compiler {
         }
     }
 
-    fn policy(&mut self, settings: &Settings) -> Option<&'static Policy> {
-        let Some(name) = settings.policy.as_deref() else { return Some(&policy::DEFAULT) };
-        let found = Policy::named(name);
-        if found.is_none() {
-            let known: Vec<&str> = policy::policies().map(|policy| policy.name).collect();
-            let message = format!("There is no hint policy '{name}' (there are {})", known.join(", "));
-            self.setting(
-                "policy",
-                self.outer.policy.is_some(),
-                Diagnostic::error(Code::SchemaInvalidValue, "/policy", message),
-            );
+    /// `None` where somebody outside the document wants one that is not there. One that the document wants is reported, and the
+    /// default stands in for it.
+    fn policy<'s>(&mut self, settings: &'s Settings) -> Option<&'s Policy> {
+        let Some(name) = settings.policy.as_deref() else { return Some(policy::default()) };
+        let found = policy::find(name, &settings.policies);
+        if found.is_some() {
+            return found;
         }
-        found
+        let own = settings.policies.iter().map(|policy| policy.name.as_str());
+        let known: Vec<&str> = policy::names().iter().copied().chain(own).collect();
+        let outside = self.outer.policy.is_some();
+        let message = format!("There is no hint policy '{name}' (there are {})", known.join(", "));
+        let mut diagnostic = Diagnostic::error(Code::SchemaInvalidValue, "/policy", message)
+            .expected(known.join(", "))
+            .found(name);
+        if let Some(near) = suggest::nearest(name, known) {
+            diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
+        }
+        self.setting("policy", outside, diagnostic);
+        (!outside).then(policy::default)
     }
 
     fn names(&mut self, adapter: &Adapter, settings: &Settings) -> Option<Names> {

@@ -5,11 +5,12 @@ use super::{
 };
 use crate::diagnostic::{Diagnostic, Severity, field_path};
 use crate::error::Code;
-use crate::reader::{Object, Reader, child};
+use crate::extends::Shelf;
+use crate::reader::{Object, Reader};
 use crate::source::Source;
-use crate::suggest;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 const KEYS: &[&str] = &[
@@ -68,10 +69,23 @@ static WRITTEN: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     BUILTIN.iter().filter_map(written).collect()
 });
 
-static MEANT: LazyLock<Vec<Convention>> = LazyLock::new(|| {
-    let mut reader = Reader::default();
-    read_members(&mut reader, &WRITTEN, "")
-});
+static MEANT: LazyLock<Vec<Convention>> = LazyLock::new(|| read_builtins(&mut Reader::default()));
+
+fn read_builtins(reader: &mut Reader) -> Vec<Convention> {
+    let none = Map::new();
+    let shelf = shelf(&none, &[]);
+    let mut known = HashMap::new();
+    let mut conventions = Vec::new();
+    for (name, value) in WRITTEN.iter() {
+        let whole = shelf.whole(reader, value, "", &mut vec![name.clone()], &mut known);
+        conventions.extend(reader.object(&whole, "").map(|object| read(reader, name, &object)));
+    }
+    conventions
+}
+
+fn shelf<'a>(members: &'a Map<String, Value>, builtin: &'a [&'static str]) -> Shelf<'a> {
+    Shelf { noun: "convention", members, builtin, written: &|name| WRITTEN.get(name).cloned() }
+}
 
 /// Every convention of this version.
 #[must_use]
@@ -104,80 +118,10 @@ pub fn parse(source: &Source) -> Result<Vec<Convention>, Vec<Diagnostic>> {
 #[must_use]
 pub fn read_all(value: &Value, pointer: &str) -> (Vec<Convention>, Vec<Diagnostic>) {
     let mut reader = Reader::default();
-    let members = reader.object(value, pointer);
-    let conventions =
-        members.map(|members| read_members(&mut reader, members.map, pointer)).unwrap_or_default();
+    let Some(members) = reader.object(value, pointer) else { return (Vec::new(), reader.diagnostics) };
+    let builtin: Vec<&'static str> = BUILTIN.iter().map(|(name, _)| *name).collect();
+    let conventions = shelf(members.map, &builtin).read_all(&mut reader, pointer, read);
     (conventions, reader.diagnostics)
-}
-
-fn read_members(reader: &mut Reader, members: &Map<String, Value>, pointer: &str) -> Vec<Convention> {
-    let mut conventions = Vec::new();
-    for (name, value) in members {
-        let pointer = child(pointer, name);
-        if reader.object(value, &pointer).is_none() {
-            continue;
-        }
-        let mut chain = vec![name.clone()];
-        let whole = extended(reader, value, members, &pointer, &mut chain);
-        if let Some(object) = reader.object(&whole, &pointer) {
-            conventions.push(read(reader, name, &object));
-        }
-    }
-    conventions
-}
-
-/// What is written over what it extends, as one value.
-fn extended(
-    reader: &mut Reader,
-    value: &Value,
-    members: &Map<String, Value>,
-    pointer: &str,
-    chain: &mut Vec<String>,
-) -> Value {
-    let Some(object) = value.as_object() else { return value.clone() };
-    let object = Object { map: object, pointer: pointer.to_owned() };
-    let mut whole = Value::Object(Map::new());
-    for base in reader.strings(&object, "extends") {
-        let at = object.at("extends");
-        if chain.contains(&base) {
-            let message = format!("The convention '{base}' extends itself");
-            reader.push(Diagnostic::error(Code::SchemaInvalidValue, at, message));
-            continue;
-        }
-        let Some(found) = members.get(&base).or_else(|| WRITTEN.get(&base)) else {
-            let known = members.keys().map(String::as_str).chain(BUILTIN.iter().map(|(name, _)| *name));
-            let message = format!("There is no convention '{base}' to extend");
-            let mut diagnostic = Diagnostic::error(Code::SchemaUnresolvedRef, at, message);
-            if let Some(near) = suggest::nearest(&base, known) {
-                diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
-            }
-            reader.push(diagnostic);
-            continue;
-        };
-        chain.push(base);
-        let base = extended(reader, found, members, pointer, chain);
-        chain.pop();
-        merge(&mut whole, base);
-    }
-    merge(&mut whole, value.clone());
-    whole
-}
-
-/// Objects are merged, everything else is replaced.
-fn merge(into: &mut Value, from: Value) {
-    match (into, from) {
-        (Value::Object(into), Value::Object(from)) => {
-            for (key, value) in from {
-                match into.get_mut(&key) {
-                    Some(slot) => merge(slot, value),
-                    None => {
-                        into.insert(key, value);
-                    }
-                }
-            }
-        }
-        (into, from) => *into = from,
-    }
 }
 
 fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
@@ -196,7 +140,7 @@ fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
             max_length: size(reader, object, "max_length"),
         }),
         annotations: part(reader, object, "annotations", ANNOTATION_KEYS, |reader, object| Annotations {
-            explicit: choices(reader, object, "explicit", &Hint::ALL.map(Hint::key), Hint::parse),
+            explicit: reader.choices(object, "explicit", &Hint::ALL.map(Hint::key), Hint::parse),
             safety: flag(reader, object, "safety"),
             one_effect: flag(reader, object, "one_effect"),
         }),
@@ -230,7 +174,7 @@ fn names(reader: &mut Reader, object: &Object<'_>) -> Names {
 fn schemas(reader: &mut Reader, object: &Object<'_>) -> Schemas {
     Schemas {
         described: flag(reader, object, "described"),
-        refuses: choices(reader, object, "refuses", &Trap::ALL.map(Trap::as_str), Trap::parse),
+        refuses: reader.choices(object, "refuses", &Trap::ALL.map(Trap::as_str), Trap::parse),
         max_enum: size(reader, object, "max_enum"),
         parameter_characters: characters(reader, object, "parameter_characters"),
         parameter_length: size(reader, object, "parameter_length"),
@@ -281,32 +225,6 @@ fn range(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<(usize, 
     pair
 }
 
-fn choices<T>(
-    reader: &mut Reader,
-    object: &Object<'_>,
-    key: &str,
-    words: &[&str],
-    parse: impl Fn(&str) -> Option<T>,
-) -> Vec<T> {
-    let mut chosen = Vec::new();
-    for (index, text) in reader.strings(object, key).into_iter().enumerate() {
-        match parse(&text) {
-            Some(value) => chosen.push(value),
-            None => {
-                let pointer = child(&object.at(key), index);
-                let message = format!("Field '{}' has the unknown value '{text}'", field_path(&pointer));
-                let mut diagnostic =
-                    Diagnostic::error(Code::SchemaInvalidValue, pointer, message).expected(words.join(", "));
-                if let Some(near) = suggest::nearest(&text, words.iter().copied()) {
-                    diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
-                }
-                reader.push(diagnostic);
-            }
-        }
-    }
-    chosen
-}
-
 fn levels(reader: &mut Reader, object: &Object<'_>) -> IndexMap<String, Option<Level>> {
     let Some(member) = reader.member(object, "rules") else { return IndexMap::new() };
     let mut levels = IndexMap::new();
@@ -327,7 +245,7 @@ mod tests {
     #[test]
     fn every_convention_of_this_version_is_without_a_problem() {
         let mut reader = Reader::default();
-        let conventions = read_members(&mut reader, &WRITTEN, "");
+        let conventions = read_builtins(&mut reader);
         assert_eq!(reader.diagnostics, []);
         let names: Vec<&str> = conventions.iter().map(|convention| convention.name.as_str()).collect();
         assert_eq!(names, BUILTIN.iter().map(|(name, _)| *name).collect::<Vec<_>>());

@@ -8,7 +8,9 @@ mod load;
 
 pub use load::{builtin, builtins, parse, read_all};
 
-use crate::policy::Policy;
+use crate::policy::{self, Policy};
+
+pub use crate::policy::Hint;
 use indexmap::IndexMap;
 
 /// How bad a finding is.
@@ -70,45 +72,6 @@ impl Kind {
 
     fn parse(text: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.as_str() == text)
-    }
-}
-
-/// One of MCP's behavioural hints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Hint {
-    /// `readOnlyHint`.
-    ReadOnly,
-    /// `destructiveHint`.
-    Destructive,
-    /// `idempotentHint`.
-    Idempotent,
-    /// `openWorldHint`.
-    OpenWorld,
-}
-
-impl Hint {
-    /// All four, in the order of reports.
-    pub const ALL: [Hint; 4] = [Hint::ReadOnly, Hint::Destructive, Hint::Idempotent, Hint::OpenWorld];
-
-    /// The key in `annotations`.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Hint::ReadOnly => "readOnlyHint",
-            Hint::Destructive => "destructiveHint",
-            Hint::Idempotent => "idempotentHint",
-            Hint::OpenWorld => "openWorldHint",
-        }
-    }
-
-    /// What MCP takes a tool for that does not say.
-    #[must_use]
-    pub const fn default_value(self) -> bool {
-        matches!(self, Hint::Destructive | Hint::OpenWorld)
-    }
-
-    fn parse(text: &str) -> Option<Hint> {
-        Hint::ALL.into_iter().find(|hint| hint.key() == text)
     }
 }
 
@@ -350,11 +313,17 @@ impl Standard {
     /// These conventions, with the policy of the last one that names any.
     #[must_use]
     pub fn of(conventions: Vec<Convention>) -> Standard {
+        Standard::with(conventions, &[])
+    }
+
+    /// These conventions, with the policy of the last one that names any: one of a team's own or of this version.
+    #[must_use]
+    pub fn with(conventions: Vec<Convention>, own: &[Policy]) -> Standard {
         let named = conventions.iter().rev().find_map(|convention| convention.policy.as_deref());
-        let policy = named.and_then(Policy::named);
+        let policy = named.and_then(|name| policy::find(name, own));
         Standard {
             policy_chosen: policy.is_some(),
-            policy: *policy.unwrap_or(&crate::policy::DEFAULT),
+            policy: policy.unwrap_or_else(|| policy::default()).clone(),
             conventions,
             rules: IndexMap::new(),
         }

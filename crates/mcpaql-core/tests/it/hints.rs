@@ -183,7 +183,7 @@ fn a_policy_that_does_not_exist_is_refused() {
     assert!(checked.catalog.is_none());
     assert_eq!(
         checked.diagnostics[0].message,
-        "There is no hint policy 'strict' (there are mcpaql, mcpaql-issue, mcpaql-spec, mcp)"
+        "There is no hint policy 'strict' (there are mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud)"
     );
 }
 

@@ -8,6 +8,7 @@ use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::diagnostic::render::Style;
 use mcpaql_core::error::Code;
 use mcpaql_core::naming;
+use mcpaql_core::policy::Policy;
 use mcpaql_core::source::Source;
 use serde_json::json;
 
@@ -185,6 +186,7 @@ fn every_setting_is_layered() {
         pattern: Some(word.into()),
         prefix: Some(word.into()),
         policy: Some(word.into()),
+        policies: vec![Policy { name: word.into(), ..Policy::default() }],
         operation_enum: Some(word == "a"),
         errors: None,
         budget: Some(word.len()),

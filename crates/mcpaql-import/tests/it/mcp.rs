@@ -233,7 +233,7 @@ fn what_a_server_announces_is_carried_over() {
         judged(json!({"name": name, "description": "Does it.", "annotations": annotations})).0
     };
     let hints = |operation: &Operation| {
-        operation.hints.apply(mcpaql_core::policy::DEFAULT.hints(operation.category, &operation.facts))
+        operation.hints.apply(mcpaql_core::policy::default().hints(operation.category, &operation.facts))
     };
     let harmless =
         tool("update_user", json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true}));

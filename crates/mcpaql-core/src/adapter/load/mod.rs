@@ -28,7 +28,7 @@ use crate::adapter::{Adapter, Auth, ErrorPolicy, Mode, Target, ToolNames, store_
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::Code;
 use crate::operation::{Category, Operation};
-use crate::policy::{self, HintOverrides, Policy};
+use crate::policy::HintOverrides;
 use crate::reader::{self, Object, Reader, child};
 use crate::suggest;
 use identity::Identity;
@@ -302,9 +302,8 @@ fn assemble(reader: &mut Reader, document: &Object<'_>, form: &Form<'_>, origins
         producers(reader, &mut operations, origins);
     }
     let profile = form.profile.then(|| profile::read(reader, document, &mut operations)).flatten();
-    let names = policy::policies().map(|policy| policy.name).collect::<Vec<_>>();
-    let policy =
-        reader.choice(document, "policy", &names, |name| Policy::named(name).map(|policy| policy.name));
+    // Whether there is one of that name is known when it is known what the configuration defines.
+    let policy = reader.string(document, "policy");
     let families: Vec<&str> =
         profile.iter().flat_map(|profile| profile.families.keys()).map(String::as_str).collect();
     let (hints, endpoint_hints) = annotations(reader, document, &families);
@@ -318,7 +317,7 @@ fn assemble(reader: &mut Reader, document: &Object<'_>, form: &Form<'_>, origins
         tags: identity.tags,
         tool_names: tool_names(reader, document),
         mode: reader.choice(document, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
-        policy: policy.map(str::to_owned),
+        policy,
         errors: errors(reader, document),
         types: form.types.clone(),
         default_target: targets::default(reader, document, &targets),

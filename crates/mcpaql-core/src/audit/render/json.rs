@@ -1,7 +1,6 @@
 //! The whole audit for programs.
 
 use super::{Found, Report, subject};
-use crate::audit::expect::said;
 use crate::audit::finding::Fix;
 use crate::audit::report::WINDOW;
 use crate::audit::view::Surface;
@@ -93,7 +92,7 @@ fn fix(fix: &Fix) -> Value {
         Fix::Title(title) => json!({"title": title}),
         Fix::Description(description) => json!({"description": description}),
         Fix::Hints(hints) => {
-            let hints = Hint::ALL.into_iter().filter_map(|hint| Some((hint.key(), said(*hints, hint)?)));
+            let hints = Hint::ALL.into_iter().filter_map(|hint| Some((hint.key(), hints.get(hint)?)));
             let hints: Map<String, Value> =
                 hints.map(|(key, value)| (key.to_owned(), value.into())).collect();
             json!({"annotations": hints})

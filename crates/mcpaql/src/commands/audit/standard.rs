@@ -29,8 +29,8 @@ pub(super) fn chosen(args: &args::Audit) -> Result<Chosen> {
     let mut standard = Standard::of(conventions(&args.convention, &own, &known)?);
     if let Some(name) = &args.policy {
         let policy = Policy::named(name)
-            .ok_or_else(|| unknown("policy", name, policies().map(|policy| policy.name)))?;
-        (standard.policy, standard.policy_chosen) = (*policy, true);
+            .ok_or_else(|| unknown("policy", name, policies().map(|policy| policy.name.as_str())))?;
+        (standard.policy, standard.policy_chosen) = (policy.clone(), true);
     }
     for pair in &args.rule {
         let (code, level) = rule(pair)?;

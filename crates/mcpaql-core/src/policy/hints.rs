@@ -1,0 +1,202 @@
+//! MCP's four behavioural hints: all of them, some of them, and which.
+
+/// One of MCP's behavioural hints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Hint {
+    /// `readOnlyHint`.
+    ReadOnly,
+    /// `destructiveHint`.
+    Destructive,
+    /// `idempotentHint`.
+    Idempotent,
+    /// `openWorldHint`.
+    OpenWorld,
+}
+
+impl Hint {
+    /// All four, in the order of reports.
+    pub const ALL: [Hint; 4] = [Hint::ReadOnly, Hint::Destructive, Hint::Idempotent, Hint::OpenWorld];
+
+    /// The key in `annotations`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Hint::ReadOnly => "readOnlyHint",
+            Hint::Destructive => "destructiveHint",
+            Hint::Idempotent => "idempotentHint",
+            Hint::OpenWorld => "openWorldHint",
+        }
+    }
+
+    /// What MCP takes a tool for that does not say.
+    #[must_use]
+    pub const fn default_value(self) -> bool {
+        matches!(self, Hint::Destructive | Hint::OpenWorld)
+    }
+
+    /// The hint of that key.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Hint> {
+        Hint::ALL.into_iter().find(|hint| hint.key() == text)
+    }
+}
+
+/// Some of the four hints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HintSet(u8);
+
+impl HintSet {
+    /// None of them.
+    pub const NONE: HintSet = HintSet(0);
+    /// All four.
+    pub const ALL: HintSet = HintSet(0b1111);
+
+    /// Whether it is among them.
+    #[must_use]
+    pub const fn contains(self, hint: Hint) -> bool {
+        self.0 & (1 << hint as u8) != 0
+    }
+
+    /// Those of either.
+    #[must_use]
+    pub const fn or(self, other: HintSet) -> HintSet {
+        HintSet(self.0 | other.0)
+    }
+}
+
+impl FromIterator<Hint> for HintSet {
+    fn from_iter<T: IntoIterator<Item = Hint>>(hints: T) -> HintSet {
+        hints.into_iter().fold(HintSet::NONE, |set, hint| HintSet(set.0 | (1 << hint as u8)))
+    }
+}
+
+/// MCP's four behavioural hints, all explicit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hints {
+    /// Changes nothing.
+    pub read_only: bool,
+    /// May destroy or overwrite.
+    pub destructive: bool,
+    /// A repeat has no further effect, in the policy's meaning of the word.
+    pub idempotent: bool,
+    /// Reaches beyond this machine.
+    pub open_world: bool,
+}
+
+impl Hints {
+    /// One of them.
+    #[must_use]
+    pub const fn get(self, hint: Hint) -> bool {
+        match hint {
+            Hint::ReadOnly => self.read_only,
+            Hint::Destructive => self.destructive,
+            Hint::Idempotent => self.idempotent,
+            Hint::OpenWorld => self.open_world,
+        }
+    }
+
+    /// The hints of a tool that can do what either can.
+    #[must_use]
+    pub const fn riskier(self, other: Hints) -> Hints {
+        Hints {
+            read_only: self.read_only && other.read_only,
+            destructive: self.destructive || other.destructive,
+            idempotent: self.idempotent && other.idempotent,
+            open_world: self.open_world || other.open_world,
+        }
+    }
+
+    /// These of them; the others are left unsaid.
+    #[must_use]
+    pub fn only(self, hints: HintSet) -> HintOverrides {
+        let said = |hint: Hint| hints.contains(hint).then(|| self.get(hint));
+        HintOverrides {
+            read_only: said(Hint::ReadOnly),
+            destructive: said(Hint::Destructive),
+            idempotent: said(Hint::Idempotent),
+            open_world: said(Hint::OpenWorld),
+        }
+    }
+}
+
+/// What somebody says about hints, be it an author over a policy's word or a tool of itself; `None` is left unsaid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HintOverrides {
+    /// `readOnlyHint`.
+    pub read_only: Option<bool>,
+    /// `destructiveHint`.
+    pub destructive: Option<bool>,
+    /// `idempotentHint`.
+    pub idempotent: Option<bool>,
+    /// `openWorldHint`.
+    pub open_world: Option<bool>,
+}
+
+impl From<Hints> for HintOverrides {
+    fn from(hints: Hints) -> HintOverrides {
+        hints.only(HintSet::ALL)
+    }
+}
+
+impl HintOverrides {
+    /// One of them.
+    #[must_use]
+    pub const fn get(self, hint: Hint) -> Option<bool> {
+        match hint {
+            Hint::ReadOnly => self.read_only,
+            Hint::Destructive => self.destructive,
+            Hint::Idempotent => self.idempotent,
+            Hint::OpenWorld => self.open_world,
+        }
+    }
+
+    /// Which of them are said.
+    #[must_use]
+    pub fn said(self) -> HintSet {
+        Hint::ALL.into_iter().filter(|hint| self.get(*hint).is_some()).collect()
+    }
+
+    /// What a client takes a tool for that says this: MCP's defaults for the rest.
+    #[must_use]
+    pub fn effective(self) -> Hints {
+        let taken = |hint: Hint| self.get(hint).unwrap_or(hint.default_value());
+        Hints {
+            read_only: taken(Hint::ReadOnly),
+            destructive: taken(Hint::Destructive),
+            idempotent: taken(Hint::Idempotent),
+            open_world: taken(Hint::OpenWorld),
+        }
+    }
+
+    /// This layer over a less specific one.
+    #[must_use]
+    pub fn over(self, wider: HintOverrides) -> HintOverrides {
+        HintOverrides {
+            read_only: self.read_only.or(wider.read_only),
+            destructive: self.destructive.or(wider.destructive),
+            idempotent: self.idempotent.or(wider.idempotent),
+            open_world: self.open_world.or(wider.open_world),
+        }
+    }
+
+    /// The same without `readOnlyHint: true`: what a layer wider than an operation may say about a write.
+    #[must_use]
+    pub fn without_read_only(self) -> HintOverrides {
+        HintOverrides { read_only: self.read_only.filter(|value| !value), ..self }
+    }
+
+    /// Applies the layer. What says it only reads does not destroy and may be repeated, unless it says otherwise.
+    #[must_use]
+    pub fn apply(self, hints: Hints) -> Hints {
+        let hints = match self.read_only {
+            Some(true) => Hints { destructive: false, idempotent: true, ..hints },
+            _ => hints,
+        };
+        Hints {
+            read_only: self.read_only.unwrap_or(hints.read_only),
+            destructive: self.destructive.unwrap_or(hints.destructive),
+            idempotent: self.idempotent.unwrap_or(hints.idempotent),
+            open_world: self.open_world.unwrap_or(hints.open_world),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Policies from files: what is written, and what it means.
+
+use super::{Hint, HintSet, Idempotence, OpenWorld, Policy};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::extends::Shelf;
+use crate::facts::Effect;
+use crate::operation::Category;
+use crate::reader::{Object, Reader};
+use crate::source::Source;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+const KEYS: &[&str] = &[
+    "about",
+    "source",
+    "extends",
+    "destructive",
+    "idempotent",
+    "never_idempotent",
+    "open_world",
+    "writes",
+    "title_in_annotations",
+];
+const DESTRUCTIVE_KEYS: &[&str] = &["categories", "effects"];
+
+/// The name of the policy of adapters that choose none.
+pub const DEFAULT: &str = "mcpaql";
+
+/// One of this version, read when it is first asked for.
+struct Builtin {
+    text: &'static str,
+    meant: OnceLock<Policy>,
+}
+
+impl Builtin {
+    const fn new(text: &'static str) -> Builtin {
+        Builtin { text, meant: OnceLock::new() }
+    }
+}
+
+/// The default first.
+const NAMES: [&str; 6] = [DEFAULT, "mcpaql-issue", "mcpaql-spec", "mcp", "lightdash", "nextcloud"];
+
+static BUILTIN: [Builtin; NAMES.len()] = [
+    Builtin::new(include_str!("builtin/mcpaql.yaml")),
+    Builtin::new(include_str!("builtin/mcpaql-issue.yaml")),
+    Builtin::new(include_str!("builtin/mcpaql-spec.yaml")),
+    Builtin::new(include_str!("builtin/mcp.yaml")),
+    Builtin::new(include_str!("builtin/lightdash.yaml")),
+    Builtin::new(include_str!("builtin/nextcloud.yaml")),
+];
+
+fn entry(name: &str) -> Option<&'static Builtin> {
+    NAMES.iter().zip(&BUILTIN).find(|(own, _)| **own == name).map(|(_, builtin)| builtin)
+}
+
+fn written(name: &str) -> Option<Value> {
+    Source::new(name, entry(name)?.text).parse().ok().map(|parsed| parsed.value)
+}
+
+/// The policy of this version that has that name.
+pub(super) fn builtin(name: &str) -> Option<&'static Policy> {
+    Some(entry(name)?.meant.get_or_init(|| read_builtin(&mut Reader::default(), name)))
+}
+
+pub(super) fn read_builtin(reader: &mut Reader, name: &str) -> Policy {
+    let none = Map::new();
+    let shelf = Shelf { noun: "policy", members: &none, builtin: &NAMES, written: &written };
+    let value = written(name).unwrap_or_default();
+    let whole = shelf.whole(reader, &value, "", &mut vec![name.to_owned()], &mut HashMap::new());
+    reader.object(&whole, "").map(|object| read(reader, name, &object)).unwrap_or_default()
+}
+
+/// The names of the policies of this version, the default first.
+#[must_use]
+pub fn names() -> &'static [&'static str] {
+    &NAMES
+}
+
+/// Every policy of this version, the default first.
+pub fn policies() -> impl Iterator<Item = &'static Policy> {
+    NAMES.into_iter().filter_map(builtin)
+}
+
+/// The policy of adapters that choose none.
+#[must_use]
+pub fn default() -> &'static Policy {
+    static FALLBACK: OnceLock<Policy> = OnceLock::new();
+    builtin(DEFAULT).unwrap_or_else(|| FALLBACK.get_or_init(Policy::default))
+}
+
+/// The policy of that name: a team's own, or one of this version.
+#[must_use]
+pub fn find<'p>(name: &str, own: &'p [Policy]) -> Option<&'p Policy> {
+    own.iter().find(|policy| policy.name == name).or_else(|| builtin(name))
+}
+
+/// Reads a file of policies: a mapping from names to what each says.
+///
+/// # Errors
+/// Everything that is wrong with it, located.
+pub fn parse(source: &Source) -> Result<Vec<Policy>, Vec<Diagnostic>> {
+    let parsed = source.parse()?;
+    let (policies, mut diagnostics) = read_all(&parsed.value, "");
+    diagnostics.extend(parsed.diagnostics);
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        source.locate(&mut diagnostics);
+        return Err(diagnostics);
+    }
+    Ok(policies)
+}
+
+/// Reads policies from an untyped mapping that stands behind `pointer`.
+#[must_use]
+pub fn read_all(value: &Value, pointer: &str) -> (Vec<Policy>, Vec<Diagnostic>) {
+    let mut reader = Reader::default();
+    let Some(members) = reader.object(value, pointer) else { return (Vec::new(), reader.diagnostics) };
+    let shelf = Shelf { noun: "policy", members: members.map, builtin: &NAMES, written: &written };
+    let policies = shelf.read_all(&mut reader, pointer, read);
+    (policies, reader.diagnostics)
+}
+
+/// What is not said is as in the default policy.
+fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Policy {
+    reader.known(object, KEYS);
+    let usual = Policy::default();
+    let destructive = reader.member(object, "destructive");
+    let (mut destroying, mut effects) = (None, None);
+    if let Some(destructive) = &destructive {
+        reader.known(destructive, DESTRUCTIVE_KEYS);
+        destroying = categories(reader, destructive, "categories");
+        effects = list(reader, destructive, "effects", &Effect::ALL.map(Effect::as_str), Effect::parse);
+    }
+    let meanings = Idempotence::ALL.map(Idempotence::as_str);
+    let worlds = OpenWorld::ALL.map(OpenWorld::as_str);
+    Policy {
+        name: name.to_owned(),
+        about: reader.string(object, "about").unwrap_or_default(),
+        source: reader.string(object, "source"),
+        destructive_categories: destroying.unwrap_or(usual.destructive_categories),
+        destructive_effects: effects.unwrap_or(usual.destructive_effects),
+        idempotent: reader
+            .choice(object, "idempotent", &meanings, Idempotence::parse)
+            .unwrap_or(usual.idempotent),
+        never_idempotent: categories(reader, object, "never_idempotent").unwrap_or(usual.never_idempotent),
+        open_world: reader
+            .choice(object, "open_world", &worlds, OpenWorld::parse)
+            .unwrap_or(usual.open_world),
+        writes: writes(reader, object),
+        title_in_annotations: reader
+            .boolean(object, "title_in_annotations")
+            .unwrap_or(usual.title_in_annotations),
+    }
+}
+
+/// `None` where nothing is said, which is not the same as an empty list.
+fn list<T>(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    key: &str,
+    words: &[&str],
+    parse: impl Fn(&str) -> Option<T>,
+) -> Option<Vec<T>> {
+    object.get(key)?;
+    Some(reader.choices(object, key, words, parse))
+}
+
+fn categories(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<Vec<Category>> {
+    list(reader, object, key, &Category::ALL.map(Category::endpoint), Category::parse)
+}
+
+/// One list for every category, or a list for each.
+fn writes(reader: &mut Reader, object: &Object<'_>) -> [HintSet; 5] {
+    let hints = |reader: &mut Reader, object: &Object<'_>, key: &str| {
+        let listed = list(reader, object, key, &Hint::ALL.map(Hint::key), Hint::parse);
+        listed.map_or(HintSet::ALL, |listed| listed.into_iter().collect())
+    };
+    if !object.get("writes").is_some_and(Value::is_object) {
+        return [hints(reader, object, "writes"); 5];
+    }
+    let Some(each) = reader.member(object, "writes") else { return [HintSet::ALL; 5] };
+    let keys = Category::ALL.map(Category::endpoint);
+    reader.known(&each, &keys);
+    keys.map(|key| hints(reader, &each, key))
+}

@@ -1,0 +1,283 @@
+//! Each policy's table, row by row; what a team writes, and what is wrong with it.
+
+use super::*;
+use crate::source::Source;
+
+const T: Option<bool> = Some(true);
+const F: Option<bool> = Some(false);
+const U: Option<bool> = None;
+
+fn facts(effect: Effect, repeat: Repeat, reach: Reach) -> Facts {
+    let overwrites = matches!(effect, Effect::Update | Effect::Set | Effect::Move);
+    Facts { effect, repeat, overwrites, reversible: true, guard: Guard::None, reach }
+}
+
+/// What is known about the kinds of tools that the tables tell apart, of a remote system.
+fn kind(name: &str) -> (Category, Facts) {
+    let (effect, repeat) = match name {
+        "read" => (Effect::Read, Repeat::NoEffect),
+        "create" => (Effect::Create, Repeat::Accumulates),
+        "append" => (Effect::Append, Repeat::Accumulates),
+        "patch" => (Effect::Update, Repeat::Unknown),
+        "etag update" => (Effect::Update, Repeat::FailsWithoutEffect),
+        "put" => (Effect::Set, Repeat::NoEffect),
+        "delete" => (Effect::Delete, Repeat::FailsWithoutEffect),
+        "run" => (Effect::Execute, Repeat::Unknown),
+        "session" => (Effect::Session, Repeat::Accumulates),
+        "send" => (Effect::Send, Repeat::Accumulates),
+        other => panic!("{other}"),
+    };
+    let guard = if name == "etag update" { Guard::Etag } else { Guard::None };
+    (effect.category(), Facts { guard, ..facts(effect, repeat, Reach::Open) })
+}
+
+/// readOnly, destructive, idempotent, openWorld, as a tool of that kind announces them.
+fn row(policy: &str, name: &str) -> [Option<bool>; 4] {
+    let (category, facts) = kind(name);
+    let said = Policy::named(policy).expect("a policy").announces(category, &facts);
+    Hint::ALL.map(|hint| said.get(hint))
+}
+
+fn table(policy: &str, rows: &[(&str, [Option<bool>; 4])]) {
+    for (name, expected) in rows {
+        assert_eq!(row(policy, name), *expected, "{name} under {policy}");
+    }
+}
+
+#[test]
+fn every_policy_of_this_version_is_without_a_problem() {
+    let mut reader = crate::reader::Reader::default();
+    for name in names() {
+        let policy = load::read_builtin(&mut reader, name);
+        assert_eq!(policy.name, *name);
+        assert!(policy.about.ends_with('.'), "{name}");
+        assert_eq!(Policy::named(name), Some(&policy));
+    }
+    assert_eq!(reader.diagnostics, []);
+    assert_eq!(policies().count(), names().len());
+    assert_eq!(Policy::named("strict"), None);
+}
+
+#[test]
+fn a_policy_that_says_nothing_is_the_default() {
+    let written = default();
+    assert_eq!(written.name, DEFAULT);
+    assert_eq!(Policy { about: written.about.clone(), ..Policy::default() }, *written);
+}
+
+#[test]
+fn the_default() {
+    table(
+        "mcpaql",
+        &[
+            ("create", [F, F, F, T]),
+            ("append", [F, F, F, T]),
+            ("read", [T, F, T, T]),
+            ("patch", [F, T, F, T]),
+            ("etag update", [F, T, F, T]),
+            ("put", [F, T, T, T]),
+            ("delete", [F, T, T, T]),
+            ("run", [F, T, F, T]),
+        ],
+    );
+}
+
+#[test]
+fn the_naming_proposal() {
+    // readOnly: READ alone. destructive: DELETE and EXECUTE. idempotent: READ, and neither CREATE nor EXECUTE.
+    table(
+        "mcpaql-issue",
+        &[
+            ("create", [F, F, F, T]),
+            ("read", [T, F, T, T]),
+            ("patch", [F, F, F, T]),
+            ("put", [F, F, T, T]),
+            ("delete", [F, T, T, T]),
+            ("run", [F, T, F, T]),
+        ],
+    );
+    let policy = Policy::named("mcpaql-issue").unwrap();
+    assert!(policy.title_in_annotations, "the title is an annotation there");
+    for category in [Category::Create, Category::Execute] {
+        let facts = facts(Effect::of(category), Repeat::NoEffect, Reach::Open);
+        assert!(!policy.hints(category, &facts).idempotent, "{category}, whatever it does");
+    }
+    for (reach, open) in [(Reach::Open, true), (Reach::Backend, true), (Reach::Process, false)] {
+        let facts = facts(Effect::Read, Repeat::NoEffect, reach);
+        assert_eq!(policy.hints(Category::Read, &facts).open_world, open);
+    }
+}
+
+#[test]
+fn the_integration_chapter() {
+    table(
+        "mcpaql-spec",
+        &[
+            ("read", [T, F, U, U]),
+            ("create", [F, F, U, U]),
+            ("patch", [F, T, U, U]),
+            ("put", [F, T, U, U]),
+            ("delete", [F, T, U, U]),
+            ("run", [F, T, U, U]),
+        ],
+    );
+    assert!(!Policy::named("mcpaql-spec").unwrap().title_in_annotations);
+}
+
+#[test]
+fn mcp_itself() {
+    table(
+        "mcp",
+        &[
+            ("read", [T, F, T, T]),
+            ("create", [F, F, F, T]),
+            ("append", [F, F, F, T]),
+            ("send", [F, F, F, T]),
+            ("patch", [F, T, F, T]),
+            ("put", [F, T, T, T]),
+            ("etag update", [F, T, T, T]),
+            ("delete", [F, T, T, T]),
+            ("run", [F, T, F, T]),
+        ],
+    );
+}
+
+#[test]
+fn lightdash() {
+    table("lightdash", &[("read", [T, U, U, F]), ("create", [F, U, U, F]), ("delete", [F, U, U, F])]);
+    assert!(!Policy::named("lightdash").unwrap().title_in_annotations);
+}
+
+#[test]
+fn nextcloud() {
+    table(
+        "nextcloud",
+        &[
+            ("read", [T, U, U, T]),
+            ("create", [U, U, F, T]),
+            ("append", [U, U, F, T]),
+            ("etag update", [U, U, F, T]),
+            ("put", [U, U, T, T]),
+            ("delete", [U, T, T, T]),
+            ("session", [F, U, F, T]),
+        ],
+    );
+    let policy = Policy::named("nextcloud").unwrap();
+    assert!(!policy.title_in_annotations);
+    let local = facts(Effect::Read, Repeat::NoEffect, Reach::Process);
+    assert_eq!(policy.announces(Category::Read, &local).open_world, T, "whatever is searched");
+}
+
+#[test]
+fn the_meanings_of_idempotent() {
+    let meaning = |idempotent: Idempotence| {
+        let policy = Policy { idempotent, ..Policy::default() };
+        ["create", "patch", "etag update", "put", "delete"].map(|name| {
+            let (category, facts) = kind(name);
+            policy.hints(category, &facts).idempotent
+        })
+    };
+    assert_eq!(meaning(Idempotence::Effect), [false, false, true, true, true]);
+    assert_eq!(meaning(Idempotence::Outcome), [false, false, false, true, true]);
+    assert_eq!(meaning(Idempotence::Retry), [false, false, false, true, false]);
+    assert_eq!(meaning(Idempotence::Reads), [false, false, false, false, false]);
+}
+
+#[test]
+fn what_is_left_unsaid_never_sounds_safer_than_it_is() {
+    for policy in policies() {
+        for name in
+            ["read", "create", "append", "patch", "etag update", "put", "delete", "run", "session", "send"]
+        {
+            let (category, facts) = kind(name);
+            let (meant, taken) =
+                (policy.hints(category, &facts), policy.announces(category, &facts).effective());
+            assert_eq!(meant.riskier(taken), taken, "{name} under {}", policy.name);
+        }
+    }
+}
+
+#[test]
+fn a_team_extends_what_is_there() {
+    let text = "ours:
+  extends: nextcloud
+  destructive: {effects: [send]}
+  open_world: never
+  writes: {read: [readOnlyHint]}
+theirs:
+  extends: [ours]
+  writes: destructiveHint
+";
+    let found = parse(&Source::new("policies.yaml", text)).unwrap();
+    let [ours, theirs] = found.as_slice() else { panic!("{found:?}") };
+    let (category, send) = kind("send");
+    assert!(ours.hints(category, &send).destructive);
+    assert_eq!(ours.destructive_categories, [Category::Delete], "of the base");
+    assert_eq!(ours.writes(Category::Read), [Hint::ReadOnly].into_iter().collect());
+    assert_eq!(ours.writes(Category::Delete), Policy::named("nextcloud").unwrap().writes(Category::Delete));
+    assert_eq!(theirs.open_world, OpenWorld::Never);
+    assert_eq!(
+        theirs.announces(category, &send),
+        HintOverrides { destructive: T, ..HintOverrides::default() }
+    );
+    assert_eq!(find("ours", &found), Some(ours));
+    assert_eq!(find("mcp", &found), Policy::named("mcp"));
+    assert_eq!(find("hers", &found), None);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let text = "ours:
+  extends: nextclout
+  destructive: {categories: [updates], effect: [send]}
+  idempotent: always
+  never_idempotent: 3
+  open_world: reach
+  writes: {reads: [readOnlyHint], delete: [destructive]}
+  titel: true
+mcp: {open_world: never}
+loop: {extends: pool}
+pool: {extends: loop}
+flat: 3
+";
+    let found = parse(&Source::new("policies.yaml", text)).unwrap_err();
+    let pointers: Vec<&str> = found.iter().map(|diagnostic| diagnostic.pointer.as_str()).collect();
+    assert_eq!(
+        pointers,
+        [
+            "/ours/extends",
+            "/ours/titel",
+            "/ours/destructive/effect",
+            "/ours/destructive/categories/0",
+            "/ours/idempotent",
+            "/ours/never_idempotent",
+            "/ours/writes/reads",
+            "/ours/writes/delete/0",
+            "/mcp",
+            "/loop/extends",
+            "/flat",
+        ]
+    );
+    assert!(found.iter().all(|diagnostic| diagnostic.span.is_some()));
+    let helped = |index: usize| found[index].suggestion.as_deref().unwrap_or_default();
+    assert_eq!(helped(0), "did you mean `nextcloud`?");
+    assert_eq!(helped(3), "did you mean `update`?");
+    assert_eq!(helped(8), "choose another name, and write `extends: mcp` to build upon it");
+    assert_eq!(found[9].message, "The policy 'loop' extends itself");
+}
+
+#[test]
+fn a_tangle_of_policies_is_read_in_no_time_and_a_long_line_is_refused() {
+    let line = |bases: &dyn Fn(usize) -> String| -> String {
+        (0..200).map(|index| format!("p{index}: {{extends: {}}}\n", bases(index))).collect()
+    };
+    let tangled = line(&|index| match index.checked_sub(1) {
+        Some(before) => format!("[p{before}, p{before}, mcp]"),
+        None => "mcp".into(),
+    });
+    let found = parse(&Source::new("policies.yaml", tangled)).unwrap();
+    assert_eq!(found.last().unwrap().idempotent, Idempotence::Effect);
+    let endless = line(&|index| format!("p{}", index + 1));
+    let found = parse(&Source::new("policies.yaml", endless)).unwrap_err();
+    assert!(found[0].message.ends_with("is extended too often"), "{}", found[0].message);
+}
