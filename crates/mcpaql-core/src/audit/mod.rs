@@ -16,6 +16,7 @@ mod report;
 mod rule;
 mod rules;
 mod score;
+mod unicode;
 mod view;
 
 #[cfg(test)]

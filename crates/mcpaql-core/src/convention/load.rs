@@ -1,5 +1,6 @@
 //! Conventions from files: what is written, and what it means.
 
+use super::template;
 use super::{
     Annotations, Characters, Convention, Descriptions, Hint, Kind, Level, Names, Schemas, Titles, Trap,
 };
@@ -32,6 +33,7 @@ const NAME_KEYS: &[&str] = &[
     "characters",
     "max_length",
     "shown_as",
+    "cuts",
     "words",
     "prefix",
     "products",
@@ -56,8 +58,16 @@ const BUILTIN: &[(&str, &str)] = &[
     ("product-action-object", include_str!("builtin/product-action-object.yaml")),
     ("nextcloud", include_str!("builtin/nextcloud.yaml")),
     ("claude-code", include_str!("builtin/claude-code.yaml")),
+    ("claude-desktop", include_str!("builtin/claude-desktop.yaml")),
+    ("codex", include_str!("builtin/codex.yaml")),
+    ("copilot-cli", include_str!("builtin/copilot-cli.yaml")),
     ("cursor", include_str!("builtin/cursor.yaml")),
+    ("gemini-cli", include_str!("builtin/gemini-cli.yaml")),
     ("vscode", include_str!("builtin/vscode.yaml")),
+    ("windsurf", include_str!("builtin/windsurf.yaml")),
+    ("bedrock", include_str!("builtin/bedrock.yaml")),
+    ("claude-api", include_str!("builtin/claude-api.yaml")),
+    ("openai-api", include_str!("builtin/openai-api.yaml")),
     ("claude-directory", include_str!("builtin/claude-directory.yaml")),
     ("openai-apps", include_str!("builtin/openai-apps.yaml")),
 ];
@@ -136,7 +146,7 @@ fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
         titles: part(reader, object, "titles", TITLE_KEYS, |reader, object| Titles {
             required: flag(reader, object, "required"),
             in_annotations: flag(reader, object, "in_annotations"),
-            pattern: reader.string(object, "pattern"),
+            pattern: pattern(reader, object, "pattern", template::TITLE_HOLES),
             max_length: size(reader, object, "max_length"),
         }),
         annotations: part(reader, object, "annotations", ANNOTATION_KEYS, |reader, object| Annotations {
@@ -157,10 +167,11 @@ fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
 
 fn names(reader: &mut Reader, object: &Object<'_>) -> Names {
     Names {
-        pattern: reader.string(object, "pattern"),
+        pattern: pattern(reader, object, "pattern", template::NAME_HOLES),
         characters: characters(reader, object, "characters"),
         max_length: size(reader, object, "max_length"),
-        shown_as: reader.string(object, "shown_as"),
+        shown_as: pattern(reader, object, "shown_as", template::SHOWN_HOLES),
+        cuts: flag(reader, object, "cuts"),
         words: range(reader, object, "words"),
         prefix: reader.string(object, "prefix"),
         products: reader.strings(object, "products"),
@@ -169,6 +180,23 @@ fn names(reader: &mut Reader, object: &Object<'_>) -> Names {
         word: reader.string(object, "word"),
         not_words: reader.strings(object, "not_words"),
     }
+}
+
+/// A pattern whose holes are all known.
+fn pattern(reader: &mut Reader, object: &Object<'_>, key: &str, holes: &[&str]) -> Option<String> {
+    let text = reader.string(object, key)?;
+    if let Some(unknown) = template::unknown_hole(&text, holes) {
+        let message = format!("Field '{}' has the unknown part '{{{unknown}}}'", field_path(&object.at(key)));
+        let mut diagnostic = Diagnostic::error(Code::SchemaInvalidValue, object.at(key), message);
+        diagnostic = diagnostic
+            .expected(holes.iter().map(|hole| format!("{{{hole}}}")).collect::<Vec<_>>().join(", "));
+        if let Some(near) = suggest::nearest(unknown, holes.iter().copied()) {
+            diagnostic = diagnostic.suggest(format!("did you mean `{{{near}}}`?"));
+        }
+        reader.push(diagnostic);
+        return None;
+    }
+    Some(text)
 }
 
 fn schemas(reader: &mut Reader, object: &Object<'_>) -> Schemas {
@@ -261,6 +289,15 @@ mod tests {
         assert_eq!(ours[0].names.products, ["shop"]);
         assert_eq!(ours[0].names.words, Some((2, 4)), "of the base");
         assert_eq!(ours[0].rules["NAME-005"], None);
+    }
+
+    #[test]
+    fn a_part_of_a_pattern_that_nobody_fills_is_said() {
+        let text = "ours:\n  names: {pattern: \"{prodct}_{verb}\", shown_as: \"{server:9}_{tool}\"}\n";
+        let found = parse(&Source::new("conventions.yaml", text)).unwrap_err();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].pointer, "/ours/names/pattern");
+        assert_eq!(found[0].suggestion.as_deref(), Some("did you mean `{product}`?"));
     }
 
     #[test]

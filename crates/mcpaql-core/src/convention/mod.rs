@@ -5,6 +5,7 @@
 //! which each demand keeps the name of who makes it, and one policy for hints.
 
 mod load;
+pub(crate) mod template;
 
 pub use load::{builtin, builtins, parse, read_all};
 
@@ -213,14 +214,20 @@ pub struct Convention {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Names {
     /// Such as `lightdash_tools__{verb}_{object}`: literal text around `{product}`, `{verb}`, `{object}`, `{endpoint}`, `{adapter}`
-    /// and `{words}`.
+    /// and `{words}`, each of one word or more. A `{product}` is one of `products`, or one word where none are listed. Where `verbs`
+    /// or `objects` are listed, `{verb}` and `{object}` together stand for words among which is one of either, in whatever order:
+    /// `photoshop_smart_object_replace` and `photoshop_document_manifest` follow `{product}_{verb}_{object}`. Where none are, a verb
+    /// that everybody knows comes first. A pattern with `{endpoint}` is demanded of MCP-AQL's own tools only, and a `_{endpoint}`
+    /// that ends it may be missing where one tool stands for all.
     pub pattern: Option<String>,
     /// Which characters.
     pub characters: Option<Characters>,
     /// Longest name; of what `shown_as` makes of it where that is given.
     pub max_length: Option<usize>,
-    /// What a client makes of a name: `mcp__{server}__{tool}`.
+    /// What a client makes of a name: `mcp__{server}__{tool}`; `{server:13}` is the first thirteen characters.
     pub shown_as: Option<String>,
+    /// Longer names are cut instead of refused.
+    pub cuts: bool,
     /// Fewest and most words.
     pub words: Option<(usize, usize)>,
     /// What every name begins with.

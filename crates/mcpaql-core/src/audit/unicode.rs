@@ -1,0 +1,164 @@
+//! Characters that a person does not see, or takes for another one.
+//!
+//! What always holds: no ASCII character is invisible or a homoglyph, so that plain text costs one comparison per character.
+
+/// Whether a character leaves no mark where it stands: zero-width characters, marks that turn the direction of text around,
+/// tag characters, fillers and selectors of variants. Control characters such as a tab are not among them.
+pub(super) fn invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// What an invisible character is for.
+pub(super) fn what(c: char) -> &'static str {
+    match c {
+        '\u{e0000}'..='\u{e007f}' => "a tag character",
+        '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' | '\u{180b}'..='\u{180d}' | '\u{180f}' => {
+            "a variation selector"
+        }
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            "a mark that turns the direction of text"
+        }
+        '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{180e}' => "a zero-width character",
+        '\u{ad}' => "a soft hyphen",
+        _ => "an invisible character",
+    }
+}
+
+/// The invisible characters of a text and where they begin, without those that an emoji is made of: a selector behind a
+/// picture, and what joins two of them.
+pub(super) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    let mut pictured = false;
+    text.char_indices().filter(move |(_, c)| {
+        if c.is_ascii() {
+            // Keycaps are a digit, a selector and a frame.
+            pictured = c.is_ascii_digit() || matches!(c, '#' | '*');
+            return false;
+        }
+        if pictured && matches!(c, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}') {
+            return false;
+        }
+        pictured = pictorial(*c);
+        invisible(*c)
+    })
+}
+
+fn pictorial(c: char) -> bool {
+    matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}') && !invisible(c)
+}
+
+/// The ASCII character that a character of another script looks like.
+pub(super) fn homoglyph(c: char) -> Option<char> {
+    if c.is_ascii() {
+        return None;
+    }
+    let code = u32::from(c);
+    let nth = |base: u8, offset: u32| u8::try_from(offset).ok().map(|offset| char::from(base + offset));
+    match code {
+        0xff10..=0xff19 => return nth(b'0', code - 0xff10),
+        0xff21..=0xff3a => return nth(b'A', code - 0xff21),
+        0xff41..=0xff5a => return nth(b'a', code - 0xff41),
+        // Bold, italic, script … of mathematics: one alphabet behind the other.
+        0x1d400..=0x1d6a3 => {
+            let letter = (code - 0x1d400) % 52;
+            return if letter < 26 { nth(b'A', letter) } else { nth(b'a', letter - 26) };
+        }
+        0x1d7ce..=0x1d7ff => return nth(b'0', (code - 0x1d7ce) % 10),
+        _ => {}
+    }
+    let looks = LOOKALIKES.iter().find(|(_, others)| others.contains(c));
+    looks.map(|(ascii, _)| *ascii)
+}
+
+/// An ASCII character, and those of Cyrillic, Greek, Armenian, the Roman numerals and others that look like it.
+const LOOKALIKES: &[(char, &str)] = &[
+    ('a', "аɑα"),
+    ('b', "Ьƅ"),
+    ('c', "сϲⅽ"),
+    ('d', "ԁⅾ"),
+    ('e', "еҽ℮"),
+    ('g', "ɡց"),
+    ('h', "һհ"),
+    ('i', "іıιⅰɩӏ"),
+    ('j', "јϳ"),
+    ('k', "κк"),
+    ('l', "ⅼӀ"),
+    ('m', "ⅿм"),
+    ('n', "ոռ"),
+    ('o', "оοօσ"),
+    ('p', "рρ"),
+    ('q', "ԛզ"),
+    ('r', "гⲅ"),
+    ('s', "ѕ"),
+    ('t', "тτ"),
+    ('u', "υսʋ"),
+    ('v', "νѵⅴ"),
+    ('w', "ԝѡω"),
+    ('x', "хⅹχ"),
+    ('y', "уγү"),
+    ('z', "ᴢ"),
+    ('A', "АΑᎪ"),
+    ('B', "ВΒᏴ"),
+    ('C', "СϹⅭᏟ"),
+    ('D', "ⅮᎠ"),
+    ('E', "ЕΕᎬ"),
+    ('F', "Ϝ"),
+    ('G', "ԌᏀ"),
+    ('H', "НΗᎻ"),
+    ('I', "ІΙⅠ"),
+    ('J', "ЈᎫ"),
+    ('K', "КΚᏦK"),
+    ('L', "ⅬᏞ"),
+    ('M', "МΜⅯᎷ"),
+    ('N', "Ν"),
+    ('O', "ОΟՕ"),
+    ('P', "РΡᏢ"),
+    ('S', "ЅՏᏚ"),
+    ('T', "ТΤᎢ"),
+    ('V', "ѴⅤᏙ"),
+    ('W', "ԜᎳ"),
+    ('X', "ХΧⅩ"),
+    ('Y', "ҮΥУ"),
+    ('Z', "ΖᏃ"),
+    ('-', "‐‑‒–—−－"),
+    ('_', "＿"),
+    ('.', "․．"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_has_nothing_to_hide() {
+        for c in '\0'..='\u{7f}' {
+            assert!(!invisible(c) && homoglyph(c).is_none(), "{c:?}");
+        }
+        for c in "äéßñ日本語한국어ไทย—“”…→✓😀".chars().filter(|c| *c != '—') {
+            assert!(!invisible(c) && homoglyph(c).is_none(), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_seen_is_found_but_not_within_an_emoji() {
+        let text = "Reads\u{200b} notes\u{202e}. 👩\u{200d}🚀 ❤\u{fe0f} 1\u{fe0f}\u{20e3} \u{e0041}\u{feff}";
+        let found: Vec<char> = hidden(text).map(|(_, c)| c).collect();
+        assert_eq!(found, ['\u{200b}', '\u{202e}', '\u{e0041}', '\u{feff}']);
+        assert_eq!(hidden(text).next(), Some((5, '\u{200b}')));
+        assert_eq!(what('\u{e0041}'), "a tag character");
+        assert_eq!(what('\u{202e}'), "a mark that turns the direction of text");
+        assert_eq!(hidden("word\u{fe0f}").count(), 1, "a selector that selects nothing");
+    }
+
+    #[test]
+    fn letters_of_other_scripts_are_taken_for_ascii() {
+        let read = |text: &str| text.chars().map(|c| homoglyph(c).unwrap_or(c)).collect::<String>();
+        assert_eq!(read("dеlеtе_fіlе"), "delete_file", "Cyrillic");
+        assert_eq!(read("ｇｅｔ＿ｎｏｔｅ１"), "get_note1", "fullwidth");
+        assert_eq!(read("𝐠𝑒𝗍‐𝟏"), "get-1", "mathematics");
+        assert_eq!(read("ΑΒΕ"), "ABE", "Greek");
+    }
+}
