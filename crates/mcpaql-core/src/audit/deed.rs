@@ -1,0 +1,225 @@
+//! What a tool does, as far as the evidence carries: of a document that says so exactly that, of a foreign tool everything that
+//! it may be.
+//!
+//! What always holds: a deed that is not known stands there with every alternative, so that whoever asks what follows from it
+//! hears "unknown" where the alternatives disagree.
+
+use super::parameters::{parameters, required, switch};
+use super::view::Tool;
+use crate::classify::{Confidence, Decision, verbs, words};
+use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
+use crate::operation::{Category, Danger};
+
+/// Required parameters of these names hold what the caller saw last.
+const VERSIONS: &[&str] = &["etag", "if_match", "if-match", "version", "revision", "rev", "lock_version"];
+/// What a caller names a new thing by: where it is there already, a second creation fails.
+const KEYS: &[&str] =
+    &["name", "path", "filename", "key", "slug", "id", "email", "username", "uuid", "directory"];
+/// Verbs that add once more whenever they are called.
+const PILING: &[&str] = &["append", "comment", "enqueue", "reply", "post", "tweet", "track", "ingest"];
+
+/// One thing that a tool may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Deed {
+    pub(super) category: Category,
+    pub(super) facts: Facts,
+}
+
+/// What the name, the description and the hints of a tool carry together: the effect, if it is more than a guess.
+pub(super) fn effect(tool: &Tool<'_>) -> Option<Effect> {
+    if let Some(known) = tool.known {
+        return Some(known.facts.effect);
+    }
+    if switch(tool).is_some() {
+        return Some(Effect::Multiplexed);
+    }
+    decision(tool).map(|decision| decision.effect)
+}
+
+/// Whether it surely changes something, hints aside.
+pub(super) fn surely_acts(tool: &Tool<'_>) -> bool {
+    tool.known.map_or_else(
+        || is_sure(&tool.by_name) && tool.by_name.category != Category::Read,
+        |known| known.category != Category::Read,
+    )
+}
+
+/// Whether it surely reads and does nothing else, hints aside.
+pub(super) fn surely_reads(tool: &Tool<'_>) -> bool {
+    tool.known.map_or_else(
+        || {
+            let reads = is_sure(&tool.by_name) && tool.by_name.category == Category::Read;
+            reads && !saves_a_file(tool) && switch(tool).is_none()
+        },
+        |known| known.category == Category::Read,
+    )
+}
+
+fn is_sure(decision: &Decision) -> bool {
+    decision.confidence > Confidence::Low && decision.review.is_none()
+}
+
+/// The decision that is more than a guess: by the name, else by the hints, too.
+fn decision<'t>(tool: &'t Tool<'_>) -> Option<&'t Decision> {
+    let by_name = Some(&tool.by_name).filter(|decision| is_sure(decision));
+    // A tool may well say that it writes a file that its name only gets.
+    let by_name = by_name.filter(|decision| {
+        decision.category != Category::Read || (tool.declared.read_only != Some(false) && !saves_a_file(tool))
+    });
+    by_name.or_else(|| Some(&tool.judged).filter(|decision| is_sure(decision)))
+}
+
+/// `get_request` with an `outputPath` writes a file.
+fn saves_a_file(tool: &Tool<'_>) -> bool {
+    parameters(tool).filter(|(name, _)| name.len() <= 40).any(|(name, _)| {
+        let words = words::words(name);
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        has(&["file", "filepath", "path", "filename", "dir", "directory"])
+            && has(&["output", "save", "target", "destination", "response", "download"])
+    })
+}
+
+/// The endpoint of an adapter's tool, by its name.
+pub(super) fn endpoint(tool: &Tool<'_>) -> Option<Category> {
+    let last = tool.words.last().filter(|_| tool.is_adapter)?;
+    Category::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(last))
+}
+
+/// Whether it is the one tool of an adapter in single mode.
+pub(super) fn is_single(tool: &Tool<'_>) -> bool {
+    tool.is_adapter && tool.words.last().is_some_and(|word| matches!(word.as_str(), "mcpaql" | "aql"))
+}
+
+/// Everything that it may be.
+pub(super) fn deeds(tool: &Tool<'_>) -> Vec<Deed> {
+    if let Some(known) = tool.known {
+        return vec![Deed { category: known.category, facts: known.facts }];
+    }
+    if let Some(category) = endpoint(tool) {
+        // What stands behind an endpoint nobody can see.
+        let repeats = [Repeat::NoEffect, Repeat::FailsWithoutEffect, Repeat::Accumulates];
+        return with_reaches(tool, repeats.map(|repeat| family(category, repeat)).into());
+    }
+    if is_single(tool) || switch(tool).is_some() {
+        return with_reaches(tool, vec![deed(Effect::Multiplexed, Repeat::Unknown, Guard::None, false)]);
+    }
+    let Some(decision) = decision(tool) else {
+        let any = [Effect::Read, Effect::Create, Effect::Update, Effect::Delete, Effect::Execute];
+        let any = any.into_iter().flat_map(|effect| {
+            [Repeat::NoEffect, Repeat::Accumulates].map(|repeat| deed(effect, repeat, Guard::None, true))
+        });
+        return with_reaches(tool, any.collect());
+    };
+    let guard = guard(tool, decision.effect);
+    let reversible = decision.danger <= Danger::Reversible;
+    let repeats = repeats(tool, decision.effect, guard);
+    let deeds = repeats.iter().map(|repeat| deed(decision.effect, *repeat, guard, reversible));
+    with_reaches(tool, deeds.collect())
+}
+
+fn family(category: Category, repeat: Repeat) -> Deed {
+    Deed { category, ..deed(Effect::of(category), repeat, Guard::None, category != Category::Delete) }
+}
+
+fn deed(effect: Effect, repeat: Repeat, guard: Guard, reversible: bool) -> Deed {
+    let overwrites = matches!(effect, Effect::Update | Effect::Set | Effect::Move);
+    let facts = Facts { effect, repeat, overwrites, reversible, guard, reach: Reach::Backend };
+    Deed { category: effect.category(), facts }
+}
+
+/// How far a foreign server reaches is its secret, unless a tool takes addresses of the outside world.
+fn with_reaches(tool: &Tool<'_>, deeds: Vec<Deed>) -> Vec<Deed> {
+    let reaches: &[Reach] = match outside(tool) {
+        Some(_) => &[Reach::Open],
+        None => &[Reach::Process, Reach::Backend, Reach::Open],
+    };
+    let with = |reach: &Reach| {
+        let reach = *reach;
+        let reached =
+            deeds.iter().map(move |deed| Deed { facts: Facts { reach, ..deed.facts }, ..*deed });
+        reached.collect::<Vec<Deed>>()
+    };
+    reaches.iter().flat_map(with).collect()
+}
+
+fn guard(tool: &Tool<'_>, effect: Effect) -> Guard {
+    let writes = matches!(effect.category(), Category::Update | Category::Delete);
+    let guarded = writes
+        && required(tool).any(|name| VERSIONS.contains(&name.to_ascii_lowercase().trim_start_matches('_')));
+    if guarded { Guard::Etag } else { Guard::None }
+}
+
+/// What a second call may do.
+fn repeats(tool: &Tool<'_>, effect: Effect, guard: Guard) -> &'static [Repeat] {
+    use Repeat::{Accumulates, FailsWithoutEffect, NoEffect, Unknown};
+    let has = |list: &[&str]| tool.words.iter().any(|word| list.contains(&word.as_str()));
+    match effect {
+        Effect::Read | Effect::Compute => &[NoEffect],
+        Effect::Send => &[Accumulates],
+        Effect::Append if has(PILING) => &[Accumulates],
+        Effect::Append => &[NoEffect, FailsWithoutEffect, Accumulates],
+        Effect::Create if names_it(tool) => &[NoEffect, FailsWithoutEffect, Accumulates],
+        Effect::Create => &[Accumulates],
+        Effect::Delete | Effect::SoftDelete | Effect::Unlink => &[FailsWithoutEffect],
+        Effect::Update | Effect::Set | Effect::Move if guard == Guard::Etag => &[FailsWithoutEffect],
+        Effect::Set if !has(&["toggle", "save", "restore"]) => &[NoEffect],
+        Effect::Set | Effect::Update | Effect::Move => &[NoEffect, FailsWithoutEffect, Accumulates],
+        Effect::Execute | Effect::Session | Effect::Multiplexed => &[Unknown, NoEffect],
+    }
+}
+
+/// Whether the caller names the new thing, or a text says what happens where it exists already.
+pub(super) fn names_it(tool: &Tool<'_>) -> bool {
+    let key = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        KEYS.contains(&lower.as_str())
+            || ["name", "_path", "_key", "_slug"].iter().any(|end| lower.ends_with(end))
+    };
+    parameters(tool).any(|(name, _)| name.len() <= 40 && key(name))
+        || tool.description.is_some_and(|text| text.contains("exist"))
+}
+
+/// Whether it surely adds something with every call.
+pub(super) fn surely_piles_up(tool: &Tool<'_>) -> bool {
+    if let Some(known) = tool.known {
+        return known.facts.repeat == Repeat::Accumulates;
+    }
+    let adds = matches!(tool.by_name.effect, Effect::Send | Effect::Create | Effect::Append);
+    let sure = tool.by_name.confidence == Confidence::High && tool.by_name.review.is_none();
+    adds && sure && repeats(tool, tool.by_name.effect, Guard::None) == [Repeat::Accumulates]
+}
+
+/// What reaches into the outside world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outside {
+    /// Its name says so: it searches the web, or writes to people.
+    Named,
+    /// It fetches what its parameter points to.
+    Address,
+}
+
+/// What a tool surely has to do with the outside world.
+pub(super) fn outside(tool: &Tool<'_>) -> Option<Outside> {
+    let has = |list: &[&str]| tool.words.iter().any(|word| list.contains(&word.as_str()));
+    let lead = |list: &[&str]| tool.words.iter().take(2).any(|word| list.contains(&word.as_str()));
+    let web = has(&["web", "internet", "google", "bing"]) && has(&["search", "browse", "crawl", "scrape"]);
+    let writes = has(&["send", "resend"]) && has(&["email", "mail", "sms", "tweet", "whatsapp", "telegram"]);
+    if web || writes || lead(&["crawl", "scrape", "tweet"]) {
+        return Some(Outside::Named);
+    }
+    let fetches = lead(&["fetch", "browse", "download", "visit", "navigate", "open", "goto", "import"]);
+    let address = |name: &str| {
+        let last = words::words(name).pop();
+        last.is_some_and(|word| matches!(word.as_str(), "url" | "urls" | "uri" | "website"))
+    };
+    let takes = || parameters(tool).any(|(name, _)| name.len() <= 40 && address(name));
+    (fetches && takes()).then_some(Outside::Address)
+}
+
+/// The verb that the description opens with, where that is one which surely acts.
+pub(super) fn told_to_act(tool: &Tool<'_>) -> Option<&'static verbs::Verb> {
+    let text = tool.description?;
+    let first = text.split(|c: char| !c.is_alphanumeric()).find(|token| !token.is_empty())?;
+    let verb = (first.len() <= 24).then(|| verbs::inflected(&first.to_ascii_lowercase())).flatten()?;
+    verb.acts().then_some(verb)
+}

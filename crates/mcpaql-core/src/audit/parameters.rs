@@ -1,0 +1,95 @@
+//! The parameters of a tool, as far as rules about its effect read them: which it demands, and whether one of them switches
+//! between reading and writing.
+
+use super::view::Tool;
+use crate::classify::verbs::{self, Verb, Weight};
+use crate::classify::words;
+use crate::operation::Category;
+use serde_json::Value;
+
+/// A word that is longer says nothing to anybody.
+const LONGEST_WORD: usize = 32;
+/// What a description of a switch says behind this many words is about something else.
+const MOST_WORDS: usize = 200;
+
+/// The last words of parameters that say what a call does.
+const SWITCHES: [&str; 5] = ["action", "command", "method", "operation", "op"];
+
+/// A parameter that decides whether a call reads or writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Switch<'a> {
+    /// Its name.
+    pub(super) parameter: &'a str,
+    /// A value that reads.
+    pub(super) reads: String,
+    /// A value that writes.
+    pub(super) acts: String,
+}
+
+/// Name and schema of each parameter.
+pub(super) fn parameters<'a>(tool: &Tool<'a>) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
+    let properties = tool.schema.and_then(|schema| schema.get("properties")?.as_object());
+    properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
+}
+
+/// The names of the parameters that a call must have.
+pub(super) fn required<'a>(tool: &Tool<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+    let names = tool.schema.and_then(|schema| schema.get("required")?.as_array());
+    names.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The switch between reading and writing, where one parameter is that.
+pub(super) fn switch<'a>(tool: &Tool<'a>) -> Option<Switch<'a>> {
+    parameters(tool).find_map(|(name, schema)| {
+        if name.len() > LONGEST_WORD {
+            return None;
+        }
+        let last = words::words(name).pop()?;
+        let is_mode = last == "mode";
+        if !is_mode && !SWITCHES.contains(&last.as_str()) {
+            return None;
+        }
+        let values = values(schema);
+        let found: Vec<(String, &Verb)> = if values.is_empty() && !is_mode {
+            told(schema)
+        } else {
+            values.iter().filter_map(|value| Some(((*value).to_owned(), leading_verb(value)?))).collect()
+        };
+        // A mode is how something is done, unless its values are clearly deeds.
+        let acts = |verb: &Verb| {
+            verb.effect.category() != Category::Read && (!is_mode || verb.weight == Weight::Strong)
+        };
+        let reads = found.iter().find(|(_, verb)| verb.reads())?.0.clone();
+        let acts = found.iter().find(|(_, verb)| acts(verb))?.0.clone();
+        Some(Switch { parameter: name, reads, acts })
+    })
+}
+
+/// The values that a parameter may have, if they are listed.
+fn values(schema: &Value) -> Vec<&str> {
+    let listed = |schema: &'_ Value| schema.get("enum").and_then(Value::as_array);
+    let one_of = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.as_array());
+    let direct = listed(schema).into_iter().flatten();
+    let nested = one_of.into_iter().flatten().flat_map(|branch| {
+        let branch: Vec<&Value> = match listed(branch) {
+            Some(values) => values.iter().collect(),
+            None => branch.get("const").into_iter().collect(),
+        };
+        branch
+    });
+    direct.chain(nested).filter_map(Value::as_str).collect()
+}
+
+/// The verbs that the description of a switch lists, where its values are not.
+fn told(schema: &Value) -> Vec<(String, &'static Verb)> {
+    let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let tokens = text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty());
+    let short = tokens.take(MOST_WORDS).filter(|token| token.len() <= LONGEST_WORD);
+    let verbs = short.filter_map(|token| Some((token.to_owned(), verbs::verb(token)?)));
+    verbs.filter(|(_, verb)| verb.weight == Weight::Strong).collect()
+}
+
+fn leading_verb(value: &str) -> Option<&'static Verb> {
+    let first = words::words(value.get(..value.len().min(64))?).into_iter().next()?;
+    verbs::verb(&first)
+}
