@@ -9,6 +9,7 @@ use crate::error::Code;
 use crate::extends::Shelf;
 use crate::reader::{Object, Reader};
 use crate::source::Source;
+use crate::suggest;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
