@@ -67,7 +67,9 @@ pub(super) fn switch<'a>(tool: &Tool<'a>) -> Option<Switch<'a>> {
 
 /// The values that a parameter may have, if they are listed.
 fn values(schema: &Value) -> Vec<&str> {
-    let listed = |schema: &'_ Value| schema.get("enum").and_then(Value::as_array);
+    fn listed(schema: &Value) -> Option<&Vec<Value>> {
+        schema.get("enum").and_then(Value::as_array)
+    }
     let one_of = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.as_array());
     let direct = listed(schema).into_iter().flatten();
     let nested = one_of.into_iter().flatten().flat_map(|branch| {
