@@ -26,4 +26,5 @@ mod openapi;
 mod process;
 mod settings;
 mod status;
+mod surfaces;
 mod targets;
