@@ -18,7 +18,7 @@ use crate::adapter::{Adapter, ErrorPolicy, Mode};
 use crate::diagnostic::Diagnostic;
 use crate::library::{Full, Library, Outline};
 use crate::operation::{Example, INTROSPECT, Operation};
-use crate::policy::{Hints, Policy};
+use crate::policy::{HintSet, Hints, Policy};
 use crate::schema::Schemas;
 use crate::surface::Tool;
 use crate::unified::Sharing;
@@ -106,6 +106,8 @@ pub struct Catalog {
     pub profile: String,
     /// Which failures carry `isError`.
     pub errors: ErrorPolicy,
+    /// Whether the titles of tools stand in their annotations, too.
+    pub title_in_annotations: bool,
     /// What calls may not exceed.
     pub limits: Limits,
     /// Every operation, `introspect` last.
@@ -130,6 +132,8 @@ pub struct Entry {
     pub operation: Operation,
     /// After policy and overrides.
     pub hints: Hints,
+    /// Which of them tools write out for it: those that the policy does, and those that the document decides itself.
+    pub states: HintSet,
     /// The tool that reaches it.
     pub tool: String,
     body: Body,
@@ -166,6 +170,8 @@ pub struct Endpoint {
     pub operations: Vec<usize>,
     /// The hints of its riskiest operation.
     pub hints: Hints,
+    /// Which of them its tool writes out: those that any of its operations does.
+    pub states: HintSet,
 }
 
 /// Where a tool name leads.

@@ -11,11 +11,11 @@ mod unified;
 use crate::adapter::Mode;
 use crate::catalog::{Catalog, Endpoint, Entry, Scope, Settings};
 use crate::operation::{INTROSPECT, Param};
-use crate::policy::Hints;
+use crate::policy::{Hint, HintOverrides, HintSet, Hints};
 use crate::tokens;
 use describe::{Detail, Speaker, title};
 use discrete::operation_tool;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 pub(crate) use unified::unified;
 
 /// Estimated tokens a semantic surface may cost.
@@ -32,52 +32,59 @@ const CHEAPEST_SIGNATURE: usize = 4;
 pub struct Tool {
     /// Unique in the server.
     pub name: String,
-    /// For people; stands also as `annotations.title`.
+    /// For people.
     pub title: String,
     /// For the model.
     pub description: String,
     /// JSON Schema with an object root.
     pub input_schema: Value,
-    /// All four hints.
-    pub hints: Hints,
+    /// The hints that it writes out; the rest is left to MCP's defaults.
+    pub hints: HintOverrides,
+    /// Whether the title stands as `annotations.title`, too.
+    pub title_in_annotations: bool,
 }
 
 impl Tool {
     /// The tool as `tools/list` carries it.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        json!({
+        let title = self.title_in_annotations.then(|| ("title".to_owned(), Value::from(self.title.as_str())));
+        let said = |hint: Hint| Some((hint.key().to_owned(), self.hints.get(hint)?.into()));
+        let annotations: Map<String, Value> =
+            title.into_iter().chain(Hint::ALL.into_iter().filter_map(said)).collect();
+        let mut tool = json!({
             "name": self.name,
             "title": self.title,
             "description": self.description,
             "inputSchema": self.input_schema,
-            "annotations": {
-                "title": self.title,
-                "readOnlyHint": self.hints.read_only,
-                "destructiveHint": self.hints.destructive,
-                "idempotentHint": self.hints.idempotent,
-                "openWorldHint": self.hints.open_world,
-            },
-        })
+        });
+        if let (Some(tool), false) = (tool.as_object_mut(), annotations.is_empty()) {
+            tool.insert("annotations".into(), annotations.into());
+        }
+        tool
     }
 
     /// The tool that was written so.
     #[must_use]
     pub fn from_json(value: &Value) -> Option<Tool> {
         let text = |key: &str| value.get(key)?.as_str().map(str::to_owned);
-        let annotations = value.get("annotations")?;
-        let hint = |key: &str| annotations.get(key)?.as_bool();
+        let none = Map::new();
+        let annotations = value.get("annotations").map_or(Some(&none), Value::as_object)?;
+        // Said, unsaid, or not what was written.
+        let hint =
+            |hint: Hint| annotations.get(hint.key()).map_or(Some(None), |value| value.as_bool().map(Some));
         Some(Tool {
             name: text("name")?,
             title: text("title")?,
             description: text("description")?,
             input_schema: value.get("inputSchema").filter(|schema| schema.is_object())?.clone(),
-            hints: Hints {
-                read_only: hint("readOnlyHint")?,
-                destructive: hint("destructiveHint")?,
-                idempotent: hint("idempotentHint")?,
-                open_world: hint("openWorldHint")?,
+            hints: HintOverrides {
+                read_only: hint(Hint::ReadOnly)?,
+                destructive: hint(Hint::Destructive)?,
+                idempotent: hint(Hint::Idempotent)?,
+                open_world: hint(Hint::OpenWorld)?,
             },
+            title_in_annotations: annotations.contains_key("title"),
         })
     }
 }
@@ -125,7 +132,8 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
             title: format!("{} — {}", title(catalog), endpoint.title),
             description: speaker.endpoint(name, endpoint, detail),
             input_schema: input_schema(entries, operation_enum),
-            hints: endpoint.hints,
+            hints: endpoint.hints.only(endpoint.states),
+            title_in_annotations: catalog.title_in_annotations,
         };
         Some((detail, cost(&tool), tool))
     };
@@ -172,6 +180,7 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
         catalog.route(name).is_some_and(|route| route.scope == Scope::Whole && route.renamed_to.is_none())
     })?;
     let hints = entries.iter().map(|entry| entry.hints).reduce(Hints::riskier)?;
+    let states = entries.iter().map(|entry| entry.states).fold(HintSet::NONE, HintSet::or);
     let speakers = [false, true].map(|search| Speaker::new(catalog, &entries, search));
     let [listing, searching] = &speakers;
     let build = |detail: Detail| {
@@ -181,7 +190,8 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
             title: title(catalog),
             description: speaker.whole(detail),
             input_schema: input_schema(&entries, operation_enum),
-            hints,
+            hints: hints.only(states),
+            title_in_annotations: catalog.title_in_annotations,
         }
     };
     // From the poorest up, because signatures are dear to make and only a few operations can afford them.

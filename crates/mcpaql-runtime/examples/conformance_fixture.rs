@@ -24,7 +24,8 @@ fn tool(name: &str, input_schema: Value) -> Tool {
         title: name.replace('_', " "),
         description: format!("Fixture tool {name} of the conformance suite"),
         input_schema,
-        hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+        hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false }.into(),
+        title_in_annotations: true,
     }
 }
 

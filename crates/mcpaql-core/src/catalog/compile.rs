@@ -15,7 +15,7 @@ use crate::naming::{self, NameProblem, Names};
 use crate::operation::{
     Binding, Category, Danger, Example, INTROSPECT, Operation, Param, Place, StoreAction,
 };
-use crate::policy::{self, Hints, Policy};
+use crate::policy::{self, HintSet, Hints, Policy};
 use crate::reader::{Reader, short};
 use crate::sample;
 use crate::schema::Schemas;
@@ -151,9 +151,10 @@ impl Compiler {
                 continue;
             }
             let entry = if index < heads {
-                let hints = self.hints(&operation, &frame);
+                let (hints, states) = self.hints(&operation, &frame);
                 Some(Entry {
                     hints,
+                    states,
                     tool: String::new(),
                     body: Body::Deferred(Deferred::new(index)),
                     operation,
@@ -172,6 +173,7 @@ impl Compiler {
             sharing: settings.sharing,
             profile: profile?,
             errors: settings.errors.unwrap_or_default(),
+            title_in_annotations: frame.policy.title_in_annotations,
             limits: frame.limits,
             by_name: index(&entries),
             operations: entries,
@@ -340,16 +342,17 @@ impl Compiler {
         if speaks {
             self.diagnostics.extend(problems);
         }
-        let hints = self.hints(&operation, frame);
+        let (hints, states) = self.hints(&operation, frame);
         let signature = call_signature(&operation, frame.types);
         let params = params.signed_as(signature.clone());
         let mut operation = operation;
         self.examples(&mut operation, &params, frame, schemas);
         let body = Body::Compiled { signature, params: Box::new(params) };
-        sound.then_some(Entry { hints, tool: String::new(), body, operation })
+        sound.then_some(Entry { hints, states, tool: String::new(), body, operation })
     }
 
-    fn hints(&mut self, operation: &Operation, frame: &Frame<'_>) -> Hints {
+    /// The hints of an operation, and which of them are written out.
+    fn hints(&mut self, operation: &Operation, frame: &Frame<'_>) -> (Hints, HintSet) {
         let adapter = frame.adapter;
         let family = frame.profile.and_then(|profile| profile.families.get(&operation.endpoint));
         let endpoint = adapter.endpoint_hints.get(&operation.endpoint).copied().unwrap_or_default();
@@ -372,7 +375,9 @@ impl Compiler {
                 );
             }
         }
-        operation.hints.apply(wider.apply(frame.policy.hints(operation.category, &operation.facts)))
+        let policy = frame.policy;
+        let hints = operation.hints.apply(wider.apply(policy.hints(operation.category, &operation.facts)));
+        (hints, policy.writes(operation.category).or(operation.hints.over(wider).said()))
     }
 
     /// Reports the examples that do not validate, because one that does not would teach a call that fails.

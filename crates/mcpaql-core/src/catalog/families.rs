@@ -4,7 +4,7 @@ use super::{Endpoint, Entry};
 use crate::adapter::{Profile, title_of};
 use crate::lifecycle::ExecutionAction;
 use crate::operation::{Binding, Category, INTROSPECT, Operation};
-use crate::policy::Hints;
+use crate::policy::{HintSet, Hints};
 use indexmap::IndexMap;
 
 pub(super) fn endpoint_of(operation: &Operation, profile: Option<&Profile>) -> String {
@@ -68,10 +68,12 @@ pub(super) fn endpoints(entries: &[Entry], profile: Option<&Profile>) -> IndexMa
             .map(|entry| entry.hints)
             .reduce(Hints::riskier);
         let Some(hints) = hints else { continue };
+        let states = members.iter().filter_map(|index| entries.get(*index)).map(|entry| entry.states);
+        let states = states.fold(HintSet::NONE, HintSet::or);
         let family = profile.and_then(|profile| profile.families.get(&name));
         let title = family.and_then(|family| family.title.clone()).unwrap_or_else(|| title_of(&name));
         let purpose = family.map(|family| family.purpose.clone()).unwrap_or_default();
-        endpoints.insert(name, Endpoint { title, purpose, operations: members, hints });
+        endpoints.insert(name, Endpoint { title, purpose, operations: members, hints, states });
     }
     endpoints
 }

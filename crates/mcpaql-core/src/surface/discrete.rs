@@ -66,7 +66,8 @@ pub(super) fn operation_tool(catalog: &Catalog, entry: &Entry, params: &[Param])
         title: operation.title.clone(),
         description,
         input_schema: schema,
-        hints: entry.hints,
+        hints: entry.hints.only(entry.states),
+        title_in_annotations: catalog.title_in_annotations,
     })
 }
 

@@ -2,9 +2,9 @@
 
 use super::describe::{effect, label, purpose, title};
 use super::{SEMANTIC_BUDGET, SINGLE_BUDGET, Tool, cost};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Endpoint};
 use crate::operation::{Category, INTROSPECT};
-use crate::policy::Hints;
+use crate::policy::{HintSet, Hints};
 use serde_json::{Value, json};
 
 /// How much is said about each adapter, from generous to terse; the last says it of so few that it always fits.
@@ -45,17 +45,18 @@ pub(crate) fn unified(catalogs: &[&Catalog], single: bool, budget: Option<usize>
 
 fn endpoint(catalogs: &[&Catalog], category: Category, size: Size) -> Option<Tool> {
     let name = category.endpoint();
-    let holding: Vec<(&Catalog, usize, Hints)> = catalogs
+    let holding: Vec<(&Catalog, usize, &Endpoint)> = catalogs
         .iter()
         .filter_map(|catalog| {
             let endpoint = catalog.endpoints.get(name)?;
             let own = endpoint.operations.iter().filter_map(|index| catalog.operations.get(*index));
             let count = own.filter(|entry| entry.operation.name != INTROSPECT).count();
-            Some((*catalog, count, endpoint.hints))
+            Some((*catalog, count, endpoint))
         })
         .collect();
     let (first, _, _) = holding.first()?;
-    let hints = holding.iter().map(|(_, _, hints)| *hints).reduce(Hints::riskier)?;
+    let hints = holding.iter().map(|(_, _, endpoint)| endpoint.hints).reduce(Hints::riskier)?;
+    let states = holding.iter().map(|(_, _, endpoint)| endpoint.states).fold(HintSet::NONE, HintSet::or);
     let tool = first.tools.iter().find(|tool| {
         first
             .route(&tool.name)
@@ -83,7 +84,8 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: Size) -> Option<Too
         title: format!("All Adapters — {}", crate::adapter::title_of(name)),
         description: parts.join("\n\n"),
         input_schema: input_schema(),
-        hints,
+        hints: hints.only(states),
+        title_in_annotations: catalogs.iter().any(|catalog| catalog.title_in_annotations),
     })
 }
 
@@ -91,6 +93,7 @@ fn whole(catalogs: &[&Catalog], size: Size) -> Option<Tool> {
     let tool = catalogs.iter().find_map(|catalog| catalog.tools.first())?;
     let entries = || catalogs.iter().flat_map(|catalog| &catalog.operations);
     let hints = entries().map(|entry| entry.hints).reduce(Hints::riskier)?;
+    let states = entries().map(|entry| entry.states).fold(HintSet::NONE, HintSet::or);
     let counted: Vec<(&Catalog, usize)> =
         catalogs.iter().map(|catalog| (*catalog, catalog.operations.len().saturating_sub(1))).collect();
     let parts = [
@@ -104,7 +107,8 @@ fn whole(catalogs: &[&Catalog], size: Size) -> Option<Tool> {
         title: "All Adapters".to_owned(),
         description: parts.join("\n\n"),
         input_schema: input_schema(),
-        hints,
+        hints: hints.only(states),
+        title_in_annotations: catalogs.iter().any(|catalog| catalog.title_in_annotations),
     })
 }
 

@@ -105,7 +105,7 @@ fn introspection_and_descriptions_say_what_runs_in_the_background() {
     let discrete = catalog_of(&document(BUILDS), &settings);
     let tool = crate::support::tool(&discrete, "demo_start_build");
     assert!(tool.description.starts_with("Build a branch. Runs in the background:"), "{}", tool.description);
-    assert!(crate::support::tool(&discrete, "demo_get_execution").hints.read_only);
+    assert!(crate::support::tool(&discrete, "demo_get_execution").hints.effective().read_only);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::support::{HEAD, catalog, catalog_of, check, document, tool};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::operation::Category;
-use mcpaql_core::policy::Hints;
+use mcpaql_core::policy::HintOverrides;
 use mcpaql_core::source::Source;
 use mcpaql_core::surface::Tool;
 use proptest::prelude::*;
@@ -35,8 +35,9 @@ fn mail(rest: &str, mode: Mode) -> Catalog {
     catalog_of(&Source::new("a.yaml", text), &Settings { mode: Some(mode), ..Settings::default() })
 }
 
-/// readOnly, destructive, idempotent, openWorld.
-fn four(hints: Hints) -> [bool; 4] {
+/// readOnly, destructive, idempotent, openWorld, as a client takes them.
+fn four(hints: HintOverrides) -> [bool; 4] {
+    let hints = hints.effective();
     [hints.read_only, hints.destructive, hints.idempotent, hints.open_world]
 }
 
@@ -144,15 +145,6 @@ fn the_policy_of_the_naming_proposal() {
 }
 
 #[test]
-fn the_policy_of_the_integration_chapter() {
-    assert_eq!(
-        table("mcpaql-spec", "maps_to: PUT /messages", DELETE),
-        [[F, F, F, T], [T, F, T, T], [F, T, F, T], [F, T, F, T], [F, T, F, T], [F, T, F, T]],
-        "only reads are idempotent"
-    );
-}
-
-#[test]
 fn the_policy_of_mcp_itself() {
     assert_eq!(
         table("mcp", "maps_to: PUT /messages", DELETE),
@@ -163,7 +155,7 @@ fn the_policy_of_mcp_itself() {
         let rest = format!(
             "policy: mcp\noperations: {{ execute: [{{ name: do_it, maps_to: POST /a, effect: {effect} }}] }}\n"
         );
-        tool(&catalog(&rest), "demo_mcpaql_execute").hints.destructive
+        tool(&catalog(&rest), "demo_mcpaql_execute").hints.effective().destructive
     };
     for destroying in ["delete", "soft_delete", "unlink", "set", "update", "move", "execute", "multiplexed"] {
         assert!(effect(destroying), "{destroying}");
@@ -195,7 +187,7 @@ fn the_most_specific_override_wins() {
 operations: {{ update: [{{ name: set_a, maps_to: PUT /a, annotations: {{ {operation} }} }}] }}
 "
         );
-        tool(&catalog(&rest), "demo_mcpaql_update").hints.destructive
+        tool(&catalog(&rest), "demo_mcpaql_update").hints.effective().destructive
     };
     assert!(hints("", "", ""));
     assert!(!hints("destructiveHint: false,", "", ""));
@@ -210,16 +202,25 @@ fn no_wider_layer_publishes_a_write_as_read_only() {
         five(PATCH, DELETE)
     );
     let catalog = mail(&rest, Mode::All);
-    let reading: Vec<&str> =
-        catalog.tools.iter().filter(|tool| tool.hints.read_only).map(|tool| tool.name.as_str()).collect();
+    let reading: Vec<&str> = catalog
+        .tools
+        .iter()
+        .filter(|tool| tool.hints.effective().read_only)
+        .map(|tool| tool.name.as_str())
+        .collect();
     assert_eq!(reading, ["apple_mail_mcpaql_read"]);
-    assert!(tool(&catalog, "apple_mail_mcpaql_delete").hints.destructive, "nor does it lose its warning");
+    assert!(
+        tool(&catalog, "apple_mail_mcpaql_delete").hints.effective().destructive,
+        "nor does it lose its warning"
+    );
 
     let families = format!(
         "{}endpoints: {{ everything: {{ purpose: All, categories: [CREATE, READ, UPDATE, DELETE, EXECUTE], annotations: {{ readOnlyHint: true }} }} }}\n",
         five(PATCH, DELETE)
     );
-    assert!(!tool(&mail(&families, Mode::Semantic), "apple_mail_mcpaql_everything").hints.read_only);
+    assert!(
+        !tool(&mail(&families, Mode::Semantic), "apple_mail_mcpaql_everything").hints.effective().read_only
+    );
 }
 
 #[test]
@@ -260,7 +261,7 @@ fn what_is_known_to_destroy_is_announced_wherever_it_was_filed() {
             );
             let catalog = catalog(&rest);
             let create = tool(&catalog, "demo_mcpaql_create");
-            assert!(create.hints.destructive, "{keys} under {policy}");
+            assert!(create.hints.effective().destructive, "{keys} under {policy}");
             assert!(!create.description.contains("untouched"), "{}", create.description);
         }
     }
@@ -293,7 +294,7 @@ operations: { read: [{ name: show_log, command: [git, log] }] }
         )
         .replace("operations:", "x-operations:");
     let catalog = catalog_of(&Source::new("a.yaml", store), &Settings::default());
-    assert!(catalog.tools.iter().all(|tool| !tool.hints.open_world));
+    assert!(catalog.tools.iter().all(|tool| !tool.hints.effective().open_world));
 }
 
 #[test]
@@ -326,7 +327,7 @@ proptest! {
         for mode in Mode::ALL {
             let checked = plan.check(&Settings { mode: Some(mode), ..Settings::default() });
             let catalog = checked.catalog.expect("generated adapters can be served");
-            for tool in catalog.tools.iter().filter(|tool| tool.hints.read_only) {
+            for tool in catalog.tools.iter().filter(|tool| tool.hints.effective().read_only) {
                 for entry in catalog.operations.iter().filter(|entry| Plan::reaches(&catalog, &tool.name, entry)) {
                     let operation = &entry.operation;
                     let says_so = operation.hints.read_only == Some(true);

@@ -15,6 +15,7 @@ mod http_keys;
 mod introspection;
 mod library;
 mod names;
+mod policies;
 mod problems;
 mod requests;
 mod support;

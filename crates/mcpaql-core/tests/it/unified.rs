@@ -75,9 +75,9 @@ fn the_tools_are_those_of_all_adapters_together() {
     let names: Vec<&str> = unified.tools().iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["mcpaql_create", "mcpaql_read", "mcpaql_delete"]);
     let read = &unified.tools()[1];
-    assert!(read.hints.read_only && !read.hints.destructive);
+    assert!(read.hints.effective().read_only && !read.hints.effective().destructive);
     assert!(read.description.contains("shop (2), mail (2)"), "{}", read.description);
-    assert!(unified.tools()[2].hints.destructive);
+    assert!(unified.tools()[2].hints.effective().destructive);
     assert!(read.input_schema["properties"]["adapter"].is_object());
 }
 

@@ -86,15 +86,15 @@ impl Listing {
 
 fn published(tool: &Tool) -> rmcp::model::Tool {
     let schema = tool.input_schema.as_object().cloned().unwrap_or_default();
-    let hints = tool.hints;
-    let annotations = ToolAnnotations::with_title(tool.title.clone())
-        .read_only(hints.read_only)
-        .destructive(hints.destructive)
-        .idempotent(hints.idempotent)
-        .open_world(hints.open_world);
-    rmcp::model::Tool::new(tool.name.clone(), tool.description.clone(), schema)
-        .with_title(tool.title.clone())
-        .with_annotations(annotations)
+    let mut annotations = ToolAnnotations::new();
+    annotations.title = tool.title_in_annotations.then(|| tool.title.clone());
+    annotations.read_only_hint = tool.hints.read_only;
+    annotations.destructive_hint = tool.hints.destructive;
+    annotations.idempotent_hint = tool.hints.idempotent;
+    annotations.open_world_hint = tool.hints.open_world;
+    let published = rmcp::model::Tool::new(tool.name.clone(), tool.description.clone(), schema)
+        .with_title(tool.title.clone());
+    if annotations == ToolAnnotations::new() { published } else { published.with_annotations(annotations) }
 }
 
 impl<S: Service> Server<S> {

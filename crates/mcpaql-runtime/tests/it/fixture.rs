@@ -30,7 +30,8 @@ pub(crate) fn tool(name: &str, hints: Hints) -> Tool {
             "$defs": {"it": {"type": ["string", "null"]}},
             "additionalProperties": true,
         }),
-        hints,
+        hints: hints.into(),
+        title_in_annotations: true,
     }
 }
 

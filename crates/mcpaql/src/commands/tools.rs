@@ -42,7 +42,7 @@ fn table(tools: &[&Tool]) -> String {
         ["TOOL", "TITLE", "READ-ONLY", "DESTRUCTIVE", "IDEMPOTENT", "OPEN WORLD", "BYTES", "TOKENS"]
             .map(str::to_owned),
     ];
-    let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
+    let said = |value: Option<bool>| value.map_or("–", |value| if value { "yes" } else { "no" }).to_owned();
     let (mut bytes, mut tokens) = (0, 0);
     for tool in tools {
         let text = tool.to_json().to_string();
@@ -52,10 +52,10 @@ fn table(tools: &[&Tool]) -> String {
         rows.push([
             tool.name.clone(),
             tool.title.clone(),
-            yes(tool.hints.read_only),
-            yes(tool.hints.destructive),
-            yes(tool.hints.idempotent),
-            yes(tool.hints.open_world),
+            said(tool.hints.read_only),
+            said(tool.hints.destructive),
+            said(tool.hints.idempotent),
+            said(tool.hints.open_world),
             text.len().to_string(),
             cost.to_string(),
         ]);
