@@ -16,6 +16,7 @@ mod report;
 mod rule;
 mod rules;
 mod score;
+mod tree;
 mod unicode;
 mod view;
 

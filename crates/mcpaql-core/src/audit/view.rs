@@ -1,6 +1,7 @@
 //! A server's tools as rules look at them: raw JSON, with what several rules need read out once.
 
 use super::finding::Place;
+use super::tree::Tree;
 use crate::classify::{self, Annotations, Decision, Evidence, words};
 use crate::facts::Facts;
 use crate::operation::Category;
@@ -75,6 +76,7 @@ pub struct Tool<'a> {
     pub tokens: usize,
     /// Whether it takes MCP-AQL's envelope.
     pub is_adapter: bool,
+    pub(super) tree: Tree<'a>,
     place: (usize, usize),
 }
 
@@ -112,6 +114,13 @@ impl<'a> Tool<'a> {
             destructive: declared.destructive,
             idempotent: declared.idempotent,
         };
+        let by_name = classify::classify(&evidence);
+        // Where nothing is declared, the second judgement would be the first.
+        let judged = if annotated == Annotations::default() {
+            by_name.clone()
+        } else {
+            classify::classify(&Evidence { annotations: annotated, ..evidence })
+        };
         Tool {
             value,
             server: &server.name,
@@ -122,11 +131,12 @@ impl<'a> Tool<'a> {
             schema: value.get("inputSchema"),
             declared,
             words: words::words(name),
-            by_name: classify::classify(&evidence),
-            judged: classify::classify(&Evidence { annotations: annotated, ..evidence }),
+            by_name,
+            judged,
             known: server.known.get(name).copied(),
-            tokens: tokens::estimate(&value.to_string()),
+            tokens: tokens::estimate_json(value),
             is_adapter: takes_envelope(value),
+            tree: Tree::of(value),
             place,
         }
     }
@@ -146,9 +156,13 @@ impl<'a> Tool<'a> {
 
 /// MCP-AQL's tools take `operation` and `params`, and speak of `introspect`.
 fn takes_envelope(tool: &Value) -> bool {
-    let property = |name: &str| tool.pointer(&format!("/inputSchema/properties/{name}")).is_some();
+    let properties = tool.get("inputSchema").and_then(|schema| schema.get("properties"));
+    let property = |name: &str| properties.is_some_and(|properties| properties.get(name).is_some());
+    if !(property("operation") && property("params")) {
+        return false;
+    }
     let speaks =
         tool.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("introspect"));
     let named = tool.get("name").and_then(Value::as_str).is_some_and(|name| name.contains("aql"));
-    property("operation") && property("params") && (speaks || named)
+    speaks || named
 }

@@ -1,0 +1,66 @@
+//! DESC-014.
+
+use crate::audit::finding::Findings;
+use crate::audit::rule::rule;
+use crate::audit::view::Surface;
+use crate::convention::Standard;
+use crate::suggest;
+use std::collections::HashSet;
+
+rule! {
+    /// A description sends the model to a tool that the server does not have.
+    ///
+    /// ## What it does
+    ///
+    /// Looks in descriptions for a name in backticks beside the word "tool" that no tool of the server has.
+    ///
+    /// ## Why it matters
+    ///
+    /// The model calls it, the call fails, and a turn is lost; most are left over from a rename.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/tools/0/description
+    /// {"tools": [{"name": "get_issue", "description": "One issue. Find its number with the `find_issues` tool.", "inputSchema": {"type": "object"}}, {"name": "search_issues", "description": "Finds issues.", "inputSchema": {"type": "object"}}]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"tools": [{"name": "get_issue", "description": "One issue. Find its number with the `search_issues` tool.", "inputSchema": {"type": "object"}}, {"name": "search_issues", "description": "Finds issues.", "inputSchema": {"type": "object"}}]}
+    /// ```
+    "DESC-014" "unknown-tool" Warning Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let names: HashSet<&str> = surface.tools.iter().map(|tool| tool.name).collect();
+    for tool in &surface.tools {
+        let Some(text) = tool.description.filter(|text| text.contains('`')) else { continue };
+        let is_parameter =
+            |name: &str| tool.schema.and_then(|schema| schema.get("properties")?.get(name)).is_some();
+        let mut named = mentioned(text).filter(|name| !names.contains(name) && !is_parameter(name));
+        let Some(name) = named.next() else { continue };
+        let message = format!(
+            "The description of '{}' sends the model to '{name}', and there is no such tool",
+            tool.name
+        );
+        let finding = findings.tool(tool, "/description", message);
+        if let Some(near) = suggest::nearest(name, names.iter().copied()) {
+            finding.help(format!("is `{near}` meant?"));
+        }
+    }
+}
+
+/// Names in backticks with "tool" directly before or behind, of several words, as tools are named.
+fn mentioned(text: &str) -> impl Iterator<Item = &str> {
+    let parts: Vec<&str> = text.split('`').collect();
+    let quoted = (1..parts.len().saturating_sub(1)).step_by(2).filter_map(move |index| {
+        let (before, name, behind) = (parts.get(index - 1)?, parts.get(index)?, parts.get(index + 1)?);
+        let is_name = name.len() < 65
+            && name.contains(['_', '-'])
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let said = behind.starts_with(" tool") || before.ends_with("tool ") || before.ends_with("tools ");
+        (is_name && said).then_some(*name)
+    });
+    quoted
+}

@@ -1,0 +1,253 @@
+//! Every schema and every text of a tool, found in one walk.
+//!
+//! What always holds: the walk does not recurse, so no nesting is too deep for it; it copies nothing; and pointers are written
+//! only for what is reported, because most of a tool is right.
+
+use crate::reader::child;
+use serde_json::{Map, Value};
+use std::sync::OnceLock;
+
+/// The parts of a tool that clients show to models or people.
+#[derive(Debug, Default)]
+pub(in crate::audit) struct Tree<'a> {
+    steps: Vec<Step<'a>>,
+    /// In the order of the document, the root of the input schema first.
+    pub(in crate::audit) schemas: Vec<Schema<'a>>,
+    /// In the order of the document.
+    pub(in crate::audit) texts: Vec<Text<'a>>,
+    /// Which patterns of a poisoned tool which texts hold; several rules ask for it.
+    pub(in crate::audit) poison: OnceLock<Vec<Hit>>,
+}
+
+/// A text that matches a pattern.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::audit) struct Hit {
+    /// Index of the text.
+    pub(in crate::audit) text: usize,
+    /// Index of the pattern.
+    pub(in crate::audit) pattern: usize,
+}
+
+/// A place in a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::audit) struct At(u32);
+
+#[derive(Debug)]
+struct Step<'a> {
+    parent: u32,
+    key: Key<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Key<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+/// A schema that is an object; `true` and `false` say nothing that a rule could look at.
+#[derive(Debug)]
+pub(in crate::audit) struct Schema<'a> {
+    /// Its keywords.
+    pub(in crate::audit) map: &'a Map<String, Value>,
+    /// Where it stands.
+    pub(in crate::audit) at: At,
+    /// Of arguments, and not of results.
+    pub(in crate::audit) is_input: bool,
+    /// Schemas around it.
+    pub(in crate::audit) depth: usize,
+    /// What reads as its name: the last key before it.
+    pub(in crate::audit) name: &'a str,
+}
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::audit) enum Kind {
+    /// Written for whoever reads: descriptions and titles.
+    Prose,
+    /// The name of a property.
+    Name,
+    /// Anything else: values of enums, defaults, examples, patterns.
+    Other,
+}
+
+/// A text anywhere in a tool.
+#[derive(Debug)]
+pub(in crate::audit) struct Text<'a> {
+    pub(in crate::audit) text: &'a str,
+    pub(in crate::audit) at: At,
+    pub(in crate::audit) kind: Kind,
+}
+
+/// What a value of a schema is.
+#[derive(Debug, Clone, Copy)]
+enum Role {
+    Schema,
+    /// A mapping from names to schemas.
+    Named,
+    /// A list of schemas.
+    List,
+    Data,
+}
+
+struct Visit<'a> {
+    value: &'a Value,
+    at: u32,
+    role: Role,
+    kind: Kind,
+    is_input: bool,
+    depth: usize,
+    name: &'a str,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn of(tool: &'a Value) -> Tree<'a> {
+        let mut tree = Tree::default();
+        let Some(tool) = tool.as_object() else { return tree };
+        for key in ["title", "description"] {
+            if let Some(Value::String(text)) = tool.get(key) {
+                let at = tree.step(u32::MAX, Key::Name(key));
+                tree.texts.push(Text { text, at: At(at), kind: Kind::Prose });
+            }
+        }
+        if let Some(Value::String(text)) = tool.get("annotations").and_then(|value| value.get("title")) {
+            let parent = tree.step(u32::MAX, Key::Name("annotations"));
+            let at = tree.step(parent, Key::Name("title"));
+            tree.texts.push(Text { text, at: At(at), kind: Kind::Prose });
+        }
+        for key in ["inputSchema", "outputSchema"] {
+            if let Some(value) = tool.get(key) {
+                let at = tree.step(u32::MAX, Key::Name(key));
+                let is_input = key == "inputSchema";
+                tree.walk(Visit {
+                    value,
+                    at,
+                    role: Role::Schema,
+                    kind: Kind::Other,
+                    is_input,
+                    depth: 0,
+                    name: key,
+                });
+            }
+        }
+        tree
+    }
+
+    /// The pointer of a place.
+    pub(in crate::audit) fn pointer(&self, at: At) -> String {
+        let mut keys = Vec::new();
+        let mut here = at.0;
+        while let Some(step) = self.steps.get(here as usize) {
+            keys.push(step.key);
+            here = step.parent;
+        }
+        keys.iter().rev().fold(String::new(), |pointer, key| match key {
+            Key::Name(name) => child(&pointer, name),
+            Key::Index(index) => format!("{pointer}/{index}"),
+        })
+    }
+
+    /// The pointer of a keyword of a schema.
+    pub(in crate::audit) fn below(&self, at: At, key: &str) -> String {
+        child(&self.pointer(at), key)
+    }
+
+    /// The root of the input schema.
+    pub(in crate::audit) fn root(&self) -> Option<&Schema<'a>> {
+        self.schemas.first().filter(|schema| schema.is_input && schema.depth == 0)
+    }
+
+    /// The schemas of arguments.
+    pub(in crate::audit) fn inputs(&self) -> impl Iterator<Item = &Schema<'a>> {
+        self.schemas.iter().filter(|schema| schema.is_input)
+    }
+
+    fn step(&mut self, parent: u32, key: Key<'a>) -> u32 {
+        let index = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
+        self.steps.push(Step { parent, key });
+        index
+    }
+
+    fn walk(&mut self, root: Visit<'a>) {
+        let mut open = vec![root];
+        while let Some(visit) = open.pop() {
+            match visit.value {
+                Value::String(text) => {
+                    self.texts.push(Text { text, at: At(visit.at), kind: visit.kind });
+                }
+                Value::Array(items) => {
+                    let role = match visit.role {
+                        Role::List | Role::Schema => Role::Schema,
+                        Role::Named | Role::Data => Role::Data,
+                    };
+                    let from = open.len();
+                    for (index, value) in items.iter().enumerate() {
+                        let at = self.step(visit.at, Key::Index(index));
+                        open.push(Visit { value, at, role, ..visit });
+                    }
+                    reverse(&mut open, from);
+                }
+                Value::Object(map) => self.members(&visit, map, &mut open),
+                _ => {}
+            }
+        }
+    }
+
+    fn members(&mut self, visit: &Visit<'a>, map: &'a Map<String, Value>, open: &mut Vec<Visit<'a>>) {
+        let depth = match visit.role {
+            Role::Schema => {
+                let Visit { is_input, depth, name, .. } = *visit;
+                self.schemas.push(Schema { map, at: At(visit.at), is_input, depth, name });
+                visit.depth + 1
+            }
+            _ => visit.depth,
+        };
+        let from = open.len();
+        for (key, value) in map {
+            let at = self.step(visit.at, Key::Name(key));
+            let (role, kind) = match visit.role {
+                Role::Schema => keyword(key),
+                Role::Named | Role::List => (Role::Schema, Kind::Other),
+                Role::Data => (Role::Data, Kind::Other),
+            };
+            let name = match visit.role {
+                Role::Schema => visit.name,
+                _ => key.as_str(),
+            };
+            if !matches!(visit.role, Role::Schema) {
+                self.texts.push(Text { text: key, at: At(at), kind: Kind::Name });
+            }
+            open.push(Visit { value, at, role, kind, is_input: visit.is_input, depth, name });
+        }
+        reverse(open, from);
+    }
+}
+
+/// What was pushed last is visited first.
+fn reverse(open: &mut [Visit<'_>], from: usize) {
+    if let Some(pushed) = open.get_mut(from..) {
+        pushed.reverse();
+    }
+}
+
+fn keyword(key: &str) -> (Role, Kind) {
+    match key {
+        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
+            (Role::Named, Kind::Other)
+        }
+        "anyOf" | "oneOf" | "allOf" | "prefixItems" => (Role::List, Kind::Other),
+        "items"
+        | "additionalProperties"
+        | "additionalItems"
+        | "contains"
+        | "propertyNames"
+        | "not"
+        | "if"
+        | "then"
+        | "else"
+        | "unevaluatedProperties"
+        | "unevaluatedItems"
+        | "contentSchema" => (Role::Schema, Kind::Other),
+        "description" | "title" => (Role::Data, Kind::Prose),
+        _ => (Role::Data, Kind::Other),
+    }
+}
