@@ -5,6 +5,7 @@
 //! text, whatever the text is. Spans are byte ranges of the whole file; they are worked out only when there is
 //! something to report, because most documents are right.
 
+mod edit;
 mod finding;
 mod json;
 pub(crate) mod lines;
@@ -14,6 +15,8 @@ mod yaml;
 
 #[cfg(test)]
 mod tests;
+
+pub use edit::{Edit, members};
 
 use crate::diagnostic::{Diagnostic, Span};
 use finding::Finding;

@@ -135,8 +135,7 @@ fn with_reaches(tool: &Tool<'_>, deeds: Vec<Deed>) -> Vec<Deed> {
     };
     let with = |reach: &Reach| {
         let reach = *reach;
-        let reached =
-            deeds.iter().map(move |deed| Deed { facts: Facts { reach, ..deed.facts }, ..*deed });
+        let reached = deeds.iter().map(move |deed| Deed { facts: Facts { reach, ..deed.facts }, ..*deed });
         reached.collect::<Vec<Deed>>()
     };
     reaches.iter().flat_map(with).collect()

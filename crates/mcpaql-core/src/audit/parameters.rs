@@ -67,19 +67,13 @@ pub(super) fn switch<'a>(tool: &Tool<'a>) -> Option<Switch<'a>> {
 
 /// The values that a parameter may have, if they are listed.
 fn values(schema: &Value) -> Vec<&str> {
-    fn listed(schema: &Value) -> Option<&Vec<Value>> {
-        schema.get("enum").and_then(Value::as_array)
-    }
     let one_of = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.as_array());
-    let direct = listed(schema).into_iter().flatten();
-    let nested = one_of.into_iter().flatten().flat_map(|branch| {
-        let branch: Vec<&Value> = match listed(branch) {
-            Some(values) => values.iter().collect(),
-            None => branch.get("const").into_iter().collect(),
-        };
-        branch
-    });
-    direct.chain(nested).filter_map(Value::as_str).collect()
+    let nested = one_of.into_iter().flatten().flat_map(|branch| listed(branch).chain(branch.get("const")));
+    listed(schema).chain(nested).filter_map(Value::as_str).collect()
+}
+
+fn listed(schema: &Value) -> impl Iterator<Item = &Value> {
+    schema.get("enum").and_then(Value::as_array).into_iter().flatten()
 }
 
 /// The verbs that the description of a switch lists, where its values are not.

@@ -1,8 +1,10 @@
 //! TITLE-001.
 
+use super::wording::Wordings;
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
-use crate::audit::view::Tool;
+use crate::audit::rules::names::spelling::{by_all, clipped, unmet};
+use crate::audit::view::Surface;
 use crate::convention::Standard;
 
 rule! {
@@ -10,12 +12,13 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Looks for tools with neither `title` nor `annotations.title`.
+    /// Looks for tools with neither `title` nor `annotations.title`, or with blank ones.
     ///
     /// ## Why it matters
     ///
     /// Clients show the title to people who are to approve a call; without one they show the name, which is made for models.
-    /// Directories of connectors demand it.
+    /// The directory of Claude's connectors [demands it](https://claude.com/docs/connectors/building/review-criteria). Where nobody who
+    /// demands it was chosen, it is advice.
     ///
     /// ## Bad
     ///
@@ -28,20 +31,26 @@ rule! {
     /// ```json good
     /// {"name": "create_issue", "title": "Create issue", "inputSchema": {"type": "object"}}
     /// ```
-    "TITLE-001" "missing-title" Warning Tool(check)
+    ///
+    /// ## Fix
+    ///
+    /// A title made of the name, where no other tool has it.
+    "TITLE-001" "missing-title" Warning Server(check)
 }
 
-fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    if tool.shown_title().is_some_and(|title| !title.trim().is_empty()) {
-        return;
-    }
-    let finding = findings.tool(tool, "/title", format!("The tool '{}' has no title", tool.name));
-    let demands = standard.demands(|convention| convention.titles.required.then_some(()));
-    let who: Vec<&str> = demands.map(|(who, ())| who).collect();
-    if who.is_empty() {
-        finding.advice();
-    }
-    for who in who {
-        finding.by(who);
+fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let who = unmet(standard, |convention| convention.titles.required.then_some(()), |()| false);
+    let mut wordings = None;
+    for tool in &surface.tools {
+        if tool.shown_title().is_some_and(|title| !title.trim().is_empty()) {
+            continue;
+        }
+        let finding =
+            findings.tool(tool, "/title", format!("The tool '{}' has no title", clipped(tool.name)));
+        finding.fix = wordings.get_or_insert_with(|| Wordings::of(surface)).fix(tool);
+        if who.is_empty() {
+            finding.advice();
+        }
+        by_all(finding, &who);
     }
 }

@@ -1,0 +1,100 @@
+//! HINT-016.
+
+use crate::audit::expect::facing;
+use crate::audit::finding::{Findings, Fix};
+use crate::audit::rule::rule;
+use crate::audit::view::Tool;
+use crate::convention::Standard;
+use crate::policy::{Hint, HintOverrides};
+
+rule! {
+    /// A tool's hints are not those of the chosen policy.
+    ///
+    /// ## What it does
+    ///
+    /// Where a policy is chosen, by its name or by a convention, works out what each tool does and compares what the policy would
+    /// have it say with what it says, or with MCP's default where it says nothing. What cannot be known from the outside, or what
+    /// the policy leaves unsaid, is not compared. Each hint stands there as declared, as effective and as expected.
+    ///
+    /// ## Why it matters
+    ///
+    /// "Destructive" and "idempotent" mean different things to different projects: an update guarded by an etag has no second
+    /// effect, and yet a second call fails. One meaning throughout a project is what makes its hints worth something.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations/idempotentHint with=nextcloud
+    /// {"name": "nc_notes_update_note", "title": "Update note", "description": "Update a note.",
+    ///  "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}, "etag": {"type": "string"}}, "required": ["id", "etag"]},
+    ///  "annotations": {"idempotentHint": true, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good with=nextcloud
+    /// {"name": "nc_notes_update_note", "title": "Update note", "description": "Update a note.",
+    ///  "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}, "etag": {"type": "string"}}, "required": ["id", "etag"]},
+    ///  "annotations": {"idempotentHint": false, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ```json good
+    /// {"name": "nc_notes_update_note", "inputSchema": {"type": "object"}, "annotations": {"idempotentHint": true}}
+    /// ```
+    ///
+    /// ## Fix
+    ///
+    /// What the policy says, unless that is `readOnlyHint: true` and only the tool's name speaks for it.
+    "HINT-016" "policy-mismatch" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    if !standard.policy_chosen {
+        return;
+    }
+    let facing = facing(tool, &standard.policy);
+    let differs =
+        facing.iter().filter(|facing| facing.expected.is_some_and(|expected| expected != facing.effective));
+    let differs: Vec<_> = differs.collect();
+    let pointer = match differs.as_slice() {
+        [] => return,
+        [one] => format!("/annotations/{}", one.hint.key()),
+        _ => "/annotations".to_owned(),
+    };
+    let said: Vec<String> = differs
+        .iter()
+        .map(|facing| {
+            let declared = facing.declared.map_or("nothing", |value| if value { "true" } else { "false" });
+            let expected = facing.expected.unwrap_or_default();
+            let (hint, effective) = (facing.hint.key(), facing.effective);
+            format!("{hint} (declared {declared}, effective {effective}, expected {expected})")
+        })
+        .collect();
+    let message = format!(
+        "The tool '{}' differs from the policy '{}': {}",
+        tool.name,
+        standard.policy.name,
+        said.join(", ")
+    );
+    let wanted =
+        |hint: Hint| differs.iter().find(|facing| facing.hint == hint).and_then(|facing| facing.expected);
+    let reads = wanted(Hint::ReadOnly) == Some(true) && tool.known.is_none();
+    let fix = HintOverrides {
+        read_only: wanted(Hint::ReadOnly).filter(|_| !reads),
+        // What follows from a claim to read is no surer than the claim.
+        destructive: wanted(Hint::Destructive).filter(|destructive| *destructive || !reads),
+        idempotent: wanted(Hint::Idempotent).filter(|idempotent| !*idempotent || !reads),
+        open_world: wanted(Hint::OpenWorld),
+    };
+    let finding = findings.tool(tool, pointer, message);
+    finding.help("say what the policy says, or choose another");
+    if fix != HintOverrides::default() {
+        finding.fix(Fix::Hints(fix));
+    }
+    let who = standard.demands(|convention| {
+        let names = convention.policy.as_deref() == Some(standard.policy.name.as_str());
+        names.then_some(())
+    });
+    for (who, ()) in who {
+        finding.by(who);
+    }
+}

@@ -1,0 +1,90 @@
+//! HINT-005.
+
+use crate::audit::deed::{surely_acts, told_to_act};
+use crate::audit::finding::{Findings, Fix};
+use crate::audit::parameters::switch;
+use crate::audit::rule::rule;
+use crate::audit::view::Tool;
+use crate::convention::{Level, Standard};
+use crate::facts::Effect;
+use crate::operation::Category;
+use crate::policy::HintOverrides;
+
+rule! {
+    /// A tool says that it only reads, but it acts.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for tools with `readOnlyHint: true` whose name, description or switch says that they change something: `delete_issue`,
+    /// `send_mail`, `mark_all_notifications_read`, or an `action` that can be `delete`. It is an error where the name says so in a
+    /// word that has no other meaning, and a warning otherwise.
+    ///
+    /// ## Why it matters
+    ///
+    /// Clients run read-only tools without asking: Claude Code's plan mode
+    /// [goes by exactly this hint](https://github.com/derive-to/derive/pull/582). A write that passes for a read is the one mistake
+    /// in annotations that does harm.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations/readOnlyHint
+    /// {"name": "mark_all_notifications_read", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}
+    /// ```
+    ///
+    /// ```json bad at=/annotations/readOnlyHint
+    /// {"name": "browser_storage", "description": "Saves cookies to a file.", "inputSchema": {"type": "object"},
+    ///  "annotations": {"readOnlyHint": true}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "mark_all_notifications_read", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": false}}
+    /// ```
+    ///
+    /// ```json good
+    /// {"name": "list_deleted_issues", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}
+    /// ```
+    ///
+    /// ## Fix
+    ///
+    /// `readOnlyHint: false`, which at worst asks for an approval too many.
+    "HINT-005" "read-only-write" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    // Both hints at once are another rule's.
+    if tool.declared.read_only != Some(true) || tool.declared.destructive == Some(true) {
+        return;
+    }
+    let name = tool.name;
+    let (message, sure) = if tool.judged.category != Category::Read {
+        let runs = matches!(tool.by_name.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
+        let effect = tool.judged.effect.as_str().replace('_', " ");
+        let message =
+            format!("The tool '{name}' says that it only reads, but its name says otherwise ({effect})");
+        (message, surely_acts(tool) && !runs)
+    } else if tool.known.is_some_and(|known| known.category != Category::Read) {
+        (format!("The tool '{name}' says that it only reads, but its document says otherwise"), true)
+    } else if let Some(switch) = switch(tool) {
+        let message = format!(
+            "The tool '{name}' says that it only reads, but its '{}' can be '{}'",
+            switch.parameter, switch.acts
+        );
+        (message, false)
+    } else if let Some(verb) = told_to_act(tool).filter(|verb| verb.word != "generate") {
+        let message = format!(
+            "The tool '{name}' says that it only reads, but its description begins with '{}'",
+            verb.word
+        );
+        (message, false)
+    } else {
+        return;
+    };
+    let finding = findings.tool(tool, "/annotations/readOnlyHint", message);
+    finding.help("clients run it unasked; say `readOnlyHint: false`");
+    finding.fix(Fix::Hints(HintOverrides { read_only: Some(false), ..HintOverrides::default() }));
+    if !sure {
+        finding.level = finding.level.min(Level::Warning);
+    }
+}

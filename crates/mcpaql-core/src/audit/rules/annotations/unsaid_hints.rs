@@ -1,0 +1,91 @@
+//! HINT-001.
+
+use crate::audit::expect::safe;
+use crate::audit::finding::{Findings, Fix};
+use crate::audit::rule::rule;
+use crate::audit::view::Tool;
+use crate::convention::{Kind, Level, Standard};
+use crate::policy::{Hint, HintOverrides};
+
+rule! {
+    /// A tool leaves hints unsaid, and clients assume the worst.
+    ///
+    /// ## What it does
+    ///
+    /// Lists the hints that a tool does not write out, and what clients take it for instead. `idempotentHint` may be missing where
+    /// `readOnlyHint` is true. It is advice unless a convention demands the hint, and an error where a directory does.
+    ///
+    /// ## Why it matters
+    ///
+    /// [MCP's defaults](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) are those of the most
+    /// dangerous tool: not read-only, destructive, not idempotent, open world. A search without hints asks for approval like a
+    /// deletion, in Claude Code's plan mode and
+    /// [Cursor's Ask mode](https://github.com/sourcebot-dev/sourcebot/pull/1013) it cannot be used freely, and people who are asked
+    /// about everything approve everything. `readOnlyHint: true` alone is not enough: ChatGPT
+    /// [shows such a tool as destructive](https://github.com/apollographql/apollo-mcp-server/pull/510), and OpenAI's portal
+    /// [rejects tools without `destructiveHint`](https://github.com/HelpCode-ai/anythingmcp/pull/579), whether they read or not.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations
+    /// {"name": "delete_issue", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json bad at=/annotations/destructiveHint with=openai-apps
+    /// {"name": "get_issue", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good with=openai-apps
+    /// {"name": "get_issue", "inputSchema": {"type": "object"},
+    ///  "annotations": {"readOnlyHint": true, "destructiveHint": false, "openWorldHint": true}}
+    /// ```
+    ///
+    /// ## Fix
+    ///
+    /// Writes out what surely holds, and of two readings the riskier. It never says that a tool only reads unless the tool says so.
+    "HINT-001" "unsaid-hints" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let matters = |hint: &Hint| *hint != Hint::Idempotent || tool.declared.read_only != Some(true);
+    let demands = standard.demands(|convention| {
+        let explicit = &convention.annotations.explicit;
+        let broken = explicit.iter().any(|hint| tool.declared.get(*hint).is_none());
+        broken.then_some((convention.kind, explicit))
+    });
+    let demands: Vec<_> = demands.collect();
+    let demanded = |hint: &Hint| demands.iter().any(|(_, (_, explicit))| explicit.contains(hint));
+    let unsaid = |hint: &Hint| tool.declared.get(*hint).is_none() && (matters(hint) || demanded(hint));
+    let unsaid: Vec<Hint> = Hint::ALL.into_iter().filter(unsaid).collect();
+    let pointer = match (unsaid.as_slice(), tool.value.get("annotations")) {
+        ([], _) => return,
+        ([hint], Some(_)) => format!("/annotations/{}", hint.key()),
+        _ => "/annotations".to_owned(),
+    };
+    let assumed: Vec<String> = unsaid
+        .iter()
+        .map(|hint| format!("{} (clients assume {})", hint.key(), hint.default_value()))
+        .collect();
+    let message = format!("The tool '{}' does not say {}", tool.name, assumed.join(", "));
+    let finding = findings.tool(tool, pointer, message);
+    let fix = safe(tool, &standard.policy);
+    let fix =
+        HintOverrides { idempotent: fix.idempotent.filter(|_| unsaid.contains(&Hint::Idempotent)), ..fix };
+    if fix == HintOverrides::default() {
+        finding.help(
+            "write out what it does; where it only reads, `readOnlyHint: true` and `destructiveHint: false`",
+        );
+    } else {
+        finding.help("write out what it does").fix(Fix::Hints(fix));
+    }
+    if demands.is_empty() {
+        finding.advice();
+    } else if demands.iter().all(|(_, (kind, _))| *kind != Kind::Directory) {
+        finding.level = finding.level.min(Level::Warning);
+    }
+    for (who, _) in demands {
+        finding.by(who);
+    }
+}

@@ -1,0 +1,77 @@
+//! NAME-009.
+
+use super::missing_prefix::begins;
+use super::spelling::clipped;
+use crate::audit::finding::Findings;
+use crate::audit::rule::rule;
+use crate::audit::view::Tool;
+use crate::convention::template::{self, Mismatch};
+use crate::convention::{Names, Standard};
+
+rule! {
+    /// A name does not follow the pattern of a convention.
+    ///
+    /// ## What it does
+    ///
+    /// Holds names against the patterns of conventions (`names.pattern`), such as `{product}_{verb}_{object}` with the products, verbs and
+    /// objects that the convention lists. The verb may stand behind the object, and either of the two is enough. Patterns with
+    /// `{endpoint}` are for MCP-AQL's own tools only. What lacks the prefix is the matter of NAME-008.
+    ///
+    /// ## Why it matters
+    ///
+    /// A pattern makes names that nobody has to remember: who has seen three of them knows the fourth. MCP-AQL's
+    /// `{adapter}_mcpaql_{endpoint}` keeps the tools of several adapters apart, which all were `mcp_aql_read` before.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/name with=lightdash
+    /// {"name": "lightdash_tools__projects", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json bad at=/name with=mcpaql
+    /// {"name": "mcpaql_read", "description": "Reads; see introspect.", "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good with=lightdash
+    /// {"name": "lightdash_tools__list_projects", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json good with=mcpaql
+    /// {"name": "apple_mail_mcpaql_read", "description": "Reads; see introspect.", "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}}
+    /// ```
+    "NAME-009" "pattern" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    if tool.name.is_empty() {
+        return;
+    }
+    let unmet: Vec<(&str, (&str, Mismatch<'_>))> =
+        standard.demands(|convention| mismatch(tool, &convention.names)).collect();
+    let Some((_, (pattern, mismatch))) = unmet.first() else { return };
+    let why = match mismatch {
+        Mismatch::Text(text) => format!("it lacks '{text}'"),
+        Mismatch::Empty(hole) => format!("nothing stands for {{{hole}}}"),
+        Mismatch::Product => "it begins with no product".to_owned(),
+        Mismatch::Vocabulary => "it has no verb or object that is known".to_owned(),
+    };
+    let message = format!("The name '{}' does not follow '{pattern}': {why}", clipped(tool.name));
+    let finding = findings.tool(tool, "/name", message);
+    if *mismatch == Mismatch::Vocabulary {
+        finding.help("rename it, or list its verb or object in a convention of your own");
+    }
+    for (who, _) in unmet {
+        finding.by(who);
+    }
+}
+
+fn mismatch<'s>(tool: &Tool<'_>, names: &'s Names) -> Option<(&'s str, Mismatch<'s>)> {
+    let pattern = names.pattern.as_deref()?;
+    let is_meant = tool.is_adapter || !template::has_endpoint(pattern);
+    if !is_meant || !begins(tool.name, names) {
+        return None;
+    }
+    Some((pattern, template::follow(pattern, tool.name, names).err()?))
+}

@@ -1,0 +1,53 @@
+//! TITLE-002.
+
+use super::wording::{Wordings, is_human};
+use crate::audit::finding::Findings;
+use crate::audit::rule::rule;
+use crate::audit::rules::names::spelling::clipped;
+use crate::audit::view::Surface;
+use crate::convention::Standard;
+
+rule! {
+    /// A title is the name again, or looks like one.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for titles in snake, camel or kebab case, and for those that repeat the name as it is.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP has titles for people, "even by those unfamiliar with domain-specific terminology"
+    /// ([schema, `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)); a client that finds none shows the
+    /// name anyway.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/title
+    /// {"name": "create_issue", "title": "create_issue", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "title": "Create issue", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Fix
+    ///
+    /// A title made of the name, where no other tool has it.
+    "TITLE-002" "not-human" Warning Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut wordings = None;
+    for tool in &surface.tools {
+        let Some(title) = tool.shown_title().filter(|title| !title.trim().is_empty()) else { continue };
+        if is_human(title, tool.name) {
+            continue;
+        }
+        let again = if title == tool.name { "the name again" } else { "not made for people" };
+        let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
+        let finding = findings.tool(tool, pointer, format!("The title '{}' is {again}", clipped(title)));
+        finding.fix = wordings.get_or_insert_with(|| Wordings::of(surface)).fix(tool);
+    }
+}

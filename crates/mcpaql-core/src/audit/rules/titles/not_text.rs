@@ -1,0 +1,42 @@
+//! TITLE-010.
+
+use crate::audit::finding::Findings;
+use crate::audit::rule::rule;
+use crate::audit::rules::names::spelling::clipped;
+use crate::audit::view::Tool;
+use crate::convention::Standard;
+
+rule! {
+    /// A title is not a string.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for a `title` or `annotations.title` that is null, a number, a list or an object.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP's schema allows a string or nothing. Clients that check what they hear, those of the official TypeScript SDK among them, refuse the
+    /// whole list for one such tool.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/title
+    /// {"name": "create_issue", "title": null, "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "title": "Create issue", "inputSchema": {"type": "object"}}
+    /// ```
+    "TITLE-010" "not-text" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for pointer in ["/title", "/annotations/title"] {
+        if tool.value.pointer(pointer).is_some_and(|title| !title.is_string()) {
+            let message = format!("The title of '{}' is not a string", clipped(tool.name));
+            findings.tool(tool, pointer, message).help("write a text, or leave the member out");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Titles made of names, and what rules about titles share.
+
+use crate::audit::finding::Fix;
+use crate::audit::rules::names::verb_place::shared_words;
+use crate::audit::view::{Surface, Tool};
+use std::collections::HashMap;
+
+/// Written in capitals.
+const ACRONYMS: &[&str] = &[
+    "ai", "api", "arn", "aws", "cdn", "cli", "cpu", "crm", "css", "csv", "db", "dns", "ecs", "eks", "faq",
+    "fhir", "gif", "gpu", "gcp", "hdfs", "html", "http", "https", "iam", "id", "ide", "imap", "ip", "ipv4",
+    "ipv6", "iso", "jpeg", "json", "jwt", "kms", "kpi", "kv", "lan", "ldap", "llm", "mcp", "mcpaql", "mime",
+    "mp3", "mp4", "nfs", "nlp", "ocr", "os", "pdf", "php", "pin", "png", "pr", "qa", "qr", "ram", "rbac",
+    "rds", "rest", "rpc", "rss", "s3", "saas", "sdk", "seo", "sla", "sms", "smtp", "sns", "soap", "sql",
+    "sqs", "ssd", "ssh", "ssl", "sso", "svg", "tcp", "tls", "toml", "tsv", "ttl", "tv", "udp", "ui", "uri",
+    "url", "utc", "uuid", "ux", "vat", "vm", "vpc", "vpn", "waf", "xml", "yaml", "zip",
+];
+
+/// Written in their own way.
+const BRANDS: &[(&str, &str)] = &[
+    ("apis", "APIs"),
+    ("bigquery", "BigQuery"),
+    ("cloudwatch", "CloudWatch"),
+    ("dynamodb", "DynamoDB"),
+    ("elasticache", "ElastiCache"),
+    ("github", "GitHub"),
+    ("gitlab", "GitLab"),
+    ("graphql", "GraphQL"),
+    ("ids", "IDs"),
+    ("iphone", "iPhone"),
+    ("javascript", "JavaScript"),
+    ("linkedin", "LinkedIn"),
+    ("mongodb", "MongoDB"),
+    ("mysql", "MySQL"),
+    ("oauth", "OAuth"),
+    ("onedrive", "OneDrive"),
+    ("onenote", "OneNote"),
+    ("openai", "OpenAI"),
+    ("openapi", "OpenAPI"),
+    ("paypal", "PayPal"),
+    ("postgresql", "PostgreSQL"),
+    ("powerpoint", "PowerPoint"),
+    ("sharepoint", "SharePoint"),
+    ("sqlite", "SQLite"),
+    ("typescript", "TypeScript"),
+    ("urls", "URLs"),
+    ("webdav", "WebDAV"),
+    ("webhook", "webhook"),
+    ("wordpress", "WordPress"),
+    ("youtube", "YouTube"),
+];
+
+/// The titles that a server's tools have or would get from their names, and how many would get each.
+pub(super) struct Wordings<'s, 'a> {
+    surface: &'s Surface<'a>,
+    shared: usize,
+    counts: HashMap<String, usize>,
+}
+
+impl<'s, 'a> Wordings<'s, 'a> {
+    pub(super) fn of(surface: &'s Surface<'a>) -> Wordings<'s, 'a> {
+        let mut wordings = Wordings { surface, shared: shared_words(surface), counts: HashMap::new() };
+        for tool in &surface.tools {
+            let title = tool.shown_title().filter(|title| is_human(title, tool.name));
+            let title = title.map_or_else(|| wordings.title(tool), str::to_owned);
+            *wordings.counts.entry(title.to_lowercase()).or_insert(0) += 1;
+        }
+        wordings
+    }
+
+    /// A title from the tool's name, where no other tool has it or would get it.
+    pub(super) fn fix(&self, tool: &Tool<'_>) -> Option<Fix> {
+        let title = self.title(tool);
+        let unique = self.counts.get(&title.to_lowercase()).is_some_and(|count| *count == 1);
+        (unique && !title.is_empty() && title.chars().count() <= 80).then_some(Fix::Title(title))
+    }
+
+    /// `create_issue` as `Create issue`, without what all names of the server begin with.
+    fn title(&self, tool: &Tool<'_>) -> String {
+        if let Some((adapter, endpoint)) = tool.name.rsplit_once("_mcpaql_") {
+            return format!("{} — {}", capitalised(adapter), capitalised(endpoint));
+        }
+        // One tool has nothing to share.
+        let shared = if self.surface.tools.len() > 1 { self.shared } else { 0 };
+        sentence(tool.words.get(shared..).unwrap_or_default())
+    }
+}
+
+fn sentence(words: &[String]) -> String {
+    let mut title = String::new();
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            title.push(' ');
+        }
+        match (written(word), index) {
+            (Some(written), _) => title.push_str(&written),
+            (None, 0) => title.push_str(&upper_first(word)),
+            (None, _) => title.push_str(word),
+        }
+    }
+    title
+}
+
+fn capitalised(name: &str) -> String {
+    let words = name.split('_').filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(|word| written(word).unwrap_or_else(|| upper_first(word))).collect();
+    words.join(" ")
+}
+
+/// How a word is written that is not written like others.
+fn written(word: &str) -> Option<String> {
+    if ACRONYMS.contains(&word) {
+        return Some(word.to_ascii_uppercase());
+    }
+    BRANDS.iter().find(|(plain, _)| *plain == word).map(|(_, brand)| (*brand).to_owned())
+}
+
+fn upper_first(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect()
+}
+
+/// Whether a title is made for people: words with spaces between them, or one word.
+pub(super) fn is_human(title: &str, name: &str) -> bool {
+    let title = title.trim();
+    if title.is_empty() {
+        return false;
+    }
+    if title.contains(char::is_whitespace) {
+        // `list_issues (read)` is a name still, but a name that is talked about is not: "Run list_issues again".
+        return title.split_whitespace().any(|word| !is_identifier(word));
+    }
+    !is_identifier(title) && !(title == name && title.starts_with(|c: char| c.is_ascii_lowercase()))
+}
+
+/// `create_issue`, `createIssue`, `create-issue`.
+fn is_identifier(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    if !bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')) {
+        return false;
+    }
+    let hump = bytes.first().is_some_and(u8::is_ascii_lowercase)
+        && bytes
+            .windows(2)
+            .any(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()));
+    let joined = bytes
+        .windows(3)
+        .any(|three| matches!(three, [a, b'_', b] if a.is_ascii_alphanumeric() && b.is_ascii_alphanumeric()));
+    let kebab = bytes.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
+        && bytes.contains(&b'-');
+    joined || kebab || (hump && !BRANDS.iter().any(|(_, brand)| *brand == word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::view::Server;
+    use serde_json::json;
+
+    fn fixes(names: &[&str]) -> Vec<Option<String>> {
+        let tools = names.iter().map(|name| json!({"name": name})).collect();
+        let server = Server { tools, ..Server::default() };
+        let surface = Surface::of(&server, 0);
+        let wordings = Wordings::of(&surface);
+        let title = |fix: Fix| match fix {
+            Fix::Title(title) => Some(title),
+            _ => None,
+        };
+        surface.tools.iter().map(|tool| wordings.fix(tool).and_then(title)).collect()
+    }
+
+    #[test]
+    fn a_name_becomes_a_sentence() {
+        assert_eq!(fixes(&["create_issue"]), [Some("Create issue".into())]);
+        assert_eq!(fixes(&["getApiUrl"]), [Some("Get API URL".into())]);
+        assert_eq!(fixes(&["apple_mail_mcpaql_read"]), [Some("Apple Mail — Read".into())]);
+    }
+
+    #[test]
+    fn what_all_names_begin_with_is_left_out() {
+        let titles = fixes(&["nc_notes_create_note", "nc_notes_get_note_ids"]);
+        assert_eq!(titles, [Some("Create note".into()), Some("Get note IDs".into())]);
+    }
+
+    #[test]
+    fn two_tools_do_not_get_the_same_title() {
+        assert_eq!(fixes(&["get_note", "getNote", "list_notes"]), [None, None, Some("List notes".into())]);
+    }
+
+    #[test]
+    fn titles_are_told_from_names() {
+        for title in [
+            "Create issue",
+            "Fetch",
+            "GitHub",
+            "Check-in",
+            "Git Add",
+            "Read File (Deprecated)",
+            "日本語",
+            "eSignature envelopes",
+        ] {
+            assert!(is_human(title, "create_issue"), "{title}");
+        }
+        for title in ["create_issue", "createIssue", "create-issue", "Create_Issue", "", " "] {
+            assert!(!is_human(title, "create_issue"), "{title}");
+        }
+        assert!(!is_human("fetch", "fetch"), "the name again");
+    }
+}
