@@ -206,7 +206,9 @@ pub(super) fn outside(tool: &Tool<'_>) -> Option<Outside> {
     if web || writes || lead(&["crawl", "scrape", "tweet"]) {
         return Some(Outside::Named);
     }
-    let fetches = lead(&["fetch", "browse", "download", "visit", "navigate", "open", "goto", "import"]);
+    // Whoever fetches documentation knows where from.
+    let fetches = !has(&["doc", "docs", "documentation"])
+        && lead(&["fetch", "browse", "download", "visit", "navigate", "open", "goto", "import"]);
     let address = |name: &str| {
         let last = words::words(name).pop();
         last.is_some_and(|word| matches!(word.as_str(), "url" | "urls" | "uri" | "website"))
@@ -215,10 +217,14 @@ pub(super) fn outside(tool: &Tool<'_>) -> Option<Outside> {
     (fetches && takes()).then_some(Outside::Address)
 }
 
-/// The verb that the description opens with, where that is one which surely acts.
+/// The verb that the description opens with, where it changes something; behind a heading in angle brackets, too.
 pub(super) fn told_to_act(tool: &Tool<'_>) -> Option<&'static verbs::Verb> {
-    let text = tool.description?;
+    let text = tool.description?.trim_start();
+    let text = match text.strip_prefix('<') {
+        Some(heading) => heading.split_once('>')?.1,
+        None => text,
+    };
     let first = text.split(|c: char| !c.is_alphanumeric()).find(|token| !token.is_empty())?;
     let verb = (first.len() <= 24).then(|| verbs::inflected(&first.to_ascii_lowercase())).flatten()?;
-    verb.acts().then_some(verb)
+    (verb.effect.category() != Category::Read).then_some(verb)
 }

@@ -15,6 +15,10 @@ const MOST_WORDS: usize = 200;
 /// The last words of parameters that say what a call does.
 const SWITCHES: [&str; 5] = ["action", "command", "method", "operation", "op"];
 
+/// Words of every description of a switch, and tools that send whatever request they are told to.
+const FILLERS: [&str; 6] = ["execute", "has", "invoke", "is", "perform", "submit"];
+const SENDERS: [&str; 7] = ["api", "call", "curl", "fetch", "http", "request", "rest"];
+
 /// A parameter that decides whether a call reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Switch<'a> {
@@ -44,9 +48,13 @@ pub(super) fn switch<'a>(tool: &Tool<'a>) -> Option<Switch<'a>> {
         if name.len() > LONGEST_WORD {
             return None;
         }
-        let last = words::words(name).pop()?;
+        let words = words::words(name);
+        let last = words.last()?;
         let is_mode = last == "mode";
-        if !is_mode && !SWITCHES.contains(&last.as_str()) {
+        // What sends a request to start something starts it by any method.
+        let is_http = words.iter().any(|word| word == "http");
+        let sends = || tool.words.iter().any(|word| SENDERS.contains(&word.as_str()));
+        if !(is_mode || SWITCHES.contains(&last.as_str())) || (is_http && !sends()) {
             return None;
         }
         let values = values(schema);
@@ -82,7 +90,8 @@ fn told(schema: &Value) -> Vec<(String, &'static Verb)> {
     let tokens = text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty());
     let short = tokens.take(MOST_WORDS).filter(|token| token.len() <= LONGEST_WORD);
     let verbs = short.filter_map(|token| Some((token.to_owned(), verbs::verb(token)?)));
-    verbs.filter(|(_, verb)| verb.weight == Weight::Strong).collect()
+    let telling = |verb: &Verb| verb.weight == Weight::Strong && !FILLERS.contains(&verb.word);
+    verbs.filter(|(_, verb)| telling(verb)).collect()
 }
 
 fn leading_verb(value: &str) -> Option<&'static Verb> {
