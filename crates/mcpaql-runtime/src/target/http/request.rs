@@ -227,8 +227,7 @@ fn path_value(operation: &Operation, name: &str, args: &Args) -> Result<String, 
 fn inner_path(name: &str, text: &str) -> Result<String, OpError> {
     let inner = text.strip_prefix('/').unwrap_or(text);
     let inner = inner.strip_suffix('/').unwrap_or(inner);
-    let is_root = inner.is_empty() && !text.is_empty();
-    if is_root || inner.split('/').all(|segment| !matches!(segment, "" | "." | "..")) {
+    if text == "/" || inner.split('/').all(|segment| !matches!(segment, "" | "." | "..")) {
         return Ok(inner.to_owned());
     }
     Err(OpError::new(
