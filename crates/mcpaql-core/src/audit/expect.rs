@@ -165,6 +165,7 @@ mod tests {
         assert_eq!(expects("mcpaql", tool("nc_manifest", "", &[], &reads)), "tft-");
         let writes = json!({"readOnlyHint": false});
         assert_eq!(expects("mcpaql", tool("post_message", "", &[], &writes)), "fff-");
+        assert_eq!(expects("mcpaql", tool("nc_manifest", "", &[], &writes)), "f---");
         // They do not settle what the name denies.
         assert_eq!(expects("mcpaql", tool("delete_note", "Delete a note.", &[], &reads)), "ftt-");
     }
@@ -182,6 +183,10 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"action": {"enum": ["list", "delete"]}}});
         let tool = json!({"name": "get_labels", "description": "Gets labels.", "inputSchema": schema});
         assert_eq!(expects("mcpaql", tool), "ftf-");
+        // Of several writes only that is expected which holds for all of them.
+        let schema = json!({"type": "object", "properties": {"method": {"enum": ["create", "delete"]}}});
+        let tool = json!({"name": "label_write", "description": "Writes a label.", "inputSchema": schema});
+        assert_eq!(expects("mcpaql", tool), "f---");
     }
 
     #[test]
