@@ -11,6 +11,13 @@
 //!   - name: files
 //!     mcp: {command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/files]}
 //!   - builtin: notebook
+//! policies:                 # a team's own, which `policy` here and in the documents may name
+//!   ours: {extends: mcp, open_world: never}
+//! conventions:              # the same for audits
+//!   ours: {extends: product-action-object, policy: ours, names: {products: [shop]}}
+//! audit:
+//!   conventions: [clients, ours]
+//!   rules: {COST-001: off}
 //! ```
 
 use crate::adapter::{
@@ -18,16 +25,20 @@ use crate::adapter::{
     read_auth,
 };
 use crate::catalog::Settings;
+use crate::convention::{self, Convention, Level};
 use crate::diagnostic::{Diagnostic, capital};
 use crate::error::Code;
 use crate::naming::{self, NameProblem};
+use crate::policy::{self, Policy};
 use crate::reader::{Object, Reader, child};
 use crate::unified::Sharing;
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 const SETTING_KEYS: &[&str] =
     &["mode", "profile", "pattern", "prefix", "policy", "operation_enum", "errors", "budget"];
-const TOP_KEYS: &[&str] = &["data", "adapters"];
+const TOP_KEYS: &[&str] = &["data", "adapters", "policies", "conventions", "audit"];
+const AUDIT_KEYS: &[&str] = &["policy", "conventions", "rules"];
 const ORIGIN_KEYS: &[&str] = &["document", "builtin", "openapi", "mcp"];
 const ENTRY_KEYS: &[&str] =
     &["name", "include", "exclude", "overrides", "auth", "limits", "targets", "default_target"];
@@ -36,12 +47,27 @@ const LIMIT_KEYS: &[&str] = &["timeout", "max_response_bytes"];
 /// What the file says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
-    /// For every adapter.
+    /// For every adapter, with the policies that the file defines.
     pub settings: Settings,
     /// Folder of the stores, relative to the file.
     pub data: Option<String>,
     /// In order.
     pub adapters: Vec<AdapterEntry>,
+    /// Conventions that the file defines.
+    pub conventions: Vec<Convention>,
+    /// What tools are held against.
+    pub audit: Audit,
+}
+
+/// What audits of this folder hold tools against, as far as the file says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Audit {
+    /// Name of the policy: one of this version, or of the file.
+    pub policy: Option<String>,
+    /// Names of conventions, of this version or of the file; [`convention::CLIENTS`] stands for every known client.
+    pub conventions: Vec<String>,
+    /// By the code of a rule: another level, or `None` where the rule is off.
+    pub rules: IndexMap<String, Option<Level>>,
 }
 
 /// One adapter of the file.
@@ -142,7 +168,15 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
         Some(_) => None,
         None => reader.choice(object, "mode", &words, Mode::parse),
     };
-    let settings = Settings { mode, sharing: unified, ..settings(reader, object) };
+    let policies = defined(reader, object, "policies", policy::read_all);
+    let conventions = defined(reader, object, "conventions", convention::read_all);
+    for (convention, named) in conventions.iter().filter_map(|own| Some((own, own.policy.as_deref()?))) {
+        let pointer = child(&child(&object.at("conventions"), &convention.name), "policy");
+        known_policy(reader, &pointer, named, &policies);
+    }
+    let audit =
+        reader.member(object, "audit").map(|audit| self::audit(reader, &audit, &policies, &conventions));
+    let settings = Settings { mode, sharing: unified, ..settings(reader, object, &policies) };
     let data = reader.string(object, "data");
     if object.get("adapters").is_none() {
         reader.missing(
@@ -153,12 +187,53 @@ fn read(reader: &mut Reader, object: &Object<'_>) -> Config {
     }
     let mut adapters = Vec::new();
     for (index, item) in reader.array(object, "adapters").unwrap_or_default().iter().enumerate() {
-        adapters.extend(entry(reader, item, child(&object.at("adapters"), index)));
+        adapters.extend(entry(reader, item, child(&object.at("adapters"), index), &policies));
     }
-    Config { settings, data, adapters }
+    let settings = Settings { policies, ..settings };
+    Config { settings, data, adapters, conventions, audit: audit.unwrap_or_default() }
 }
 
-fn entry(reader: &mut Reader, item: &Value, pointer: String) -> Option<AdapterEntry> {
+/// What the file defines itself under a key.
+fn defined<T>(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    key: &str,
+    read_all: fn(&Value, &str) -> (Vec<T>, Vec<Diagnostic>),
+) -> Vec<T> {
+    let Some(value) = object.get(key) else { return Vec::new() };
+    let (defined, diagnostics) = read_all(value, &object.at(key));
+    reader.diagnostics.extend(diagnostics);
+    defined
+}
+
+fn audit(reader: &mut Reader, object: &Object<'_>, policies: &[Policy], own: &[Convention]) -> Audit {
+    reader.known(object, AUDIT_KEYS);
+    let mut names: Vec<&str> = own.iter().map(|convention| convention.name.as_str()).collect();
+    convention::names().chain([convention::CLIENTS]).for_each(|name| names.push(name));
+    Audit {
+        policy: named_policy(reader, object, policies),
+        conventions: reader
+            .choices(object, "conventions", &names, |name| names.contains(&name).then(|| name.to_owned())),
+        rules: convention::levels(reader, object),
+    }
+}
+
+/// A policy by its name, of this version or of the file.
+fn named_policy(reader: &mut Reader, object: &Object<'_>, own: &[Policy]) -> Option<String> {
+    let name = reader.string(object, "policy")?;
+    known_policy(reader, &object.at("policy"), &name, own).then_some(name)
+}
+
+fn known_policy(reader: &mut Reader, pointer: &str, name: &str, own: &[Policy]) -> bool {
+    let diagnostic = policy::unknown(name, own);
+    let is_known = diagnostic.is_none();
+    reader
+        .diagnostics
+        .extend(diagnostic.map(|diagnostic| Diagnostic { pointer: pointer.to_owned(), ..diagnostic }));
+    is_known
+}
+
+fn entry(reader: &mut Reader, item: &Value, pointer: String, policies: &[Policy]) -> Option<AdapterEntry> {
     if let Value::String(path) = item {
         // The shortest way to name a document.
         return Some(AdapterEntry::new(Origin::Document(path.clone()), pointer));
@@ -207,7 +282,7 @@ fn entry(reader: &mut Reader, item: &Value, pointer: String) -> Option<AdapterEn
         limits: reader.member(&object, "limits").map(|object| limits(reader, &object)).unwrap_or_default(),
         settings: Settings {
             mode: reader.choice(&object, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
-            ..settings(reader, &object)
+            ..settings(reader, &object, policies)
         },
         ..AdapterEntry::new(origin, object.at(key))
     })
@@ -222,14 +297,14 @@ fn limits(reader: &mut Reader, object: &Object<'_>) -> CallLimits {
 }
 
 /// All but the mode, which has more words for all adapters than for one.
-fn settings(reader: &mut Reader, object: &Object<'_>) -> Settings {
+fn settings(reader: &mut Reader, object: &Object<'_>, policies: &[Policy]) -> Settings {
     Settings {
         mode: None,
         sharing: None,
         profile: reader.string(object, "profile"),
         pattern: reader.string(object, "pattern"),
         prefix: prefix(reader, object),
-        policy: reader.string(object, "policy"),
+        policy: named_policy(reader, object, policies),
         policies: Vec::new(),
         operation_enum: reader.boolean(object, "operation_enum"),
         errors: reader.choice(object, "errors", ErrorPolicy::WORDS, ErrorPolicy::parse),

@@ -39,3 +39,46 @@ pub fn compare(servers: &[Server], from: &Policy, to: &Policy) -> Vec<Change> {
     }
     changes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn changes(from: &str, to: &str) -> Vec<String> {
+        let tools = ["create_note", "update_note", "delete_note", "nc_manifest"];
+        let tools = tools.map(|name| {
+            let schema = json!({"type": "object", "required": ["etag"]});
+            json!({"name": name, "inputSchema": schema})
+        });
+        let server = Server { tools: tools.into(), ..Server::default() };
+        let (from, to) = (Policy::named(from).unwrap(), Policy::named(to).unwrap());
+        let changes = compare(&[server], from, to);
+        let word = |hint: Option<bool>| hint.map_or("-".to_owned(), |hint| hint.to_string());
+        let line = |change: Change| {
+            format!("{} {} {} {}", change.tool, change.hint.key(), word(change.from), word(change.to))
+        };
+        changes.into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_change_of_policy_lists_what_tools_would_say_otherwise() {
+        assert_eq!(
+            changes("mcpaql", "mcp"),
+            ["update_note idempotentHint false true", "delete_note idempotentHint false true"]
+        );
+        assert_eq!(changes("mcpaql", "mcpaql-issue"), ["update_note destructiveHint true false"]);
+    }
+
+    #[test]
+    fn what_a_policy_says_of_everything_is_said_of_the_unknown_too() {
+        let closed = changes("mcp", "lightdash");
+        assert!(closed.contains(&"nc_manifest openWorldHint - false".to_owned()), "{closed:?}");
+        assert!(closed.contains(&"delete_note destructiveHint true -".to_owned()), "{closed:?}");
+    }
+
+    #[test]
+    fn the_same_policy_changes_nothing() {
+        assert!(changes("mcpaql", "mcpaql").is_empty());
+    }
+}

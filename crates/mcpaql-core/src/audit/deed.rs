@@ -4,7 +4,7 @@
 //! What always holds: a deed that is not known stands there with every alternative, so that whoever asks what follows from it
 //! hears "unknown" where the alternatives disagree.
 
-use super::parameters::{parameters, required, switch};
+use super::parameters::{choices, parameters, required, switch};
 use super::view::Tool;
 use crate::classify::{Confidence, Decision, verbs, words};
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
@@ -66,7 +66,10 @@ fn decision<'t>(tool: &'t Tool<'_>) -> Option<&'t Decision> {
     let by_name = by_name.filter(|decision| {
         decision.category != Category::Read || (tool.declared.read_only != Some(false) && !saves_a_file(tool))
     });
-    by_name.or_else(|| Some(&tool.judged).filter(|decision| is_sure(decision)))
+    // That it does not only read says nothing yet about what it does.
+    let named = tool.by_name.review.is_none() && tool.by_name.effect == tool.judged.effect;
+    let judged = Some(&tool.judged).filter(|decision| is_sure(decision));
+    by_name.or_else(|| judged.filter(|decision| decision.category == Category::Read || named))
 }
 
 /// `get_request` with an `outputPath` writes a file.
@@ -103,18 +106,31 @@ pub(super) fn deeds(tool: &Tool<'_>) -> Vec<Deed> {
     if is_single(tool) || switch(tool).is_some() {
         return with_reaches(tool, vec![deed(Effect::Multiplexed, Repeat::Unknown, Guard::None, false)]);
     }
-    let Some(decision) = decision(tool) else {
-        let any = [Effect::Read, Effect::Create, Effect::Update, Effect::Delete, Effect::Execute];
-        let any = any.into_iter().flat_map(|effect| {
-            [Repeat::NoEffect, Repeat::Accumulates].map(|repeat| deed(effect, repeat, Guard::None, true))
-        });
-        return with_reaches(tool, any.collect());
+    let chosen = choices(tool);
+    let Some(decision) = decision(tool).filter(|_| chosen.is_empty()) else {
+        return with_reaches(tool, guesses(tool, &chosen));
     };
     let guard = guard(tool, decision.effect);
     let reversible = decision.danger <= Danger::Reversible;
     let repeats = repeats(tool, decision.effect, guard);
     let deeds = repeats.iter().map(|repeat| deed(decision.effect, *repeat, guard, reversible));
     with_reaches(tool, deeds.collect())
+}
+
+/// Everything that a call may choose; of a tool that nobody can make out, everything that there is.
+fn guesses(tool: &Tool<'_>, chosen: &[Effect]) -> Vec<Deed> {
+    let writes = tool.declared.read_only == Some(false) && tool.by_name.category != Category::Read;
+    let effects: &[Effect] = match (chosen, writes) {
+        ([], true) => &[Effect::Create, Effect::Update, Effect::Delete, Effect::Execute],
+        ([], false) => &[Effect::Read, Effect::Create, Effect::Update, Effect::Delete, Effect::Execute],
+        (chosen, _) => chosen,
+    };
+    let deeds = effects.iter().flat_map(|effect| {
+        let repeats = [Repeat::NoEffect, Repeat::Accumulates];
+        let reads = effect.category() == Category::Read;
+        repeats.into_iter().skip(usize::from(reads)).map(|repeat| deed(*effect, repeat, Guard::None, true))
+    });
+    deeds.collect()
 }
 
 fn family(category: Category, repeat: Repeat) -> Deed {
@@ -206,7 +222,9 @@ pub(super) fn outside(tool: &Tool<'_>) -> Option<Outside> {
     if web || writes || lead(&["crawl", "scrape", "tweet"]) {
         return Some(Outside::Named);
     }
-    let fetches = lead(&["fetch", "browse", "download", "visit", "navigate", "open", "goto", "import"]);
+    // Whoever fetches documentation knows where from.
+    let fetches = !has(&["doc", "docs", "documentation"])
+        && lead(&["fetch", "browse", "download", "visit", "navigate", "open", "goto", "import"]);
     let address = |name: &str| {
         let last = words::words(name).pop();
         last.is_some_and(|word| matches!(word.as_str(), "url" | "urls" | "uri" | "website"))
@@ -215,10 +233,14 @@ pub(super) fn outside(tool: &Tool<'_>) -> Option<Outside> {
     (fetches && takes()).then_some(Outside::Address)
 }
 
-/// The verb that the description opens with, where that is one which surely acts.
+/// The verb that the description opens with, where it changes something; behind a heading in angle brackets, too.
 pub(super) fn told_to_act(tool: &Tool<'_>) -> Option<&'static verbs::Verb> {
-    let text = tool.description?;
+    let text = tool.description?.trim_start();
+    let text = match text.strip_prefix('<') {
+        Some(heading) => heading.split_once('>')?.1,
+        None => text,
+    };
     let first = text.split(|c: char| !c.is_alphanumeric()).find(|token| !token.is_empty())?;
     let verb = (first.len() <= 24).then(|| verbs::inflected(&first.to_ascii_lowercase())).flatten()?;
-    verb.acts().then_some(verb)
+    (verb.effect.category() != Category::Read).then_some(verb)
 }

@@ -73,3 +73,171 @@ pub(super) fn safe(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
         open_world: unsaid(Hint::OpenWorld, hints.open_world),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::{Server, Surface};
+    use crate::facts::{Facts, Guard, Reach, Repeat};
+    use crate::operation::Category;
+    use serde_json::{Value, json};
+
+    /// A tool of a file share that calls itself a cloud.
+    fn tool(name: &str, description: &str, required: &[&str], annotations: &Value) -> Value {
+        let properties: serde_json::Map<String, Value> =
+            required.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+        let schema = json!({"type": "object", "properties": properties, "required": required});
+        json!({"name": name, "description": description, "inputSchema": schema, "annotations": annotations})
+    }
+
+    fn with<T>(tools: Vec<Value>, look: impl Fn(&Tool<'_>) -> T) -> Vec<T> {
+        let server = Server { name: "cloud".to_owned(), tools, ..Server::default() };
+        Surface::of(&server, 0).tools.iter().map(look).collect()
+    }
+
+    /// What one tool is expected to say, as four letters: `t`rue, `f`alse, or `-`.
+    fn letters(hints: HintOverrides) -> String {
+        let letter = |hint| match hints.get(hint) {
+            Some(true) => 't',
+            Some(false) => 'f',
+            None => '-',
+        };
+        Hint::ALL.map(letter).into_iter().collect()
+    }
+
+    fn expects(policy: &str, tool: Value) -> String {
+        let policy = Policy::named(policy).unwrap();
+        with(vec![tool], |tool| letters(expected(tool, policy))).pop().unwrap()
+    }
+
+    #[test]
+    fn tools_of_a_cloud_are_expected_to_say_what_their_names_and_parameters_carry() {
+        let none = &Value::Null;
+        for (name, description, required, expected) in [
+            ("nc_notes_search_notes", "Search notes by title or content.", &["query"][..], "t--t"),
+            ("nc_notes_create_note", "Create a note.", &["title", "content"], "--ft"),
+            ("nc_notes_append_content", "Append text to a note.", &["note_id", "content"], "--ft"),
+            ("nc_notes_update_note", "Update a note.", &["note_id", "etag"], "--ft"),
+            ("nc_notes_delete_note", "Delete a note.", &["note_id"], "-ttt"),
+            ("nc_webdav_write_file", "Write a file.", &["path", "content"], "--tt"),
+            // Whether a second one fails is the server's secret.
+            ("nc_webdav_create_directory", "Create a directory.", &["path"], "---t"),
+            ("nc_contacts_update_contact", "Update a contact.", &["contact_id"], "---t"),
+            ("deck_add_member", "Add somebody to a board.", &["board_id", "user"], "---t"),
+            // Nothing says what it does.
+            ("nc_manifest", "The manifest.", &[], "---t"),
+            // A name alone is no reason to say that it reads.
+            ("nc_notes_get_note", "A note.", &["note_id"], "---t"),
+        ] {
+            assert_eq!(expects("nextcloud", tool(name, description, required, none)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn meanings_of_idempotent_differ_only_where_the_facts_do() {
+        let update = || tool("update_note", "Update a note.", &["id", "etag"], &Value::Null);
+        assert_eq!(expects("mcp", update()), "ftt-");
+        assert_eq!(expects("mcpaql", update()), "ftf-");
+        let delete = || tool("delete_note", "Delete a note.", &["id"], &Value::Null);
+        for (policy, expected) in
+            [("mcp", "ftt-"), ("mcpaql", "ftt-"), ("mcpaql-spec", "ft--"), ("mcpaql-issue", "ftt-")]
+        {
+            assert_eq!(expects(policy, delete()), expected, "{policy}");
+        }
+    }
+
+    #[test]
+    fn analytics_tools_are_closed_and_read_or_not() {
+        let none = &Value::Null;
+        for (name, description, expected) in [
+            ("lightdash_tools__list_projects", "List all projects.", "t--f"),
+            ("lightdash_tools__get_space", "Get a space.", "t--f"),
+            ("lightdash_tools__delete_member", "Delete a member.", "f--f"),
+            ("lightdash_tools__refresh", "Things happen.", "---f"),
+        ] {
+            assert_eq!(expects("lightdash", tool(name, description, &[], none)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn hints_of_a_tool_settle_what_its_name_leaves_open() {
+        let reads = json!({"readOnlyHint": true});
+        assert_eq!(expects("mcpaql", tool("nc_manifest", "", &[], &reads)), "tft-");
+        let writes = json!({"readOnlyHint": false});
+        assert_eq!(expects("mcpaql", tool("post_message", "", &[], &writes)), "fff-");
+        assert_eq!(expects("mcpaql", tool("nc_manifest", "", &[], &writes)), "f---");
+        // They do not settle what the name denies.
+        assert_eq!(expects("mcpaql", tool("delete_note", "Delete a note.", &[], &reads)), "ftt-");
+    }
+
+    #[test]
+    fn a_tool_that_fetches_from_anywhere_is_open() {
+        let fetch = tool("fetch_page", "Fetch a page.", &["url"], &Value::Null);
+        assert_eq!(expects("mcpaql", fetch), "tftt");
+        let parse = tool("parse_url", "Parse an address.", &["url"], &Value::Null);
+        assert!(expects("mcpaql", parse).ends_with('-'));
+    }
+
+    #[test]
+    fn a_switch_between_reads_and_writes_is_as_bad_as_its_worst() {
+        let schema = json!({"type": "object", "properties": {"action": {"enum": ["list", "delete"]}}});
+        let tool = json!({"name": "get_labels", "description": "Gets labels.", "inputSchema": schema});
+        assert_eq!(expects("mcpaql", tool), "ftf-");
+        // Of several writes only that is expected which holds for all of them.
+        let schema = json!({"type": "object", "properties": {"method": {"enum": ["create", "delete"]}}});
+        let tool = json!({"name": "label_write", "description": "Writes a label.", "inputSchema": schema});
+        assert_eq!(expects("mcpaql", tool), "f---");
+    }
+
+    #[test]
+    fn endpoints_of_adapters_are_what_they_are_called() {
+        let schema = json!({"type": "object", "properties": {"operation": {"type": "string"}, "params": {"type": "object"}}});
+        for (name, expected) in [
+            ("github_mcpaql_read", "tft-"),
+            ("github_mcpaql_create", "ff--"),
+            ("github_mcpaql_update", "ft--"),
+            ("github_mcpaql_delete", "ft--"),
+            ("github_mcpaql_execute", "ftf-"),
+            ("github_mcpaql", "ftf-"),
+        ] {
+            let tool = json!({"name": name, "inputSchema": schema});
+            assert_eq!(expects("mcpaql", tool), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_document_says_is_exact() {
+        let facts = Facts {
+            effect: Effect::Update,
+            repeat: Repeat::NoEffect,
+            overwrites: true,
+            reversible: true,
+            guard: Guard::None,
+            reach: Reach::Process,
+        };
+        let known = crate::audit::Known { category: Category::Update, facts };
+        let tools = vec![json!({"name": "get_nothing"})];
+        let known = [("get_nothing".to_owned(), known)].into();
+        let server = Server { tools, known, ..Server::default() };
+        let surface = Surface::of(&server, 0);
+        let policy = Policy::named("mcpaql").unwrap();
+        assert_eq!(letters(expected(&surface.tools[0], policy)), "fttf");
+    }
+
+    #[test]
+    fn nothing_is_said_to_read_that_does_not_say_so_itself() {
+        let policy = Policy::named("mcpaql").unwrap();
+        let names =
+            ["get_note", "list_notes", "search", "delete_note", "run_query", "nc_manifest", "send_mail"];
+        let tools = names.map(|name| tool(name, &format!("{name}s things."), &[], &Value::Null));
+        for hints in with(tools.into(), |tool| safe(tool, policy)) {
+            assert_ne!(hints.read_only, Some(true));
+            assert!(hints.destructive != Some(false) || hints.read_only == Some(false), "{hints:?}");
+        }
+        let declared = json!({"readOnlyHint": true});
+        let get = tool("get_note", "Get a note.", &[], &declared);
+        assert_eq!(with(vec![get], |tool| letters(safe(tool, policy))), ["-ft-"]);
+        let delete = tool("delete_note", "Delete a note.", &[], &declared);
+        assert_eq!(with(vec![delete], |tool| letters(safe(tool, policy))), ["-tt-"]);
+    }
+}

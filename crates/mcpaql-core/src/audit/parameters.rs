@@ -4,6 +4,7 @@
 use super::view::Tool;
 use crate::classify::verbs::{self, Verb, Weight};
 use crate::classify::words;
+use crate::facts::Effect;
 use crate::operation::Category;
 use serde_json::Value;
 
@@ -14,6 +15,10 @@ const MOST_WORDS: usize = 200;
 
 /// The last words of parameters that say what a call does.
 const SWITCHES: [&str; 5] = ["action", "command", "method", "operation", "op"];
+
+/// Words of every description of a switch, and tools that send whatever request they are told to.
+const FILLERS: [&str; 6] = ["execute", "has", "invoke", "is", "perform", "submit"];
+const SENDERS: [&str; 7] = ["api", "call", "curl", "fetch", "http", "request", "rest"];
 
 /// A parameter that decides whether a call reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,20 +46,8 @@ pub(super) fn required<'a>(tool: &Tool<'a>) -> impl Iterator<Item = &'a str> + u
 /// The switch between reading and writing, where one parameter is that.
 pub(super) fn switch<'a>(tool: &Tool<'a>) -> Option<Switch<'a>> {
     parameters(tool).find_map(|(name, schema)| {
-        if name.len() > LONGEST_WORD {
-            return None;
-        }
-        let last = words::words(name).pop()?;
-        let is_mode = last == "mode";
-        if !is_mode && !SWITCHES.contains(&last.as_str()) {
-            return None;
-        }
-        let values = values(schema);
-        let found: Vec<(String, &Verb)> = if values.is_empty() && !is_mode {
-            told(schema)
-        } else {
-            values.iter().filter_map(|value| Some(((*value).to_owned(), leading_verb(value)?))).collect()
-        };
+        let is_mode = deciding(tool, name)?;
+        let found = deeds(tool, schema, is_mode);
         // A mode is how something is done, unless its values are clearly deeds.
         let acts = |verb: &Verb| {
             verb.effect.category() != Category::Read && (!is_mode || verb.weight == Weight::Strong)
@@ -63,6 +56,44 @@ pub(super) fn switch<'a>(tool: &Tool<'a>) -> Option<Switch<'a>> {
         let acts = found.iter().find(|(_, verb)| acts(verb))?.0.clone();
         Some(Switch { parameter: name, reads, acts })
     })
+}
+
+/// The effects of the listed values of a parameter that says what a call does.
+pub(super) fn choices(tool: &Tool<'_>) -> Vec<Effect> {
+    let listed = parameters(tool).find_map(|(name, schema)| {
+        deciding(tool, name).filter(|is_mode| !is_mode)?;
+        let effects: Vec<Effect> =
+            values(schema).into_iter().filter_map(|value| Some(leading_verb(value)?.effect)).collect();
+        (effects.len() > 1).then_some(effects)
+    });
+    listed.unwrap_or_default()
+}
+
+/// Whether a parameter says what a call does, and if so, whether it is a mode.
+fn deciding(tool: &Tool<'_>, name: &str) -> Option<bool> {
+    if name.len() > LONGEST_WORD {
+        return None;
+    }
+    let words = words::words(name);
+    let last = words.last()?;
+    let is_mode = last == "mode";
+    // What sends a request to start something starts it by any method.
+    let is_http = words.iter().any(|word| word == "http");
+    let sends = || tool.words.iter().any(|word| SENDERS.contains(&word.as_str()));
+    let decides = is_mode || SWITCHES.contains(&last.as_str());
+    (decides && (!is_http || sends())).then_some(is_mode)
+}
+
+/// What the values of a parameter do, as far as they are listed; else what its description says, or that of a tool which
+/// manages something.
+fn deeds(tool: &Tool<'_>, schema: &Value, is_mode: bool) -> Vec<(String, &'static Verb)> {
+    let values = values(schema);
+    if !values.is_empty() || is_mode {
+        return values.iter().filter_map(|value| Some(((*value).to_owned(), leading_verb(value)?))).collect();
+    }
+    let found = told(schema.get("description").and_then(Value::as_str).unwrap_or_default());
+    let manages = tool.words.iter().any(|word| word.starts_with("manage") || word == "crud");
+    if found.is_empty() && manages { told(tool.description.unwrap_or_default()) } else { found }
 }
 
 /// The values that a parameter may have, if they are listed.
@@ -76,13 +107,13 @@ fn listed(schema: &Value) -> impl Iterator<Item = &Value> {
     schema.get("enum").and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The verbs that the description of a switch lists, where its values are not.
-fn told(schema: &Value) -> Vec<(String, &'static Verb)> {
-    let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+/// The verbs that a description lists.
+fn told(text: &str) -> Vec<(String, &'static Verb)> {
     let tokens = text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty());
     let short = tokens.take(MOST_WORDS).filter(|token| token.len() <= LONGEST_WORD);
     let verbs = short.filter_map(|token| Some((token.to_owned(), verbs::verb(token)?)));
-    verbs.filter(|(_, verb)| verb.weight == Weight::Strong).collect()
+    let telling = |verb: &Verb| verb.weight == Weight::Strong && !FILLERS.contains(&verb.word);
+    verbs.filter(|(_, verb)| telling(verb)).collect()
 }
 
 fn leading_verb(value: &str) -> Option<&'static Verb> {

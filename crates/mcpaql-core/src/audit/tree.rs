@@ -53,8 +53,12 @@ pub(in crate::audit) struct Schema<'a> {
     pub(in crate::audit) at: At,
     /// Of arguments, and not of results.
     pub(in crate::audit) is_input: bool,
-    /// Schemas around it.
+    /// Values around what it describes.
     pub(in crate::audit) depth: usize,
+    /// The schema it is part of.
+    pub(in crate::audit) parent: Option<usize>,
+    /// Whether it judges the same value as the schema it is part of: a variant or a condition.
+    pub(in crate::audit) is_variant: bool,
     /// What reads as its name: the last key before it.
     pub(in crate::audit) name: &'a str,
 }
@@ -96,6 +100,8 @@ struct Visit<'a> {
     kind: Kind,
     is_input: bool,
     depth: usize,
+    parent: Option<usize>,
+    is_variant: bool,
     name: &'a str,
 }
 
@@ -125,6 +131,8 @@ impl<'a> Tree<'a> {
                     kind: Kind::Other,
                     is_input,
                     depth: 0,
+                    parent: None,
+                    is_variant: false,
                     name: key,
                 });
             }
@@ -144,6 +152,11 @@ impl<'a> Tree<'a> {
             Key::Name(name) => child(&pointer, name),
             Key::Index(index) => format!("{pointer}/{index}"),
         })
+    }
+
+    /// The root of what a schema is part of.
+    pub(in crate::audit) fn root_of(&self, schema: &Schema<'a>) -> Option<&Schema<'a>> {
+        self.schemas.iter().find(|root| root.parent.is_none() && root.is_input == schema.is_input)
     }
 
     /// The pointer of a keyword of a schema.
@@ -193,13 +206,21 @@ impl<'a> Tree<'a> {
     }
 
     fn members(&mut self, visit: &Visit<'a>, map: &'a Map<String, Value>, open: &mut Vec<Visit<'a>>) {
-        let depth = match visit.role {
+        let parent = match visit.role {
             Role::Schema => {
-                let Visit { is_input, depth, name, .. } = *visit;
-                self.schemas.push(Schema { map, at: At(visit.at), is_input, depth, name });
-                visit.depth + 1
+                let Visit { is_input, depth, parent, is_variant, name, .. } = *visit;
+                self.schemas.push(Schema {
+                    map,
+                    at: At(visit.at),
+                    is_input,
+                    depth,
+                    parent,
+                    is_variant,
+                    name,
+                });
+                Some(self.schemas.len() - 1)
             }
-            _ => visit.depth,
+            _ => visit.parent,
         };
         let from = open.len();
         for (key, value) in map {
@@ -216,7 +237,22 @@ impl<'a> Tree<'a> {
             if !matches!(visit.role, Role::Schema) {
                 self.texts.push(Text { text: key, at: At(at), kind: Kind::Name });
             }
-            open.push(Visit { value, at, role, kind, is_input: visit.is_input, depth, name });
+            let (depth, is_variant) = match visit.role {
+                Role::Schema if is_variant(key) => (visit.depth, true),
+                Role::Schema => (visit.depth + 1, false),
+                _ => (visit.depth, visit.is_variant),
+            };
+            open.push(Visit {
+                value,
+                at,
+                role,
+                kind,
+                is_input: visit.is_input,
+                depth,
+                parent,
+                is_variant,
+                name,
+            });
         }
         reverse(open, from);
     }
@@ -227,6 +263,10 @@ fn reverse(open: &mut [Visit<'_>], from: usize) {
     if let Some(pushed) = open.get_mut(from..) {
         pushed.reverse();
     }
+}
+
+fn is_variant(key: &str) -> bool {
+    matches!(key, "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" | "dependentSchemas")
 }
 
 fn keyword(key: &str) -> (Role, Kind) {

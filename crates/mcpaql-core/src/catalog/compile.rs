@@ -20,7 +20,6 @@ use crate::reader::{Reader, short};
 use crate::sample;
 use crate::schema::Schemas;
 use crate::signature::{self, Room};
-use crate::suggest;
 use crate::surface;
 use crate::targets;
 use crate::unified;
@@ -271,21 +270,11 @@ impl Compiler {
     /// default stands in for it.
     fn policy<'s>(&mut self, settings: &'s Settings) -> Option<&'s Policy> {
         let Some(name) = settings.policy.as_deref() else { return Some(policy::default()) };
-        let found = policy::find(name, &settings.policies);
-        if found.is_some() {
-            return found;
-        }
-        let own = settings.policies.iter().map(|policy| policy.name.as_str());
-        let known: Vec<&str> = policy::names().iter().copied().chain(own).collect();
+        let Some(unknown) = policy::unknown(name, &settings.policies) else {
+            return policy::find(name, &settings.policies);
+        };
         let outside = self.outer.policy.is_some();
-        let message = format!("There is no hint policy '{name}' (there are {})", known.join(", "));
-        let mut diagnostic = Diagnostic::error(Code::SchemaInvalidValue, "/policy", message)
-            .expected(known.join(", "))
-            .found(name);
-        if let Some(near) = suggest::nearest(name, known) {
-            diagnostic = diagnostic.suggest(format!("did you mean `{near}`?"));
-        }
-        self.setting("policy", outside, diagnostic);
+        self.setting("policy", outside, Diagnostic { pointer: "/policy".into(), ..unknown });
         (!outside).then(policy::default)
     }
 

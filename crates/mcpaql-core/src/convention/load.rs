@@ -4,6 +4,7 @@ use super::template;
 use super::{
     Annotations, Characters, Convention, Descriptions, Hint, Kind, Level, Names, Schemas, Titles, Trap,
 };
+use crate::audit;
 use crate::diagnostic::{Diagnostic, Severity, field_path};
 use crate::error::Code;
 use crate::extends::Shelf;
@@ -98,6 +99,11 @@ fn shelf<'a>(members: &'a Map<String, Value>, builtin: &'a [&'static str]) -> Sh
     Shelf { noun: "convention", members, builtin, written: &|name| WRITTEN.get(name).cloned() }
 }
 
+/// The names of the conventions of this version.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILTIN.iter().map(|(name, _)| *name)
+}
+
 /// Every convention of this version.
 #[must_use]
 pub fn builtins() -> &'static [Convention] {
@@ -130,7 +136,7 @@ pub fn parse(source: &Source) -> Result<Vec<Convention>, Vec<Diagnostic>> {
 pub fn read_all(value: &Value, pointer: &str) -> (Vec<Convention>, Vec<Diagnostic>) {
     let mut reader = Reader::default();
     let Some(members) = reader.object(value, pointer) else { return (Vec::new(), reader.diagnostics) };
-    let builtin: Vec<&'static str> = BUILTIN.iter().map(|(name, _)| *name).collect();
+    let builtin: Vec<&'static str> = names().collect();
     let conventions = shelf(members.map, &builtin).read_all(&mut reader, pointer, read);
     (conventions, reader.diagnostics)
 }
@@ -143,7 +149,7 @@ fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
         source: reader.string(object, "source"),
         kind: reader.choice(object, "kind", &Kind::ALL.map(Kind::as_str), Kind::parse).unwrap_or_default(),
         policy: reader.string(object, "policy"),
-        names: part(reader, object, "names", NAME_KEYS, names),
+        names: part(reader, object, "names", NAME_KEYS, name_demands),
         titles: part(reader, object, "titles", TITLE_KEYS, |reader, object| Titles {
             required: flag(reader, object, "required"),
             in_annotations: flag(reader, object, "in_annotations"),
@@ -166,7 +172,7 @@ fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
     }
 }
 
-fn names(reader: &mut Reader, object: &Object<'_>) -> Names {
+fn name_demands(reader: &mut Reader, object: &Object<'_>) -> Names {
     Names {
         pattern: pattern(reader, object, "pattern", template::NAME_HOLES),
         characters: characters(reader, object, "characters"),
@@ -254,17 +260,31 @@ fn range(reader: &mut Reader, object: &Object<'_>, key: &str) -> Option<(usize, 
     pair
 }
 
-fn levels(reader: &mut Reader, object: &Object<'_>) -> IndexMap<String, Option<Level>> {
+/// The levels that `rules` gives to rules, by their codes.
+pub(crate) fn levels(reader: &mut Reader, object: &Object<'_>) -> IndexMap<String, Option<Level>> {
     let Some(member) = reader.member(object, "rules") else { return IndexMap::new() };
     let mut levels = IndexMap::new();
     let words: Vec<&str> = std::iter::once("off").chain(Level::ALL.map(Level::as_str)).collect();
     for code in member.map.keys() {
+        let Some(rule) = audit::rule(code) else {
+            reader.push(unknown_rule(code, member.at(code)));
+            continue;
+        };
         let parse = |text: &str| if text == "off" { Some(None) } else { Level::parse(text).map(Some) };
         if let Some(level) = reader.choice(&member, code, &words, parse) {
-            levels.insert(code.to_ascii_uppercase(), level);
+            levels.insert(rule.code.to_owned(), level);
         }
     }
     levels
+}
+
+fn unknown_rule(code: &str, pointer: String) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error(Code::SchemaUnknownField, pointer, format!("There is no rule '{code}'")).at_key();
+    match suggest::nearest(code, audit::all_rules().map(|rule| rule.code)) {
+        Some(near) => diagnostic.suggest(format!("did you mean `{near}`?")),
+        None => diagnostic.suggest("`mcpaql explain` lists all rules"),
+    }
 }
 
 #[cfg(test)]
@@ -285,11 +305,11 @@ mod tests {
 
     #[test]
     fn a_team_extends_what_is_there() {
-        let text = "ours:\n  extends: product-action-object\n  names: {products: [shop], verbs: [ship]}\n  rules: {NAME-005: off}\n";
+        let text = "ours:\n  extends: product-action-object\n  names: {products: [shop], verbs: [ship]}\n  rules: {NAME-001: off}\n";
         let ours = parse(&Source::new("conventions.yaml", text)).unwrap();
         assert_eq!(ours[0].names.products, ["shop"]);
         assert_eq!(ours[0].names.words, Some((2, 4)), "of the base");
-        assert_eq!(ours[0].rules["NAME-005"], None);
+        assert_eq!(ours[0].rules["NAME-001"], None);
     }
 
     #[test]

@@ -7,12 +7,16 @@
 mod load;
 pub(crate) mod template;
 
-pub use load::{builtin, builtins, parse, read_all};
+pub(crate) use load::levels;
+pub use load::{builtin, builtins, names, parse, read_all};
 
 use crate::policy::{self, Policy};
 
 pub use crate::policy::Hint;
 use indexmap::IndexMap;
+
+/// What stands for every known client where conventions are named.
+pub const CLIENTS: &str = "clients";
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,11 +2,13 @@
 
 use super::{Hint, HintSet, Idempotence, OpenWorld, Policy};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::Code;
 use crate::extends::Shelf;
 use crate::facts::Effect;
 use crate::operation::Category;
 use crate::reader::{Object, Reader};
 use crate::source::Source;
+use crate::suggest;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -94,6 +96,23 @@ pub fn default() -> &'static Policy {
 #[must_use]
 pub fn find<'p>(name: &str, own: &'p [Policy]) -> Option<&'p Policy> {
     own.iter().find(|policy| policy.name == name).or_else(|| builtin(name))
+}
+
+/// That there is no policy of that name, at a place that the caller knows; `None` where there is one.
+#[must_use]
+pub fn unknown(name: &str, own: &[Policy]) -> Option<Diagnostic> {
+    let known: Vec<&str> = NAMES.into_iter().chain(own.iter().map(|policy| policy.name.as_str())).collect();
+    if known.contains(&name) {
+        return None;
+    }
+    let known_names = known.join(", ");
+    let message = format!("There is no hint policy '{name}' (there are {known_names})");
+    let diagnostic =
+        Diagnostic::error(Code::SchemaInvalidValue, "", message).expected(known_names).found(name);
+    Some(match suggest::nearest(name, known) {
+        Some(near) => diagnostic.suggest(format!("did you mean `{near}`?")),
+        None => diagnostic,
+    })
 }
 
 /// Reads a file of policies: a mapping from names to what each says.

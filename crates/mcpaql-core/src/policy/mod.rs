@@ -10,7 +10,7 @@ mod hints;
 mod load;
 
 pub use hints::{Hint, HintOverrides, HintSet, Hints};
-pub use load::{DEFAULT, default, find, names, parse, policies, read_all};
+pub use load::{DEFAULT, default, find, names, parse, policies, read_all, unknown};
 
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::operation::Category;

@@ -20,6 +20,7 @@ pub(crate) mod strategies;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use keywords::meant_type;
 pub use pattern::pattern_mistake;
 pub(crate) use pattern::translate;
 

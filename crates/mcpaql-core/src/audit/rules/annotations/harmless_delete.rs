@@ -59,7 +59,10 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if !known.unwrap_or(named) {
         return;
     }
-    let message = format!("The tool '{}' says that it destroys nothing, but it deletes", tool.name);
+    let message = format!(
+        "The tool '{}' says that it destroys nothing, but its name says that it removes something",
+        tool.name
+    );
     let finding = findings.tool(tool, "/annotations/destructiveHint", message);
     finding.help("only what adds and never removes is not destructive; say `destructiveHint: true`");
     finding.fix(Fix::Hints(HintOverrides { destructive: Some(true), ..HintOverrides::default() }));

@@ -34,7 +34,7 @@ rule! {
     /// {"name": "write_label", "inputSchema": {"type": "object", "properties": {"action": {"enum": ["create", "delete"]}}},
     ///  "annotations": {"destructiveHint": true}}
     /// ```
-    "HINT-015" "mixed-effects" Error Tool(check)
+    "HINT-015" "mixed-effects" Warning Tool(check)
 }
 
 fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {

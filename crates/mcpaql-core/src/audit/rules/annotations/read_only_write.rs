@@ -17,7 +17,7 @@ rule! {
     ///
     /// Looks for tools with `readOnlyHint: true` whose name, description or switch says that they change something: `delete_issue`,
     /// `send_mail`, `mark_all_notifications_read`, or an `action` that can be `delete`. It is an error where the name says so in a
-    /// word that has no other meaning, and a warning otherwise.
+    /// word that has no other meaning, a warning where it starts or stops something, and advice where only the description says so.
     ///
     /// ## Why it matters
     ///
@@ -57,34 +57,34 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.read_only != Some(true) || tool.declared.destructive == Some(true) {
         return;
     }
-    let name = tool.name;
-    let (message, sure) = if tool.judged.category != Category::Read {
-        let runs = matches!(tool.by_name.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
-        let effect = tool.judged.effect.as_str().replace('_', " ");
-        let message =
-            format!("The tool '{name}' says that it only reads, but its name says otherwise ({effect})");
-        (message, surely_acts(tool) && !runs)
-    } else if tool.known.is_some_and(|known| known.category != Category::Read) {
-        (format!("The tool '{name}' says that it only reads, but its document says otherwise"), true)
-    } else if let Some(switch) = switch(tool) {
-        let message = format!(
-            "The tool '{name}' says that it only reads, but its '{}' can be '{}'",
-            switch.parameter, switch.acts
-        );
-        (message, false)
-    } else if let Some(verb) = told_to_act(tool).filter(|verb| verb.word != "generate") {
-        let message = format!(
-            "The tool '{name}' says that it only reads, but its description begins with '{}'",
-            verb.word
-        );
-        (message, false)
-    } else {
-        return;
-    };
+    let Some((what, level)) = belies(tool) else { return };
+    let message = format!("The tool '{}' says that it only reads, but {what}", tool.name);
     let finding = findings.tool(tool, "/annotations/readOnlyHint", message);
     finding.help("clients run it unasked; say `readOnlyHint: false`");
     finding.fix(Fix::Hints(HintOverrides { read_only: Some(false), ..HintOverrides::default() }));
-    if !sure {
-        finding.level = finding.level.min(Level::Warning);
+    finding.level = finding.level.min(level);
+}
+
+/// What speaks against the claim, and how loud.
+fn belies(tool: &Tool<'_>) -> Option<(String, Level)> {
+    if tool.known.is_some_and(|known| known.category != Category::Read) {
+        return Some(("its document says otherwise".to_owned(), Level::Error));
     }
+    let told = told_to_act(tool);
+    if tool.judged.category != Category::Read {
+        let runs = matches!(tool.by_name.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
+        let level = match (surely_acts(tool) && !runs, told) {
+            (true, _) => Level::Error,
+            (false, Some(_)) => Level::Warning,
+            // What "triggers" or "starts" may be a demonstration.
+            (false, None) => Level::Advice,
+        };
+        let effect = tool.judged.effect.as_str().replace('_', " ");
+        return Some((format!("its name says otherwise ({effect})"), level));
+    }
+    if let Some(switch) = switch(tool) {
+        return Some((format!("its '{}' can be '{}'", switch.parameter, switch.acts), Level::Warning));
+    }
+    let verb = told.filter(|verb| verb.acts() && verb.word != "generate")?;
+    Some((format!("its description begins with '{}'", verb.word), Level::Advice))
 }

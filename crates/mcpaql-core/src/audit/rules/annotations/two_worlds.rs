@@ -5,6 +5,7 @@ use crate::audit::rule::rule;
 use crate::audit::view::{Surface, Tool};
 use crate::classify::{verbs, words};
 use crate::convention::Standard;
+use crate::operation::Category;
 use std::collections::HashMap;
 
 rule! {
@@ -12,8 +13,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Looks for tools of one server whose names differ only in the verb, such as `get_note` and `update_note`, of which one says
-    /// `openWorldHint: true` and the other `openWorldHint: false`.
+    /// Looks for tools of one server that both read, or both write, and whose names differ only in the verb, such as `get_note` and
+    /// `list_notes`, of which one says `openWorldHint: true` and the other `openWorldHint: false`.
     ///
     /// ## Why it matters
     ///
@@ -25,7 +26,7 @@ rule! {
     /// ```json bad at=/tools/1/annotations/openWorldHint
     /// {"tools": [
     ///   {"name": "get_note", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": true}},
-    ///   {"name": "update_note", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": false}}
+    ///   {"name": "list_notes", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": false}}
     /// ]}
     /// ```
     ///
@@ -34,17 +35,17 @@ rule! {
     /// ```json good
     /// {"tools": [
     ///   {"name": "get_note", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": true}},
-    ///   {"name": "update_note", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": true}}
+    ///   {"name": "list_notes", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": true}}
     /// ]}
     /// ```
     "HINT-012" "two-worlds" Advice Server(check)
 }
 
 fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let mut first: HashMap<Vec<String>, &Tool<'_>> = HashMap::new();
+    let mut first: HashMap<(bool, Vec<String>), &Tool<'_>> = HashMap::new();
     for tool in surface.tools.iter().filter(|tool| tool.declared.open_world.is_some()) {
         let Some(things) = things(tool) else { continue };
-        let other = *first.entry(things).or_insert(tool);
+        let other = *first.entry((tool.by_name.category == Category::Read, things)).or_insert(tool);
         if other.declared.open_world == tool.declared.open_world {
             continue;
         }

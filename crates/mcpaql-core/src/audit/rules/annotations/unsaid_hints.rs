@@ -1,11 +1,12 @@
 //! HINT-001.
 
+use crate::audit::deed::deeds;
 use crate::audit::expect::safe;
 use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::{Kind, Level, Standard};
-use crate::policy::{Hint, HintOverrides};
+use crate::policy::{Hint, HintOverrides, HintSet};
 
 rule! {
     /// A tool leaves hints unsaid, and clients assume the worst.
@@ -13,7 +14,7 @@ rule! {
     /// ## What it does
     ///
     /// Lists the hints that a tool does not write out, and what clients take it for instead. `idempotentHint` may be missing where
-    /// `readOnlyHint` is true. It is advice unless a convention demands the hint, and an error where a directory does.
+    /// `readOnlyHint` is true, and so may what a chosen policy leaves unsaid. It is advice unless a convention demands the hint, and an error where a directory does.
     ///
     /// ## Why it matters
     ///
@@ -49,7 +50,11 @@ rule! {
 }
 
 fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let matters = |hint: &Hint| *hint != Hint::Idempotent || tool.declared.read_only != Some(true);
+    let wanted = wanted(tool, standard);
+    let matters = |hint: &Hint| {
+        let means_something = *hint != Hint::Idempotent || tool.declared.read_only != Some(true);
+        wanted.contains(*hint) && means_something
+    };
     let demands = standard.demands(|convention| {
         let explicit = &convention.annotations.explicit;
         let broken = explicit.iter().any(|hint| tool.declared.get(*hint).is_none());
@@ -88,4 +93,14 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     for (who, _) in demands {
         finding.by(who);
     }
+}
+
+/// The hints that the policy has such a tool write out, where one was chosen.
+fn wanted(tool: &Tool<'_>, standard: &Standard) -> HintSet {
+    if !standard.policy_chosen {
+        return HintSet::ALL;
+    }
+    let deeds = deeds(tool);
+    let writes = |hint: &Hint| deeds.iter().all(|deed| standard.policy.writes(deed.category).contains(*hint));
+    Hint::ALL.into_iter().filter(writes).collect()
 }

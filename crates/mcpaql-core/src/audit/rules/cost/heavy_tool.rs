@@ -9,7 +9,7 @@ use crate::convention::Standard;
 const HEAVY: usize = 1000;
 
 rule! {
-    /// One tool costs more than most servers' whole list should.
+    /// A tool costs more than nine in ten tools of real servers do.
     ///
     /// ## What it does
     ///
@@ -17,7 +17,7 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Clients put every tool into every conversation, used or not.
+    /// Most clients put every tool into every conversation, used or not, and it is paid for with every message.
     ///
     /// ## Bad
     ///

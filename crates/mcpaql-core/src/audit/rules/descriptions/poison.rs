@@ -38,7 +38,7 @@ const PATTERNS: &[Pattern] = &[
     pattern(
         Instruction,
         "marks text as an instruction",
-        r"<\s*/?\s*(important|system|system[_-](prompt|message|instructions?)|instructions?|secret|hidden|sudo|admin|override)\s*>",
+        r"<\s*/?\s*(important|system|system[_-](prompt|message|instructions?)|secret|hidden|sudo|admin|override)\s*>",
     ),
     pattern(
         Instruction,

@@ -12,7 +12,7 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Looks in descriptions for a name in backticks beside the word "tool" that no tool of the server has.
+    /// Looks in descriptions for a name in quotes or backticks, beside the word "tool" or behind "call", that no tool of the server has.
     ///
     /// ## Why it matters
     ///
@@ -35,7 +35,7 @@ rule! {
 fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let names: HashSet<&str> = surface.tools.iter().map(|tool| tool.name).collect();
     for tool in &surface.tools {
-        let Some(text) = tool.description.filter(|text| text.contains('`')) else { continue };
+        let Some(text) = tool.description.filter(|text| text.contains(['`', '\'', '"'])) else { continue };
         let is_parameter =
             |name: &str| tool.schema.and_then(|schema| schema.get("properties")?.get(name)).is_some();
         let mut named = mentioned(text).filter(|name| !names.contains(name) && !is_parameter(name));
@@ -51,16 +51,17 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
     }
 }
 
-/// Names in backticks with "tool" directly before or behind, of several words, as tools are named.
+/// Names in quotes or backticks with "tool" directly before or behind, or "call" before, of several words, as tools are named.
 fn mentioned(text: &str) -> impl Iterator<Item = &str> {
-    let parts: Vec<&str> = text.split('`').collect();
-    let quoted = (1..parts.len().saturating_sub(1)).step_by(2).filter_map(move |index| {
+    let quote = |c: char| matches!(c, '`' | '\'' | '"');
+    let parts: Vec<&str> = text.split(quote).collect();
+    (1..parts.len().saturating_sub(1)).filter_map(move |index| {
         let (before, name, behind) = (parts.get(index - 1)?, parts.get(index)?, parts.get(index + 1)?);
         let is_name = name.len() < 65
             && name.contains(['_', '-'])
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-        let said = behind.starts_with(" tool") || before.ends_with("tool ") || before.ends_with("tools ");
+        let said = behind.starts_with(" tool")
+            || ["tool ", "tools ", " call "].iter().any(|end| before.ends_with(end));
         (is_name && said).then_some(*name)
-    });
-    quoted
+    })
 }

@@ -1,0 +1,47 @@
+//! SCHEMA-003.
+
+use super::reference::{Target, target, written};
+use crate::audit::finding::Findings;
+use crate::audit::rule::rule;
+use crate::audit::view::Tool;
+use crate::convention::Standard;
+
+rule! {
+    /// A `$ref` leads nowhere.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for references to a part of the schema that is not there.
+    ///
+    /// ## Why it matters
+    ///
+    /// Validators refuse the whole schema: the TypeScript SDK's clients then cannot list the tool, and model APIs reject the request.
+    /// References are lost when a document's components are not carried along, which importers of OpenAPI do.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/issue/$ref
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"issue": {"$ref": "#/components/schemas/Issue"}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"issue": {"$ref": "#/$defs/Issue"}}, "$defs": {"Issue": {"type": "object"}}}}
+    /// ```
+    "SCHEMA-003" "dangling-reference" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for schema in &tool.tree.schemas {
+        let Some(reference) = written(schema) else { continue };
+        if matches!(target(&tool.tree, schema, reference, tool.value), Target::Missing) {
+            let message =
+                format!("The schema of '{}' refers to '{reference}', which is not there", tool.name);
+            findings
+                .tool(tool, tool.tree.below(schema.at, "$ref"), message)
+                .help("carry it along under `$defs`");
+            return;
+        }
+    }
+}

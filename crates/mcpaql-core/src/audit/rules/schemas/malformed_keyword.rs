@@ -1,0 +1,95 @@
+//! SCHEMA-015.
+
+use crate::audit::finding::Findings;
+use crate::audit::rule::rule;
+use crate::audit::tree::Schema;
+use crate::audit::view::Tool;
+use crate::convention::Standard;
+use serde_json::Value;
+
+rule! {
+    /// A keyword of a schema has a value that it cannot have.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for `properties` that are no object, parameters that are no schema, `required` that is no list of names, `items`, `enum`, `type` and
+    /// variants of another shape than JSON Schema gives them.
+    ///
+    /// ## Why it matters
+    ///
+    /// Such a schema is none, and a client that checks refuses more than the tool: `required: null` made Cursor drop a whole list
+    /// (https://github.com/MervinPraison/PraisonAI/issues/3111), and a stray `"type": "object"` among the properties every request to OpenAI
+    /// (https://github.com/smallmain/vscode-unify-chat-provider/issues/162).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/required
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}}, "required": null}}
+    /// ```
+    ///
+    /// ```json bad at=/inputSchema/properties/type
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}, "type": "object"}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}, "any": true}, "required": ["title"]}}
+    /// ```
+    "SCHEMA-015" "malformed-keyword" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for schema in &tool.tree.schemas {
+        if let Some((keyword, member)) = malformed(schema) {
+            let message =
+                format!("`{keyword}` in the schema of '{}' has a value that it cannot have", tool.name);
+            let pointer = tool.tree.below(schema.at, keyword);
+            let pointer = member.map_or(pointer.clone(), |member| crate::reader::child(&pointer, member));
+            findings.tool(tool, pointer, message);
+            return;
+        }
+    }
+}
+
+/// The keyword, and the member of it where that is the matter.
+fn malformed<'a>(schema: &Schema<'a>) -> Option<(&'a str, Option<&'a str>)> {
+    let is_schema = |value: &Value| value.is_object() || value.is_boolean();
+    for (keyword, value) in schema.map {
+        let keyword = keyword.as_str();
+        match keyword {
+            "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
+                let Some(members) = value.as_object() else { return Some((keyword, None)) };
+                if let Some((name, _)) = members.iter().find(|(_, value)| !is_schema(value)) {
+                    return Some((keyword, Some(name)));
+                }
+            }
+            _ if !is_well_formed(keyword, value) => return Some((keyword, None)),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn is_well_formed(keyword: &str, value: &Value) -> bool {
+    let is_schema = |value: &Value| value.is_object() || value.is_boolean();
+    let all = |test: fn(&Value) -> bool| value.as_array().is_some_and(|items| items.iter().all(test));
+    match keyword {
+        "required" => all(Value::is_string),
+        "enum" | "examples" => value.is_array(),
+        "type" => value.is_string() || all(Value::is_string),
+        "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
+            value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(is_schema))
+        }
+        "items" => is_schema(value) || value.as_array().is_some_and(|items| items.iter().all(is_schema)),
+        "additionalProperties" | "not" | "contains" | "propertyNames" | "if" | "then" | "else" => {
+            is_schema(value)
+        }
+        "minimum" | "maximum" | "multipleOf" => value.is_number(),
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            value.as_f64().is_some_and(|number| number >= 0.0)
+        }
+        "description" | "title" | "pattern" | "format" | "$ref" => value.is_string(),
+        _ => true,
+    }
+}

@@ -1,0 +1,46 @@
+//! SCHEMA-004.
+
+use super::reference::{Target, target, written};
+use crate::audit::finding::Findings;
+use crate::audit::rule::rule;
+use crate::audit::view::Tool;
+use crate::convention::Standard;
+
+rule! {
+    /// A `$ref` leads to another document.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for references to an `http` or `https` address that no part of the schema has as its `$id`.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP forbids clients to follow references over the network unasked (2026-07-28, Tools), so that the model sees no schema at all; a
+    /// client that follows them anyway can be sent anywhere.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/issue/$ref
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"issue": {"$ref": "https://example.com/schemas/issue.json"}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"issue": {"$ref": "#/$defs/Issue"}}, "$defs": {"Issue": {"type": "object"}}}}
+    /// ```
+    "SCHEMA-004" "network-reference" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for schema in &tool.tree.schemas {
+        let Some(reference) = written(schema) else { continue };
+        if matches!(target(&tool.tree, schema, reference, tool.value), Target::Network) {
+            let message = format!("The schema of '{}' refers to another document", tool.name);
+            findings
+                .tool(tool, tool.tree.below(schema.at, "$ref"), message)
+                .help("carry what it says along under `$defs`");
+            return;
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Where `$ref` leads.
+
+use crate::audit::tree::{Schema, Tree};
+use serde_json::{Map, Value};
+
+/// What a reference leads to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Target<'a> {
+    /// A schema of the same tool.
+    Found(&'a Value),
+    /// Nothing.
+    Missing,
+    /// Another document, over the network.
+    Network,
+    /// Nobody can say without resolving identifiers.
+    Unknown,
+}
+
+/// The reference of a schema, as written.
+pub(super) fn written<'a>(schema: &Schema<'a>) -> Option<&'a str> {
+    schema.map.get("$ref").and_then(Value::as_str)
+}
+
+pub(super) fn target<'a>(
+    tree: &Tree<'a>,
+    schema: &Schema<'a>,
+    reference: &str,
+    tool: &'a Value,
+) -> Target<'a> {
+    let key = if schema.is_input { "inputSchema" } else { "outputSchema" };
+    let Some(root) = tool.get(key) else { return Target::Missing };
+    let Some(fragment) = reference.strip_prefix('#') else {
+        let named = tree.schemas.iter().any(|schema| is_called(schema.map, reference));
+        let network = reference.starts_with("http://") || reference.starts_with("https://");
+        return match (named, network) {
+            (true, _) => Target::Unknown,
+            (false, true) => Target::Network,
+            (false, false) => Target::Missing,
+        };
+    };
+    if fragment.is_empty() {
+        return Target::Found(root);
+    }
+    if let Some(found) = fragment.starts_with('/').then(|| root.pointer(&decoded(fragment))).flatten() {
+        return Target::Found(found);
+    }
+    // Below an identifier of its own a pointer begins there.
+    let identified = |schema: &Schema<'_>| {
+        schema.parent.is_some()
+            && schema.map.get("$id").or_else(|| schema.map.get("id")).is_some_and(Value::is_string)
+    };
+    let anchored = tree.schemas.iter().any(|schema| is_called(schema.map, reference));
+    if anchored || tree.schemas.iter().any(identified) { Target::Unknown } else { Target::Missing }
+}
+
+fn is_called(map: &Map<String, Value>, reference: &str) -> bool {
+    let is = |key: &str, text: &str| map.get(key).and_then(Value::as_str) == Some(text);
+    is("$id", reference)
+        || is("id", reference)
+        || reference.strip_prefix('#').is_some_and(|name| is("$anchor", name))
+}
+
+/// A pointer in a fragment of a URI.
+fn decoded(fragment: &str) -> String {
+    if !fragment.contains('%') {
+        return fragment.to_owned();
+    }
+    let mut bytes = Vec::with_capacity(fragment.len());
+    let mut rest = fragment.bytes();
+    while let Some(byte) = rest.next() {
+        let mut ahead = rest.clone();
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        match (byte, digit(ahead.next()), digit(ahead.next())) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
+                rest = ahead;
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
