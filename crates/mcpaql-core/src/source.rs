@@ -16,7 +16,7 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
-pub use edit::{Edit, members};
+pub use edit::{Edit, members, plain_key};
 
 use crate::diagnostic::{Diagnostic, Span};
 use finding::Finding;

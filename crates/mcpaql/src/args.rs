@@ -444,6 +444,12 @@ pub(crate) struct Audit {
     /// Write all findings to this file, for --baseline.
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) write_baseline: Option<PathBuf>,
+    /// Correct what is safe to correct: an adapter document itself, a server by overrides for its import (-o).
+    #[arg(long, help_heading = "Report", conflicts_with = "write_baseline")]
+    pub(crate) fix: bool,
+    /// Show what --fix would write, and write nothing.
+    #[arg(long, help_heading = "Report", requires = "fix")]
+    pub(crate) dry_run: bool,
 }
 
 impl Audit {

@@ -140,8 +140,9 @@ fn scalar(value: &Value) -> String {
     }
 }
 
-/// A key of block style, in quotes only where it needs them.
-fn plain_key(key: &str) -> String {
+/// A key of a YAML mapping in block style, in quotes only where it needs them.
+#[must_use]
+pub fn plain_key(key: &str) -> String {
     let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let is_plain = key.starts_with(|c: char| c.is_ascii_alphabetic())
         && key.chars().all(word)

@@ -3,6 +3,7 @@
 //! What always holds: no tool is called; a server that cannot be asked hides no other; what servers say reaches no terminal
 //! unescaped.
 
+mod fix;
 mod list;
 mod sources;
 mod standard;
@@ -22,8 +23,12 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
         return Ok(Outcome::Clean);
     }
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
-    let sources = sources::gather(&args).await?;
-    let findings = audit(&sources.servers, &standard.standard);
+    let mut sources = sources::gather(&args).await?;
+    let mut findings = audit(&sources.servers, &standard.standard);
+    if args.fix && fix::fix(&args, &mut sources, &findings)? > 0 {
+        // What remains.
+        findings = audit(&sources.servers, &standard.standard);
+    }
     let audited = Audited {
         servers: &sources.servers,
         origins: &sources.origins,
@@ -45,10 +50,11 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
 }
 
 fn show(args: &args::Audit, report: &Report<'_>) -> Result<()> {
-    let to_terminal = args.output.is_none() && args.format == Format::Full;
+    let output = args.output.as_deref().filter(|_| !args.fix);
+    let to_terminal = output.is_none() && args.format == Format::Full;
     let options = Options { color: to_terminal && output::color(), verbose: args.verbose, hints: args.hints };
     let text = args.format.render(report, options);
-    match &args.output {
+    match output {
         Some(path) => {
             clients::file::write(path, &text)?;
             output::talk(&format!("Wrote {}", path.display()));
