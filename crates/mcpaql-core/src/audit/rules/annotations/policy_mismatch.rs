@@ -1,6 +1,6 @@
 //! HINT-016.
 
-use crate::audit::expect::facing;
+use crate::audit::expect::{Facing, facing};
 use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
@@ -52,8 +52,12 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let facing = facing(tool, &standard.policy);
-    let differs =
-        facing.iter().filter(|facing| facing.expected.is_some_and(|expected| expected != facing.effective));
+    // MCP gives the hint no meaning there, so that to leave it out is not to differ.
+    let reads = tool.declared.read_only == Some(true);
+    let meaningless = |facing: &Facing| facing.hint == Hint::Idempotent && facing.declared.is_none() && reads;
+    let differs = facing.iter().filter(|facing| {
+        facing.expected.is_some_and(|expected| expected != facing.effective) && !meaningless(facing)
+    });
     let differs: Vec<_> = differs.collect();
     let pointer = match differs.as_slice() {
         [] => return,
