@@ -81,7 +81,11 @@ fn decision<'t>(tool: &'t Tool<'_>) -> Option<&'t Decision> {
 
 /// `get_request` with an `outputPath` writes a file.
 fn saves_a_file(tool: &Tool<'_>) -> bool {
-    parameters(tool).filter(|(name, _)| name.len() <= 40).any(|(name, _)| {
+    let may = |name: &str| {
+        let any = |part: &[u8]| matches!(part.to_ascii_lowercase().as_slice(), b"fil" | b"pat" | b"dir");
+        (8..=40).contains(&name.len()) && name.as_bytes().windows(3).any(any)
+    };
+    parameters(tool).filter(|(name, _)| may(name)).any(|(name, _)| {
         let words = words::words(name);
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
         has(&["file", "filepath", "path", "filename", "dir", "directory"])

@@ -1,6 +1,6 @@
 //! HINT-016.
 
-use crate::audit::expect::{Facing, facing};
+use crate::audit::expect::{Facing, facing, harmless};
 use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
@@ -43,7 +43,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// What the policy says, unless that is `readOnlyHint: true` and only the tool's name speaks for it.
+    /// What the policy says, unless it makes the tool look safer and only the tool's name speaks for that.
     "HINT-016" "policy-mismatch" Warning Tool(check)
 }
 
@@ -81,14 +81,13 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     );
     let wanted =
         |hint: Hint| differs.iter().find(|facing| facing.hint == hint).and_then(|facing| facing.expected);
-    let reads = wanted(Hint::ReadOnly) == Some(true) && tool.known.is_none();
     let fix = HintOverrides {
-        read_only: wanted(Hint::ReadOnly).filter(|_| !reads),
-        // What follows from a claim to read is no surer than the claim.
-        destructive: wanted(Hint::Destructive).filter(|destructive| *destructive || !reads),
-        idempotent: wanted(Hint::Idempotent).filter(|idempotent| !*idempotent || !reads),
+        read_only: wanted(Hint::ReadOnly),
+        destructive: wanted(Hint::Destructive),
+        idempotent: wanted(Hint::Idempotent),
         open_world: wanted(Hint::OpenWorld),
     };
+    let fix = harmless(tool, fix);
     let finding = findings.tool(tool, pointer, message);
     finding.help("say what the policy says, or choose another");
     if fix != HintOverrides::default() {
