@@ -222,7 +222,7 @@ pub struct Names {
     /// or `objects` are listed, `{verb}` and `{object}` together stand for words among which is one of either, in whatever order:
     /// `photoshop_smart_object_replace` and `photoshop_document_manifest` follow `{product}_{verb}_{object}`. Where none are, a verb
     /// that everybody knows comes first. A pattern with `{endpoint}` is demanded of MCP-AQL's own tools only, and a `_{endpoint}`
-    /// that ends it may be missing where one tool stands for all.
+    /// that ends it may be missing where one tool stands for all. A `{prefix}` ends in an underscore, or is not there.
     pub pattern: Option<String>,
     /// Which characters.
     pub characters: Option<Characters>,

@@ -7,7 +7,8 @@ use super::Names;
 use crate::classify::verbs;
 
 /// What a name's pattern may have.
-pub(super) const NAME_HOLES: &[&str] = &["product", "verb", "object", "endpoint", "adapter", "words"];
+pub(super) const NAME_HOLES: &[&str] =
+    &["product", "verb", "object", "endpoint", "adapter", "words", "prefix"];
 /// What a title's pattern may have.
 pub(super) const TITLE_HOLES: &[&str] =
     &["name", "endpoint", "adapter", "product", "verb", "object", "words"];
@@ -163,6 +164,11 @@ fn fill_title<'p>(holes: &[&'p str], text: &str) -> Result<(), Mismatch<'p>> {
 
 /// Whether words can stand for a row of holes.
 fn fill_name<'p>(holes: &[&'p str], text: &str, names: &Names) -> Result<(), Mismatch<'p>> {
+    if let [hole @ "prefix"] = holes {
+        let is_prefix = |words: &str| words.split('_').all(|word| !word.is_empty());
+        let fits = text.is_empty() || text.strip_suffix('_').is_some_and(is_prefix);
+        return if fits { Ok(()) } else { Err(Mismatch::Empty(hole)) };
+    }
     let mut words: Vec<&str> = text.split('_').collect();
     let first = holes.first().copied().unwrap_or("words");
     if words.iter().any(|word| word.is_empty()) {
@@ -248,6 +254,19 @@ mod tests {
         assert_eq!(follow(pattern, "firefly", &adobe()), Err(Mismatch::Empty("verb")));
         assert_eq!(follow(pattern, "firefly__image", &adobe()), Err(Mismatch::Empty("product")));
         assert_eq!(follow(pattern, "firefly_do_something", &adobe()), Err(Mismatch::Vocabulary));
+    }
+
+    #[test]
+    fn a_prefix_may_be_missing_but_ends_in_an_underscore() {
+        let follows = |name: &str| follow("{prefix}mcp_aql_{endpoint}", name, &Names::default());
+        for name in
+            ["mcp_aql_read", "github_mcp_aql_query", "git_hub_mcp_aql_read", "mcp_aql", "github_mcp_aql"]
+        {
+            assert!(follows(name).is_ok(), "{name}");
+        }
+        for name in ["githubmcp_aql_read", "_mcp_aql_read", "git__mcp_aql_read", "mcpaql_read", "mcp_aql_"] {
+            assert!(follows(name).is_err(), "{name}");
+        }
     }
 
     #[test]

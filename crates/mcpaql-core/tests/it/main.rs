@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod configuration;
+mod conventions;
 mod credentials;
 mod discovery;
 mod executions;
