@@ -1,6 +1,6 @@
 //! HINT-016.
 
-use crate::audit::expect::facing;
+use crate::audit::expect::{Facing, facing, harmless};
 use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
@@ -43,7 +43,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// What the policy says, unless that is `readOnlyHint: true` and only the tool's name speaks for it.
+    /// What the policy says, unless it makes the tool look safer and only the tool's name speaks for that.
     "HINT-016" "policy-mismatch" Warning Tool(check)
 }
 
@@ -52,8 +52,12 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let facing = facing(tool, &standard.policy);
-    let differs =
-        facing.iter().filter(|facing| facing.expected.is_some_and(|expected| expected != facing.effective));
+    // MCP gives the hint no meaning there, so that to leave it out is not to differ.
+    let reads = tool.declared.read_only == Some(true);
+    let meaningless = |facing: &Facing| facing.hint == Hint::Idempotent && facing.declared.is_none() && reads;
+    let differs = facing.iter().filter(|facing| {
+        facing.expected.is_some_and(|expected| expected != facing.effective) && !meaningless(facing)
+    });
     let differs: Vec<_> = differs.collect();
     let pointer = match differs.as_slice() {
         [] => return,
@@ -77,14 +81,13 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     );
     let wanted =
         |hint: Hint| differs.iter().find(|facing| facing.hint == hint).and_then(|facing| facing.expected);
-    let reads = wanted(Hint::ReadOnly) == Some(true) && tool.known.is_none();
     let fix = HintOverrides {
-        read_only: wanted(Hint::ReadOnly).filter(|_| !reads),
-        // What follows from a claim to read is no surer than the claim.
-        destructive: wanted(Hint::Destructive).filter(|destructive| *destructive || !reads),
-        idempotent: wanted(Hint::Idempotent).filter(|idempotent| !*idempotent || !reads),
+        read_only: wanted(Hint::ReadOnly),
+        destructive: wanted(Hint::Destructive),
+        idempotent: wanted(Hint::Idempotent),
         open_world: wanted(Hint::OpenWorld),
     };
+    let fix = harmless(tool, fix);
     let finding = findings.tool(tool, pointer, message);
     finding.help("say what the policy says, or choose another");
     if fix != HintOverrides::default() {

@@ -45,7 +45,8 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// Writes out what surely holds, and of two readings the riskier. It never says that a tool only reads unless the tool says so.
+    /// Writes out what surely holds and makes the tool look no safer than to say nothing does; what follows from `readOnlyHint: true`
+    /// only where the tool says that itself.
     "HINT-001" "unsaid-hints" Error Tool(check)
 }
 
