@@ -417,12 +417,15 @@ pub(crate) struct Audit {
     /// Which hints are expected of which tools.
     #[arg(long, value_name = "NAME", help_heading = "Standard")]
     pub(crate) policy: Option<String>,
+    /// Show what moving from one policy to another would change, instead of findings.
+    #[arg(long, value_names = ["FROM", "TO"], num_args = 2, help_heading = "Standard")]
+    pub(crate) diff_policy: Vec<String>,
     /// Another level for a rule, as CODE=off, advice, warning or error; repeat for several.
     #[arg(long, value_name = "CODE=LEVEL", help_heading = "Standard")]
     pub(crate) rule: Vec<String>,
     /// The mildest level that fails: error, warning, advice.
-    #[arg(long, value_name = "LEVEL", value_parser = parse_level, help_heading = "Standard")]
-    pub(crate) fail_on: Option<Level>,
+    #[arg(long, value_name = "LEVEL", value_parser = parse_level, default_value = "warning", help_heading = "Standard")]
+    pub(crate) fail_on: Level,
     /// Show the rules, conventions and policies, and audit nothing.
     #[arg(long, help_heading = "Standard")]
     pub(crate) list: bool,

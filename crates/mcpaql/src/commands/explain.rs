@@ -53,14 +53,9 @@ fn of_rule(rule: &Rule, color: bool) -> String {
     let head = format!("{} {} ({})", rule.code, rule.name, rule.level.as_str());
     let mut lines = vec![bold(&head), String::new()];
     let mut in_example = false;
-    for line in rule.docs.lines() {
-        let line = line.strip_prefix(' ').unwrap_or(line);
-        if let Some(info) = line.strip_prefix("```") {
+    for line in rule.markdown().lines() {
+        if line.starts_with("```") {
             in_example = !in_example;
-            let with = info.split_whitespace().find_map(|word| word.strip_prefix("with="));
-            if let (true, Some(with)) = (in_example, with) {
-                lines.push(format!("    (by {})", with.replace(',', ", ")));
-            }
         } else if in_example {
             lines.push(format!("    {line}"));
         } else if let Some(heading) = line.strip_prefix("## ") {

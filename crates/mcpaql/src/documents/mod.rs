@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use terms::Terms;
 
 /// The configuration file of a folder.
-const CONFIG: &str = "mcpaql.yaml";
+pub(crate) const CONFIG: &str = "mcpaql.yaml";
 
 /// Which adapters to work on.
 pub(crate) struct Plan {

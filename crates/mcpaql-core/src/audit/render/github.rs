@@ -1,6 +1,6 @@
 //! Workflow commands that GitHub shows as annotations of a change.
 
-use super::{Report, sentence, shown, subject};
+use super::{Report, headline, shown};
 use crate::convention::Level;
 use crate::diagnostic::render::github::{data, property};
 use std::fmt::Write as _;
@@ -21,9 +21,8 @@ pub fn github(report: &Report<'_>) -> String {
             }
             _ => String::new(),
         };
-        let server = shown(report.server(found.finding.place.server));
         let path = if place.is_empty() { format!(" [{}]", shown(&found.spot.path)) } else { String::new() };
-        let message = format!("{server}: {}: {}{path}", subject(report, found), sentence(found));
+        let message = format!("{}{path}", headline(report, found));
         let title = property(found.finding.rule.code);
         let _ = writeln!(text, "::{command} {place}title={title}::{}", data(&message));
     }

@@ -5,6 +5,7 @@ use crate::audit::finding::Fix;
 use crate::audit::report::WINDOW;
 use crate::audit::view::Surface;
 use crate::convention::{Hint, Level};
+use crate::diagnostic::render::is_unseen;
 use serde_json::{Map, Value, json};
 
 /// One object: `summary`, `standard`, `servers`, `findings`, `hints`.
@@ -31,7 +32,21 @@ pub fn json(report: &Report<'_>) -> String {
         "findings": report.found.iter().map(|found| finding(report, found)).collect::<Vec<_>>(),
         "hints": hints(report),
     });
-    format!("{value:#}\n")
+    escaped(&format!("{value:#}\n"))
+}
+
+/// The same JSON, with what nobody would see in it written out.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_unseen(c) {
+            let mut units = [0; 2];
+            text.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 fn server(report: &Report<'_>, surface: &Surface<'_>) -> Value {

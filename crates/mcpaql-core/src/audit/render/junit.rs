@@ -1,6 +1,6 @@
 //! JUnit's XML, which build servers read: a suite per server, a case per rule that is on.
 
-use super::{Report, sentence, subject};
+use super::{Report, headline};
 use crate::audit::all_rules;
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ fn suite(report: &Report<'_>, server: usize) -> (String, usize, usize) {
         }
         let line = |found: &&super::Found<'_>| {
             let (place, level) = (found.spot.shown(), found.finding.level.as_str());
-            escaped(&format!("{place}: {level}: {}: {}", subject(report, found), sentence(found)))
+            escaped(&format!("{place}: {level}: {}", headline(report, found)))
         };
         let lines: Vec<String> = own.iter().map(line).collect();
         let lines = lines.join("\n");

@@ -133,6 +133,17 @@ fn sentence(found: &Found<'_>) -> String {
     }
 }
 
+/// The sentence, with the server and the tool before it unless it names them itself.
+fn headline(report: &Report<'_>, found: &Found<'_>) -> String {
+    let (server, subject) = (shown(report.server(found.finding.place.server)), subject(report, found));
+    let sentence = sentence(found);
+    if sentence.contains(&subject) || server == subject {
+        format!("{server}: {sentence}")
+    } else {
+        format!("{server}: {subject}: {sentence}")
+    }
+}
+
 /// The end of every report: how many findings, and in what.
 fn summary(report: &Report<'_>) -> String {
     let mut text = match [Level::Error, Level::Warning].map(|level| report.count(level)) {

@@ -1,6 +1,6 @@
 //! SARIF 2.1.0, the format of code scanning services.
 
-use super::{Found, Report, sentence, shown, subject};
+use super::{Found, Report, headline, shown, subject};
 use crate::audit::rule::Rule;
 use crate::convention::Level;
 use crate::diagnostic::render::sarif::{log, uri};
@@ -22,11 +22,12 @@ pub fn sarif(report: &Report<'_>) -> String {
 }
 
 fn rule(rule: &Rule) -> Value {
+    let docs = rule.markdown();
     json!({
         "id": rule.code,
         "name": rule.name,
         "shortDescription": {"text": rule.summary()},
-        "help": {"text": rule.docs, "markdown": rule.docs},
+        "help": {"text": docs, "markdown": docs},
         "defaultConfiguration": {"level": level(rule.level)},
         "properties": {"tags": [rule.group().as_str()]},
     })
@@ -62,7 +63,7 @@ fn result(report: &Report<'_>, found: &Found<'_>, rule: usize) -> Value {
         "ruleId": found.finding.rule.code,
         "ruleIndex": rule,
         "level": level(found.finding.level),
-        "message": {"text": format!("{server}: {}: {}", subject(report, found), sentence(found))},
+        "message": {"text": headline(report, found)},
         "locations": [location],
         "partialFingerprints": {"mcpaqlAudit/v1": found.fingerprint.digest()},
     })

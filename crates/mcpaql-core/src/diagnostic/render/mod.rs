@@ -140,7 +140,7 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 /// Characters that nobody sees, and those that reorder what stands around them.
-const fn is_unseen(char: char) -> bool {
+pub(crate) const fn is_unseen(char: char) -> bool {
     matches!(
         char,
         '\u{ad}'

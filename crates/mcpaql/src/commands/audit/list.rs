@@ -2,11 +2,11 @@
 
 use mcpaql_core::audit::{Group, all_rules};
 use mcpaql_core::convention::Convention;
-use mcpaql_core::policy::policies;
+use mcpaql_core::policy::{Policy, policies};
 use std::fmt::Write as _;
 
 /// Rules, conventions and policies, each with what it is.
-pub(super) fn list(conventions: &[Convention]) -> String {
+pub(super) fn list(conventions: &[Convention], own: &[Policy]) -> String {
     let mut text = String::from("Rules (`mcpaql explain CODE` tells more)\n");
     for group in Group::ALL {
         for rule in all_rules().filter(|rule| rule.group() == group) {
@@ -20,9 +20,10 @@ pub(super) fn list(conventions: &[Convention]) -> String {
         let _ = writeln!(text, "  {:width$}  {kind:9}  {}", convention.name, convention.about.trim());
     }
     text.push_str("\nPolicies (--policy)\n");
-    let width = policies().map(|policy| policy.name.len()).max().unwrap_or(0);
-    for policy in policies() {
-        let _ = writeln!(text, "  {:width$}  {}", policy.name, policy.about);
+    let all: Vec<&Policy> = own.iter().chain(policies().map(|policy| -> &Policy { policy })).collect();
+    let width = all.iter().map(|policy| policy.name.len()).max().unwrap_or(0);
+    for policy in all {
+        let _ = writeln!(text, "  {:width$}  {}", policy.name, policy.about.trim());
     }
     text
 }

@@ -3,6 +3,7 @@
 //! What always holds: no tool is called; a server that cannot be asked hides no other; what servers say reaches no terminal
 //! unescaped.
 
+mod compare;
 mod fix;
 mod list;
 mod sources;
@@ -13,17 +14,22 @@ use crate::{Outcome, args, clients, descriptions, output};
 use anyhow::Result;
 use mcpaql_core::audit::render::{Format, Options};
 use mcpaql_core::audit::{Audited, Baseline, Report, audit};
-use mcpaql_core::convention::Level;
 use std::path::Path;
 
 pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
     let standard = standard::chosen(&args)?;
     if args.list {
-        output::data(&list::list(&standard.known));
+        output::data(&list::list(&standard.known, &standard.policies));
         return Ok(Outcome::Clean);
     }
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let mut sources = sources::gather(&args).await?;
+    if let [from, to] = args.diff_policy.as_slice() {
+        let policies = [from, to].map(|name| standard::find_policy(name, &standard.policies));
+        let [from, to] = policies;
+        output::data(&compare::compared(&sources.servers, &from?, &to?, args.format)?);
+        return Ok(Outcome::Clean);
+    }
     let mut findings = audit(&sources.servers, &standard.standard);
     if args.fix && fix::fix(&args, &mut sources, &findings)? > 0 {
         // What remains.
@@ -35,7 +41,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
         as_adapters: &sources.as_adapters,
         failed: &sources.failed,
         standard: &standard.standard,
-        fail_on: args.fail_on.unwrap_or(Level::Warning),
+        fail_on: args.fail_on,
     };
     if let Some(path) = &args.write_baseline {
         let baseline = Baseline::of(&findings, &sources.servers);
