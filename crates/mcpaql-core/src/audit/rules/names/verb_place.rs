@@ -1,12 +1,12 @@
 //! NAME-011.
 
 use super::spelling::{clipped, named};
-use super::vocabulary::is_verb;
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::{Surface, Tool};
 use crate::classify::verbs::{self, Verb, Weight};
 use crate::convention::Standard;
+use crate::convention::vocabulary::is_verb;
 
 /// Fewer names are no custom.
 const FEWEST: usize = 6;
@@ -81,7 +81,8 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             true => words.chain([verb]).chain(others).collect(),
             false => words.chain(others).chain([verb]).collect(),
         };
-        findings.tool(tool, "/name", message).help(format!("such as {}", name.join("_")));
+        let joint = if tool.name.contains('-') { "-" } else { "_" };
+        findings.tool(tool, "/name", message).help(format!("such as {}", name.join(joint)));
     }
 }
 

@@ -130,7 +130,8 @@ pub(super) fn is_human(title: &str, name: &str) -> bool {
         // `list_issues (read)` is a name still, but a name that is talked about is not: "Run list_issues again".
         return title.split_whitespace().any(|word| !is_identifier(word));
     }
-    !is_identifier(title) && !(title == name && title.starts_with(|c: char| c.is_ascii_lowercase()))
+    let again = title == name && title.starts_with(|c: char| c.is_ascii_lowercase());
+    !again && !is_identifier(title)
 }
 
 /// `create_issue`, `createIssue`, `create-issue`.
