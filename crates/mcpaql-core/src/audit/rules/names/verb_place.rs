@@ -99,15 +99,16 @@ pub(in crate::audit::rules) fn shared_words(surface: &Surface<'_>) -> usize {
 }
 
 /// Where the verb of a name stands.
-struct Place {
+pub(in crate::audit::rules) struct Place {
     verb: &'static Verb,
     index: usize,
-    before: bool,
+    /// Before its object.
+    pub(in crate::audit::rules) before: bool,
 }
 
 impl Place {
     /// Of names with one clear verb, at either end of what is not shared by all.
-    fn of(words: &[String], shared: usize) -> Option<Place> {
+    pub(in crate::audit::rules) fn of(words: &[String], shared: usize) -> Option<Place> {
         let clear = |word: &String| verbs::verb(word).filter(|verb| verb.weight == Weight::Strong);
         let own = words.get(shared..)?;
         let (first, last) = (own.first()?, own.last()?);
