@@ -198,7 +198,7 @@ fn defined<T>(
     reader: &mut Reader,
     object: &Object<'_>,
     key: &str,
-    read_all: fn(&Value, &str) -> (Vec<T>, Vec<Diagnostic>),
+    read_all: impl FnOnce(&Value, &str) -> (Vec<T>, Vec<Diagnostic>),
 ) -> Vec<T> {
     let Some(value) = object.get(key) else { return Vec::new() };
     let (defined, diagnostics) = read_all(value, &object.at(key));

@@ -80,7 +80,7 @@ pub(crate) struct Surface {
     /// Prefix of tool names, in place of the adapter's name (such as `gh_`).
     #[arg(long)]
     prefix: Option<String>,
-    /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp.
+    /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud, or one of the configuration.
     #[arg(long)]
     policy: Option<String>,
 }

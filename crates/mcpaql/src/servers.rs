@@ -56,7 +56,10 @@ fn link_name(link: &McpLink) -> String {
 
 fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
     match (error, link) {
-        (UpstreamError::Refusal(_), _) => "set the variable, or name another one",
+        (UpstreamError::Refusal(_), McpLink::Command(_)) => "set the variable, or name another one",
+        (UpstreamError::Refusal(_), McpLink::Url { .. }) => {
+            "set the variable, or name the one that holds the credential with --bearer-env or --header"
+        }
         (UpstreamError::Timeout { .. }, McpLink::Command(_)) => {
             "is it an MCP server that speaks over standard input and output?"
         }

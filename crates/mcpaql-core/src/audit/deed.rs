@@ -11,7 +11,8 @@ use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::operation::{Category, Danger};
 
 /// Required parameters of these names hold what the caller saw last.
-const VERSIONS: &[&str] = &["etag", "if_match", "if-match", "version", "revision", "rev", "lock_version"];
+const VERSIONS: &[&str] =
+    &["etag", "if_match", "ifmatch", "version", "revision", "rev", "lock_version", "sha"];
 /// What a caller names a new thing by: where it is there already, a second creation fails.
 const KEYS: &[&str] =
     &["name", "path", "filename", "key", "slug", "id", "email", "username", "uuid", "directory"];
@@ -170,9 +171,13 @@ fn with_reaches(tool: &Tool<'_>, deeds: Vec<Deed>) -> Vec<Deed> {
 
 fn guard(tool: &Tool<'_>, effect: Effect) -> Guard {
     let writes = matches!(effect.category(), Category::Update | Category::Delete);
-    let guarded = writes
-        && required(tool).any(|name| VERSIONS.contains(&name.to_ascii_lowercase().trim_start_matches('_')));
+    let guarded = writes && required(tool).any(is_version);
     if guarded { Guard::Etag } else { Guard::None }
+}
+
+fn is_version(name: &str) -> bool {
+    name.len() <= 16
+        && VERSIONS.contains(&name.to_ascii_lowercase().replace('-', "_").trim_start_matches('_'))
 }
 
 /// What a second call may do.
@@ -188,6 +193,10 @@ fn repeats(tool: &Tool<'_>, effect: Effect, guard: Guard) -> &'static [Repeat] {
         Effect::Create => &[Accumulates],
         Effect::Delete | Effect::SoftDelete | Effect::Unlink => &[FailsWithoutEffect],
         Effect::Update | Effect::Set | Effect::Move if guard == Guard::Etag => &[FailsWithoutEffect],
+        // Who may give a version may be refused the second time.
+        Effect::Set if parameters(tool).any(|(name, _)| is_version(name)) => {
+            &[NoEffect, FailsWithoutEffect, Accumulates]
+        }
         // What is written where is seen only where the caller says it.
         Effect::Set if has(&["write"]) && !names_it(tool) => &[NoEffect, Accumulates],
         Effect::Set if is_plain_set(tool) && !has(&["toggle", "save", "restore"]) => &[NoEffect],

@@ -153,6 +153,13 @@ mod tests {
         let update = || tool("update_note", "Update a note.", &["id", "etag"], &Value::Null);
         assert_eq!(expects("mcp", update()), "ftt-");
         assert_eq!(expects("mcpaql", update()), "ftf-");
+        for version in ["If-Match", "ifMatch", "_rev", "Version"] {
+            let update = tool("update_note", "Update a note.", &["id", version], &Value::Null);
+            assert_eq!(expects("mcpaql", update), "ftf-", "{version}");
+        }
+        let mut maybe = tool("replace_note", "Replace a note.", &["id", "sha"], &Value::Null);
+        maybe["inputSchema"]["required"] = json!(["id"]);
+        assert_eq!(expects("mcpaql", maybe), "ft--");
         let delete = || tool("delete_note", "Delete a note.", &["id"], &Value::Null);
         for (policy, expected) in
             [("mcp", "ftt-"), ("mcpaql", "ftt-"), ("mcpaql-spec", "ft--"), ("mcpaql-issue", "ftt-")]

@@ -6,6 +6,7 @@
 
 mod load;
 pub(crate) mod template;
+pub(crate) mod vocabulary;
 
 pub(crate) use load::levels;
 pub use load::{builtin, builtins, names, parse, read_all};
@@ -218,11 +219,12 @@ pub struct Convention {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Names {
     /// Such as `lightdash_tools__{verb}_{object}`: literal text around `{product}`, `{verb}`, `{object}`, `{endpoint}`, `{adapter}`
-    /// and `{words}`, each of one word or more. A `{product}` is one of `products`, or one word where none are listed. Where `verbs`
+    /// and `{words}`, each of one word or more. A `{product}` is one of `products`, or anything where none are listed. Where `verbs`
     /// or `objects` are listed, `{verb}` and `{object}` together stand for words among which is one of either, in whatever order:
     /// `photoshop_smart_object_replace` and `photoshop_document_manifest` follow `{product}_{verb}_{object}`. Where none are, a verb
-    /// that everybody knows comes first. A pattern with `{endpoint}` is demanded of MCP-AQL's own tools only, and a `_{endpoint}`
-    /// that ends it may be missing where one tool stands for all. A `{prefix}` ends in an underscore, or is not there.
+    /// that everybody knows comes first, or behind whatever is the product. A pattern with `{endpoint}` is demanded of MCP-AQL's own
+    /// tools only, and a `_{endpoint}` that ends it may be missing where one tool stands for all. A `{prefix}` ends in an underscore,
+    /// or is not there.
     pub pattern: Option<String>,
     /// Which characters.
     pub characters: Option<Characters>,

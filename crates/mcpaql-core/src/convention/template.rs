@@ -4,6 +4,7 @@
 //! `{words}_mcpaql_{endpoint}` takes a name apart from the right; matching takes time in proportion to pattern and name.
 
 use super::Names;
+use super::vocabulary::is_verb;
 use crate::classify::verbs;
 
 /// What a name's pattern may have.
@@ -183,7 +184,10 @@ fn fill_name<'p>(holes: &[&'p str], text: &str, names: &Names) -> Result<(), Mis
         None if !words.is_empty() => Err(Mismatch::Product),
         Some(hole) if words.is_empty() => Err(Mismatch::Empty(hole)),
         Some(_) if holes.contains(&"verb") || holes.contains(&"object") => {
-            if speaks(&words, holes.contains(&"verb"), names) { Ok(()) } else { Err(Mismatch::Vocabulary) }
+            // A product that is not listed may have any number of words.
+            let anywhere = holes.contains(&"product") && names.products.is_empty();
+            let speaks = speaks(&words, holes.contains(&"verb"), anywhere, names);
+            if speaks { Ok(()) } else { Err(Mismatch::Vocabulary) }
         }
         _ => Ok(()),
     }
@@ -201,7 +205,7 @@ pub(crate) fn product_words(words: &[&str], products: &[String]) -> Option<usize
     products.iter().filter(begins).map(|product| product.split('_').count()).max()
 }
 
-fn speaks(words: &[&str], wants_verb: bool, names: &Names) -> bool {
+fn speaks(words: &[&str], wants_verb: bool, anywhere: bool, names: &Names) -> bool {
     let listed = |list: &[String]| {
         words.iter().any(|word| list.iter().any(|entry| entry == word))
             || list.iter().filter(|entry| entry.contains('_')).any(|entry| {
@@ -213,7 +217,8 @@ fn speaks(words: &[&str], wants_verb: bool, names: &Names) -> bool {
         return listed(&names.verbs) || listed(&names.objects);
     }
     let modifiers = words.iter().take_while(|word| verbs::is_modifier(word)).count();
-    !wants_verb || words.iter().take(modifiers + 1).any(|word| verbs::verb(word).is_some())
+    let reach = if anywhere { words.len() } else { modifiers + 1 };
+    !wants_verb || words.iter().take(reach).any(|word| is_verb(word))
 }
 
 #[cfg(test)]
@@ -274,7 +279,11 @@ mod tests {
         let names = Names { products: list("creative creative_cloud"), ..Names::default() };
         assert!(follow("{product}_{words}", "creative_cloud_assets", &names).is_ok());
         assert_eq!(follow("{product}_{words}", "creative_cloud", &names), Err(Mismatch::Empty("words")));
-        assert!(follow("{product}_{verb}_{object}", "shop_list_orders", &Names::default()).is_ok());
+        for name in ["shop_list_orders", "nc_calendar_create_event", "ldt_compile_query"] {
+            assert!(follow("{product}_{verb}_{object}", name, &Names::default()).is_ok(), "{name}");
+        }
+        let unknown = follow("{product}_{verb}_{object}", "shop_orders", &Names::default());
+        assert_eq!(unknown, Err(Mismatch::Vocabulary));
     }
 
     #[test]

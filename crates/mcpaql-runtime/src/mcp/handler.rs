@@ -500,3 +500,30 @@ impl<S: Service> ServerHandler for Server<S> {
         Ok(read.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcpaql_core::policy::HintOverrides;
+    use serde_json::json;
+
+    #[test]
+    fn a_tool_is_published_as_it_is_written() {
+        let said =
+            HintOverrides { read_only: Some(true), open_world: Some(false), ..HintOverrides::default() };
+        let all = HintOverrides { destructive: Some(false), idempotent: Some(true), ..said };
+        for hints in [HintOverrides::default(), said, all] {
+            for title_in_annotations in [false, true] {
+                let tool = Tool {
+                    name: "list_projects".into(),
+                    title: "List projects".into(),
+                    description: "Lists projects.".into(),
+                    input_schema: json!({"type": "object", "properties": {}}),
+                    hints,
+                    title_in_annotations,
+                };
+                assert_eq!(serde_json::to_value(published(&tool)).unwrap(), tool.to_json());
+            }
+        }
+    }
+}

@@ -133,6 +133,17 @@ mod tests {
     }
 
     #[test]
+    fn what_a_tool_leaves_unsaid_is_neither_yes_nor_no() {
+        let source = builtin::document(builtin::DEFAULT).unwrap();
+        let settings = Settings { policy: Some("lightdash".into()), ..Settings::default() };
+        let tools = check::check(&source, &settings).catalog.unwrap().tools;
+        let table = super::table(&tools.iter().collect::<Vec<_>>());
+        let row = table.lines().find(|line| line.starts_with("notebook_mcpaql_read")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().skip(4).take(4).collect();
+        assert_eq!(cells, ["yes", "–", "–", "no"], "{row}");
+    }
+
+    #[test]
     fn surfaces_keep_their_budget_in_real_tokens() {
         let cost =
             |mode| notebook(mode).iter().map(|tool| count_tokens(&tool.to_json().to_string())).sum::<usize>();

@@ -2,6 +2,8 @@
 
 use crate::pages::page;
 use mcpaql_core::error::{Code, Remedy};
+use mcpaql_core::operation::Category;
+use mcpaql_core::policy::Hint;
 use mcpaql_core::source::Source;
 use mcpaql_core::{adapter, config, overrides, policy};
 use mcpaql_runtime::environment;
@@ -158,6 +160,22 @@ fn every_key_of_the_configuration_is_described() {
     assert_eq!(listed(PAGE, "## The file"), of(&all));
     assert_eq!(listed(PAGE, "## An adapter"), of(&entry));
     assert_eq!(listed(PAGE, "## Settings"), shared);
+    let team = || {
+        let parts = json!({"names": {}, "titles": {}, "annotations": {}, "descriptions": {}, "schemas": {}});
+        json!({"adapters": [{"builtin": "notebook"}], "audit": {}, "policies": {"ours": {}}, "conventions": {"ours": parts}})
+    };
+    for (heading, pointer) in [
+        ("## `policies`", "/policies/ours"),
+        ("## `conventions`", "/conventions/ours"),
+        ("### `names`", "/conventions/ours/names"),
+        ("### `titles`", "/conventions/ours/titles"),
+        ("### `annotations`", "/conventions/ours/annotations"),
+        ("### `descriptions`", "/conventions/ours/descriptions"),
+        ("### `schemas`", "/conventions/ours/schemas"),
+        ("## `audit`", "/audit"),
+    ] {
+        assert_eq!(listed(PAGE, heading), known(team(), pointer, load_config), "{heading}");
+    }
 }
 
 const IMPORT: &str = "docs/reference/import.md";
@@ -236,6 +254,20 @@ fn every_policy_is_described() {
     let text = page("docs/concepts/hints.md").text;
     for policy in policy::policies() {
         assert!(text.contains(&format!("| `{}` |", policy.name)), "{}", policy.name);
+        let cells = Category::ALL.map(|category| {
+            let writes = policy.writes(category);
+            let keys = Hint::ALL.iter().filter(|hint| writes.contains(**hint)).map(|hint| hint.key());
+            let keys: Vec<&str> = keys.map(|key| key.trim_end_matches("Hint")).collect();
+            if keys.len() == Hint::ALL.len() { "all".to_owned() } else { keys.join(", ") }
+        });
+        let title = if policy.title_in_annotations { "yes" } else { "no" };
+        let row = format!("| `{}` | {} | {title} |", policy.name, cells.join(" | "));
+        assert!(text.contains(&row), "{row}");
+    }
+    for name in policy::names() {
+        for page_name in ["docs/reference/configuration.md", "docs/reference/document.md"] {
+            assert!(page(page_name).text.contains(&format!("`{name}`")), "{name} in {page_name}");
+        }
     }
 }
 

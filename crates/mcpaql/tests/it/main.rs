@@ -9,6 +9,7 @@
     reason = "tests"
 )]
 
+mod audit;
 mod cli;
 mod clients;
 #[cfg(unix)]

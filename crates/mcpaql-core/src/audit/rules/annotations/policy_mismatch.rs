@@ -1,6 +1,6 @@
 //! HINT-016.
 
-use crate::audit::expect::{Facing, facing, harmless};
+use crate::audit::expect::{facing, harmless};
 use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
@@ -14,7 +14,8 @@ rule! {
     ///
     /// Where a policy is chosen, by its name or by a convention, works out what each tool does and compares what the policy would
     /// have it say with what it says, or with MCP's default where it says nothing. What cannot be known from the outside, or what
-    /// the policy leaves unsaid, is not compared. Each hint stands there as declared, as effective and as expected.
+    /// the policy leaves unsaid, is not compared, and a missing hint that a convention demands is HINT-001's. Each hint stands there
+    /// as declared, as effective and as expected.
     ///
     /// ## Why it matters
     ///
@@ -52,11 +53,9 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let facing = facing(tool, &standard.policy);
-    // MCP gives the hint no meaning there, so that to leave it out is not to differ.
-    let reads = tool.declared.read_only == Some(true);
-    let meaningless = |facing: &Facing| facing.hint == Hint::Idempotent && facing.declared.is_none() && reads;
     let differs = facing.iter().filter(|facing| {
-        facing.expected.is_some_and(|expected| expected != facing.effective) && !meaningless(facing)
+        let differs = facing.expected.is_some_and(|expected| expected != facing.effective);
+        differs && (facing.declared.is_some() || !may_be_unsaid(tool, standard, facing.hint))
     });
     let differs: Vec<_> = differs.collect();
     let pointer = match differs.as_slice() {
@@ -100,4 +99,13 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     for (who, ()) in who {
         finding.by(who);
     }
+}
+
+/// Whether to leave a hint out is not to differ: MCP gives it no meaning there, or the rule about hints that are demanded has said
+/// it already.
+fn may_be_unsaid(tool: &Tool<'_>, standard: &Standard, hint: Hint) -> bool {
+    let meaningless = hint == Hint::Idempotent && tool.declared.read_only == Some(true);
+    let demanded =
+        || standard.conventions.iter().any(|convention| convention.annotations.explicit.contains(&hint));
+    meaningless || demanded()
 }

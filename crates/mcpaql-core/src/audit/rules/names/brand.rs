@@ -52,7 +52,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
 }
 
 /// The misspelling in a name, and what it should be.
-fn misspelt<'s>(name: &str, names: &'s Names) -> Option<(&'s str, &'s str)> {
+pub(super) fn misspelt<'s>(name: &str, names: &'s Names) -> Option<(&'s str, &'s str)> {
     let word = names.word.as_deref()?;
     let segments: Vec<String> = name.split(['_', '-', '.']).map(str::to_ascii_lowercase).collect();
     let holds = |wrong: &&String| {

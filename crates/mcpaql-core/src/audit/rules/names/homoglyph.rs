@@ -6,6 +6,7 @@ use crate::audit::rule::rule;
 use crate::audit::unicode;
 use crate::audit::view::{Surface, Tool};
 use crate::convention::Standard;
+use std::collections::HashMap;
 
 rule! {
     /// A name holds letters of another script that look like ASCII.
@@ -40,10 +41,13 @@ rule! {
 
 fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut spellings = None;
+    let mut by_name: Option<HashMap<&str, &Tool<'_>>> = None;
     for tool in surface.tools.iter().filter(|tool| !tool.name.is_ascii()) {
         let Some(c) = lookalike(tool.name) else { continue };
         let ascii: String = tool.name.chars().map(|c| unicode::homoglyph(c).unwrap_or(c)).collect();
-        let twin: Option<&Tool<'_>> = surface.tools.iter().find(|other| other.name == ascii);
+        let by_name =
+            by_name.get_or_insert_with(|| surface.tools.iter().map(|tool| (tool.name, tool)).collect());
+        let twin = by_name.get(ascii.as_str());
         let code = u32::from(c);
         let message = match twin {
             Some(_) => {

@@ -17,10 +17,11 @@ mod same_but_for_spelling;
 mod shared_name;
 mod shared_spelling;
 pub(super) mod spelling;
+#[cfg(test)]
+mod tests;
 mod too_long;
 mod too_long_for_client;
 pub(super) mod verb_place;
-mod vocabulary;
 mod word_count;
 
 use crate::audit::rule::Rule;

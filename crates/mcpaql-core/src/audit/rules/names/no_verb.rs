@@ -1,11 +1,11 @@
 //! NAME-010.
 
 use super::spelling::clipped;
-use super::vocabulary::says_verb;
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::Standard;
+use crate::convention::vocabulary::says_verb;
 
 rule! {
     /// A name says no verb.

@@ -16,7 +16,7 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// Three in four of the servers that we have looked at spell all of their names so, models have seen more of it than of any
+    /// More than four in five of the servers that we have looked at spell all of their names so, models have seen more of it than of any
     /// other spelling, and such a name is an identifier in every language: clients need not change it, and rules about permissions
     /// that name a tool are written the same everywhere. The directory of Claude's connectors
     /// [asks for](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)

@@ -1,12 +1,13 @@
 //! NAME-009.
 
+use super::brand::misspelt;
 use super::missing_prefix::begins;
-use super::spelling::clipped;
+use super::spelling::{clipped, is_snake};
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::template::{self, Mismatch};
-use crate::convention::{Names, Standard};
+use crate::convention::{Characters, Names, Standard};
 
 rule! {
     /// A name does not follow the pattern of a convention.
@@ -15,7 +16,7 @@ rule! {
     ///
     /// Holds names against the patterns of conventions (`names.pattern`), such as `{product}_{verb}_{object}` with the products, verbs and
     /// objects that the convention lists. The verb may stand behind the object, and either of the two is enough. Patterns with
-    /// `{endpoint}` are for MCP-AQL's own tools only. What lacks the prefix is the matter of NAME-008.
+    /// `{endpoint}` are for MCP-AQL's own tools only. What NAME-006, NAME-008 or NAME-012 says of a name is not said again.
     ///
     /// ## Why it matters
     ///
@@ -55,7 +56,10 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         Mismatch::Text(text) => format!("it lacks '{text}'"),
         Mismatch::Empty(hole) => format!("nothing stands for {{{hole}}}"),
         Mismatch::Product => "it begins with no product".to_owned(),
-        Mismatch::Vocabulary => "it has no verb or object that is known".to_owned(),
+        Mismatch::Vocabulary if pattern.starts_with("{product}") => {
+            "no verb or object that is known stands behind the product".to_owned()
+        }
+        Mismatch::Vocabulary => "no verb or object that is known stands where it should".to_owned(),
     };
     let message = format!("The name '{}' does not follow '{pattern}': {why}", clipped(tool.name));
     let finding = findings.tool(tool, "/name", message);
@@ -70,7 +74,10 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
 fn mismatch<'s>(tool: &Tool<'_>, names: &'s Names) -> Option<(&'s str, Mismatch<'s>)> {
     let pattern = names.pattern.as_deref()?;
     let is_meant = tool.is_adapter || !template::has_endpoint(pattern);
-    if !is_meant || !begins(tool.name, names) {
+    let snake = names.characters != Some(Characters::Snake) || is_snake(tool.name);
+    // Other rules say so already.
+    let is_said = !snake || !begins(tool.name, names) || misspelt(tool.name, names).is_some();
+    if !is_meant || is_said {
         return None;
     }
     Some((pattern, template::follow(pattern, tool.name, names).err()?))

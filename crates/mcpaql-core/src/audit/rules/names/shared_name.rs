@@ -17,8 +17,9 @@ rule! {
     /// ## Why it matters
     ///
     /// Some clients put the server's name before each tool's, and others do not: OpenAI's Agents SDK
-    /// [refuses to run](https://github.com/openai/openai-agents-python/pull/2788), Claude Desktop shows two tools that nobody can tell
-    /// apart, and a malicious server can take over another's tool by its name.
+    /// [refuses to run](https://github.com/openai/openai-agents-python/pull/2788), and in Claude Desktop
+    /// [issues went to the wrong tracker](https://dev.to/kenimo49/i-wired-8-mcp-servers-into-one-claude-agent-3-pairs-quietly-fought-over-the-same-tool-name-46ff)
+    /// for days. A malicious server can take another's place by the name of its tool.
     ///
     /// ## Bad
     ///

@@ -88,6 +88,11 @@ struct Over<'s> {
 impl<'s> Over<'s> {
     fn of(who: &'s str, names: &'s Names, tool: &Tool<'_>) -> Option<Over<'s>> {
         let longest = names.max_length.filter(|longest| *longest < MCP)?;
+        let pattern = names.shown_as.as_deref().unwrap_or_default();
+        // No character takes less than a byte.
+        if tool.name.len() + tool.server.len() + pattern.len() <= longest {
+            return None;
+        }
         let length = |server: &str| match &names.shown_as {
             Some(pattern) => template::shown(pattern, server, tool.name).chars().count(),
             None => tool.name.chars().count(),

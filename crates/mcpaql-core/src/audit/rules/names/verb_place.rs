@@ -1,12 +1,12 @@
 //! NAME-011.
 
 use super::spelling::{clipped, named};
-use super::vocabulary::is_verb;
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::{Surface, Tool};
 use crate::classify::verbs::{self, Verb, Weight};
 use crate::convention::Standard;
+use crate::convention::vocabulary::is_verb;
 
 /// Fewer names are no custom.
 const FEWEST: usize = 6;
@@ -81,7 +81,8 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             true => words.chain([verb]).chain(others).collect(),
             false => words.chain(others).chain([verb]).collect(),
         };
-        findings.tool(tool, "/name", message).help(format!("such as {}", name.join("_")));
+        let joint = if tool.name.contains('-') { "-" } else { "_" };
+        findings.tool(tool, "/name", message).help(format!("such as {}", name.join(joint)));
     }
 }
 
@@ -98,15 +99,16 @@ pub(in crate::audit::rules) fn shared_words(surface: &Surface<'_>) -> usize {
 }
 
 /// Where the verb of a name stands.
-struct Place {
+pub(in crate::audit::rules) struct Place {
     verb: &'static Verb,
     index: usize,
-    before: bool,
+    /// Before its object.
+    pub(in crate::audit::rules) before: bool,
 }
 
 impl Place {
     /// Of names with one clear verb, at either end of what is not shared by all.
-    fn of(words: &[String], shared: usize) -> Option<Place> {
+    pub(in crate::audit::rules) fn of(words: &[String], shared: usize) -> Option<Place> {
         let clear = |word: &String| verbs::verb(word).filter(|verb| verb.weight == Weight::Strong);
         let own = words.get(shared..)?;
         let (first, last) = (own.first()?, own.last()?);

@@ -1,7 +1,7 @@
 //! TITLE-002.
 
 use super::wording::{Wordings, is_human};
-use crate::audit::finding::Findings;
+use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::rules::names::spelling::clipped;
 use crate::audit::view::Surface;
@@ -34,7 +34,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// A title made of the name, where no other tool has it.
+    /// The title of `annotations` where that is better, or one made of the name where no other tool has it.
     "TITLE-002" "not-human" Warning Server(check)
 }
 
@@ -48,6 +48,10 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let again = if title == tool.name { "the name again" } else { "not made for people" };
         let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
         let finding = findings.tool(tool, pointer, format!("The title '{}' is {again}", clipped(title)));
-        finding.fix = wordings.get_or_insert_with(|| Wordings::of(surface)).fix(tool);
+        let other = tool.annotation_title.filter(|other| is_human(other, tool.name));
+        finding.fix = match other {
+            Some(other) => Some(Fix::Title(other.to_owned())),
+            None => wordings.get_or_insert_with(|| Wordings::of(surface)).fix(tool),
+        };
     }
 }

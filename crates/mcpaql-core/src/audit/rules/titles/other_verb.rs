@@ -40,7 +40,8 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let Some(title) = tool.shown_title() else { return };
     let Some(said) = title_verb(title) else { return };
     let Some(named) = name_verb(tool.name) else { return };
-    if named.canonical == said.canonical || !contradict(named, said) {
+    let repeated = || tool.words.iter().filter_map(|word| verbs::inflected(word)).any(|verb| verb == said);
+    if !contradict(named, said) || repeated() {
         return;
     }
     let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };

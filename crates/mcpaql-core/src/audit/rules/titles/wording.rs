@@ -1,51 +1,69 @@
 //! Titles made of names, and what rules about titles share.
 
 use crate::audit::finding::Fix;
-use crate::audit::rules::names::verb_place::shared_words;
+use crate::audit::rules::names::verb_place::{Place, shared_words};
 use crate::audit::view::{Surface, Tool};
+use crate::convention::vocabulary::is_verb;
 use std::collections::HashMap;
+
+/// What fewer tools begin with may be part of what they do.
+const FEWEST: usize = 4;
 
 /// Written in capitals.
 const ACRONYMS: &[&str] = &[
-    "ai", "api", "arn", "aws", "cdn", "cli", "cpu", "crm", "css", "csv", "db", "dns", "ecs", "eks", "faq",
-    "fhir", "gif", "gpu", "gcp", "hdfs", "html", "http", "https", "iam", "id", "ide", "imap", "ip", "ipv4",
-    "ipv6", "iso", "jpeg", "json", "jwt", "kms", "kpi", "kv", "lan", "ldap", "llm", "mcp", "mcpaql", "mime",
-    "mp3", "mp4", "nfs", "nlp", "ocr", "os", "pdf", "php", "pin", "png", "pr", "qa", "qr", "ram", "rbac",
-    "rds", "rest", "rpc", "rss", "s3", "saas", "sdk", "seo", "sla", "sms", "smtp", "sns", "soap", "sql",
-    "sqs", "ssd", "ssh", "ssl", "sso", "svg", "tcp", "tls", "toml", "tsv", "ttl", "tv", "udp", "ui", "uri",
-    "url", "utc", "uuid", "ux", "vat", "vm", "vpc", "vpn", "waf", "xml", "yaml", "zip",
+    "ai", "api", "arn", "aws", "ci", "cdn", "cli", "cpu", "crm", "css", "csv", "db", "dns", "ecs", "eks",
+    "faq", "fhir", "gif", "gpu", "gcp", "hdfs", "html", "http", "https", "iam", "id", "ide", "imap", "ip",
+    "ipv4", "ipv6", "iso", "jpeg", "json", "jwt", "kms", "kpi", "kv", "lan", "ldap", "llm", "mcp", "mcpaql",
+    "mime", "mp3", "mp4", "nfs", "nlp", "ocr", "os", "pdf", "php", "pin", "png", "pr", "qa", "qr", "ram",
+    "rbac", "rds", "rest", "rpc", "rss", "s3", "saas", "sdk", "seo", "sla", "sms", "smtp", "sns", "soap",
+    "sql", "sqs", "ssd", "ssh", "ssl", "sso", "svg", "tcp", "tls", "toml", "tsv", "ttl", "tv", "udp", "ui",
+    "uri", "url", "utc", "uuid", "ux", "vat", "vm", "vpc", "vpn", "waf", "xml", "yaml", "zip",
 ];
 
 /// Written in their own way.
 const BRANDS: &[(&str, &str)] = &[
     ("apis", "APIs"),
+    ("azure", "Azure"),
     ("bigquery", "BigQuery"),
     ("cloudwatch", "CloudWatch"),
     ("dynamodb", "DynamoDB"),
     ("elasticache", "ElastiCache"),
+    ("excel", "Excel"),
+    ("facebook", "Facebook"),
+    ("figma", "Figma"),
+    ("firebase", "Firebase"),
     ("github", "GitHub"),
     ("gitlab", "GitLab"),
+    ("gmail", "Gmail"),
+    ("google", "Google"),
     ("graphql", "GraphQL"),
     ("ids", "IDs"),
     ("iphone", "iPhone"),
     ("javascript", "JavaScript"),
+    ("jira", "Jira"),
+    ("kubernetes", "Kubernetes"),
     ("linkedin", "LinkedIn"),
+    ("microsoft", "Microsoft"),
     ("mongodb", "MongoDB"),
     ("mysql", "MySQL"),
+    ("nextcloud", "Nextcloud"),
     ("oauth", "OAuth"),
     ("onedrive", "OneDrive"),
     ("onenote", "OneNote"),
     ("openai", "OpenAI"),
     ("openapi", "OpenAPI"),
+    ("outlook", "Outlook"),
     ("paypal", "PayPal"),
     ("postgresql", "PostgreSQL"),
     ("powerpoint", "PowerPoint"),
+    ("redis", "Redis"),
     ("sharepoint", "SharePoint"),
+    ("slack", "Slack"),
     ("sqlite", "SQLite"),
+    ("twitter", "Twitter"),
     ("typescript", "TypeScript"),
     ("urls", "URLs"),
     ("webdav", "WebDAV"),
-    ("webhook", "webhook"),
     ("wordpress", "WordPress"),
     ("youtube", "YouTube"),
 ];
@@ -75,18 +93,27 @@ impl<'s, 'a> Wordings<'s, 'a> {
         (unique && !title.is_empty() && title.chars().count() <= 80).then_some(Fix::Title(title))
     }
 
-    /// `create_issue` as `Create issue`, without what all names of the server begin with.
+    /// `create_issue` and `issue_create` as `Create issue`, without what all names of the server begin with.
     fn title(&self, tool: &Tool<'_>) -> String {
         if let Some((adapter, endpoint)) = tool.name.rsplit_once("_mcpaql_") {
             return format!("{} — {}", capitalised(adapter), capitalised(endpoint));
         }
-        // One tool has nothing to share.
-        let shared = if self.surface.tools.len() > 1 { self.shared } else { 0 };
-        sentence(tool.words.get(shared..).unwrap_or_default())
+        let is_shared = self.surface.tools.len() >= FEWEST && tool.words.len() > self.shared + 1;
+        let mut words: Vec<&str> = tool.words.iter().map(String::as_str).collect();
+        words.drain(..if is_shared { self.shared } else { 0 });
+        let at_end = Place::of(&tool.words, self.shared).is_some_and(|place| !place.before);
+        if at_end {
+            words.rotate_right(1);
+        }
+        match words.as_slice() {
+            // `sadd` is no word of anybody's.
+            [word] if !is_verb(word) => String::new(),
+            words => sentence(words),
+        }
     }
 }
 
-fn sentence(words: &[String]) -> String {
+fn sentence(words: &[&str]) -> String {
     let mut title = String::new();
     for (index, word) in words.iter().enumerate() {
         if index > 0 {
@@ -130,7 +157,8 @@ pub(super) fn is_human(title: &str, name: &str) -> bool {
         // `list_issues (read)` is a name still, but a name that is talked about is not: "Run list_issues again".
         return title.split_whitespace().any(|word| !is_identifier(word));
     }
-    !is_identifier(title) && !(title == name && title.starts_with(|c: char| c.is_ascii_lowercase()))
+    let again = title == name && title.starts_with(|c: char| c.is_ascii_lowercase());
+    !again && !is_identifier(title)
 }
 
 /// `create_issue`, `createIssue`, `create-issue`.
@@ -178,8 +206,17 @@ mod tests {
 
     #[test]
     fn what_all_names_begin_with_is_left_out() {
-        let titles = fixes(&["nc_notes_create_note", "nc_notes_get_note_ids"]);
-        assert_eq!(titles, [Some("Create note".into()), Some("Get note IDs".into())]);
+        let names = ["nc_create_note", "nc_get_note_ids", "nc_delete_note", "nc_help"];
+        let titles: Vec<String> = fixes(&names).into_iter().flatten().collect();
+        // One word alone says too little.
+        assert_eq!(titles, ["Create note", "Get note IDs", "Delete note", "Nc help"]);
+    }
+
+    #[test]
+    fn what_is_done_comes_first() {
+        assert_eq!(fixes(&["db-cluster-delete"]), [Some("Delete DB cluster".into())]);
+        assert_eq!(fixes(&["fetch"]), [Some("Fetch".into())]);
+        assert_eq!(fixes(&["sadd"]), [None], "no word");
     }
 
     #[test]

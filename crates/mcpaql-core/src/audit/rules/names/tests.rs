@@ -1,0 +1,196 @@
+//! What rules about names say beyond where: how bad, for whom, and what to write instead.
+
+use crate::audit::{Finding, Fix, Server, audit};
+use crate::convention::{self, Level, Standard};
+use crate::source::Source;
+use serde_json::{Value, json};
+
+fn server(name: &str, names: &[&str]) -> Server {
+    let tools = names.iter().map(|name| json!({"name": name, "title": format!("Tool {name}")})).collect();
+    Server { name: name.into(), tools, ..Server::default() }
+}
+
+fn found(server: Server, standard: &Standard, code: &str) -> Vec<Finding> {
+    let mut findings = audit(&[server], standard);
+    findings.retain(|finding| finding.rule.code == code);
+    findings
+}
+
+fn named(names: &[&str]) -> Standard {
+    Standard::of(names.iter().map(|name| convention::builtin(name).unwrap().clone()).collect())
+}
+
+fn fixes(names: &[&str], code: &str) -> Vec<Option<Fix>> {
+    found(server("notes", names), &Standard::default(), code).into_iter().map(|finding| finding.fix).collect()
+}
+
+#[test]
+fn a_name_is_spelled_anew_where_it_stays_the_only_one() {
+    assert_eq!(fixes(&["Create Issue"], "NAME-001"), [Some(Fix::Name("create_issue".into()))]);
+    assert_eq!(fixes(&["create issue", "create_issue"], "NAME-001"), [None], "another tool has it");
+    assert_eq!(fixes(&["create issue", "Create Issue"], "NAME-001"), [None, None], "both would get it");
+    assert_eq!(fixes(&["erstelle_größe!"], "NAME-001"), [None], "not in ASCII");
+    assert_eq!(fixes(&["notes.get"], "NAME-004"), [Some(Fix::Name("notes_get".into()))]);
+    assert_eq!(fixes(&["dеlete\u{200b}_file"], "NAME-018"), [Some(Fix::Name("delete_file".into()))]);
+    assert_eq!(fixes(&["dеlete\u{200b}_file"], "NAME-019"), [Some(Fix::Name("delete_file".into()))]);
+}
+
+#[test]
+fn a_letter_that_looks_like_another_is_not_called_illegal_besides() {
+    let standard = Standard::default();
+    assert!(found(server("files", &["dеlete_file"]), &standard, "NAME-001").is_empty());
+    let twins = found(server("files", &["delete_file", "dеlete_file"]), &standard, "NAME-018");
+    assert_eq!(twins.len(), 1);
+    assert_eq!(twins[0].related.len(), 1, "the tool that it is taken for");
+    // A word in another script is plainly visible.
+    assert!(found(server("files", &["получить"]), &standard, "NAME-018").is_empty());
+    assert_eq!(found(server("files", &["получить"]), &standard, "NAME-001").len(), 1);
+}
+
+#[test]
+fn each_client_s_own_prefix_is_counted() {
+    // 49 characters: mcp__notes__ makes 61, mcp_notes_ 59, and together with the server's 54.
+    let name = "a".repeat(49);
+    let standard = named(&["claude-code", "codex", "cursor", "gemini-cli", "vscode"]);
+    assert!(found(server("notes", &[&name]), &standard, "NAME-005").is_empty());
+    let long = found(server("my-notebooks", &[&name]), &standard, "NAME-005");
+    assert_eq!(long[0].demanded_by, ["claude-code", "codex", "cursor", "gemini-cli", "vscode"]);
+    assert_eq!(long[0].level, Level::Error);
+    assert_eq!(
+        long[0].message,
+        format!(
+            "The name '{name}' of 49 characters, behind a server's of 12, is too long for claude-code by 4, codex by 4, \
+             cursor by 2, gemini-cli by 3, vscode by 2"
+        )
+    );
+    assert_eq!(
+        long[0].help.as_deref(),
+        Some("shorten it by 4 characters, or call the server by a name of at most 8")
+    );
+}
+
+#[test]
+fn a_name_that_is_only_cut_is_a_warning() {
+    let name = "a".repeat(60);
+    let cut = found(server("notes", &[&name]), &named(&["vscode", "codex"]), "NAME-005");
+    assert_eq!(cut[0].level, Level::Warning);
+    assert_eq!(
+        cut[0].help.as_deref(),
+        Some("shorten it by 8 characters"),
+        "no server's name is short enough"
+    );
+    assert!(!cut[0].message.contains("behind a server's of 0"));
+    let mixed = found(server("notes", &[&name]), &named(&["vscode", "claude-code"]), "NAME-005");
+    assert_eq!(mixed[0].level, Level::Error);
+}
+
+#[test]
+fn cursor_s_limit_is_what_it_says() {
+    // Observed: one and 59 are too long, 7 and 52 are not.
+    let standard = named(&["cursor"]);
+    assert_eq!(found(server("g", &[&"a".repeat(59)]), &standard, "NAME-005").len(), 1);
+    assert!(found(server("posthog", &[&"a".repeat(52)]), &standard, "NAME-005").is_empty());
+    assert_eq!(found(server("posthog", &[&"a".repeat(53)]), &standard, "NAME-005").len(), 1);
+}
+
+#[test]
+fn whoever_demands_it_is_named_once_per_finding() {
+    let standard = named(&["mcpaql-spec", "nextcloud", "vscode"]);
+    let found = found(server("notes", &["getNote"]), &standard, "NAME-006");
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].level, found[0].fix.clone()), (Level::Warning, Some(Fix::Name("get_note".into()))));
+    assert_eq!(found[0].demanded_by, ["mcpaql-spec", "nextcloud"]);
+}
+
+#[test]
+fn without_a_demand_one_piece_of_advice_is_enough() {
+    let found = found(server("notes", &["getNote", "listNotes", "echo"]), &Standard::default(), "NAME-006");
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].level, found[0].place.tool), (Level::Advice, None));
+    assert_eq!(found[0].message, "2 of 3 names are not in snake_case, such as 'getNote'");
+    assert_eq!(found[0].related.len(), 2);
+}
+
+/// The products, verbs and objects of a team that has three products.
+const TEAM: &str = "ours:
+  extends: product-action-object
+  names:
+    products: [firefly, photoshop, lightroom]
+    verbs: [generate, expand, fill, apply, replace, check, list, train, upload, auto]
+    objects: [image, video, preset, manifest, actions, text, auth, models]
+";
+
+#[test]
+fn a_team_s_own_convention_takes_its_names_and_no_others() {
+    let ours = convention::parse(&Source::new("conventions.yaml", TEAM)).unwrap();
+    let standard = Standard::of(ours);
+    let names = [
+        "firefly_generate_image",
+        "firefly_generate_similar",
+        "firefly_expand_image",
+        "firefly_fill_image",
+        "firefly_generate_video",
+        "firefly_upload_image",
+        "firefly_check_auth",
+        "photoshop_smart_object_replace",
+        "photoshop_document_manifest",
+        "photoshop_apply_actions",
+        "photoshop_edit_text",
+        "lightroom_apply_preset",
+        "lightroom_auto_tone",
+    ];
+    let findings = audit(&[server("adobe", &names)], &standard);
+    let of_names: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding.rule.code.starts_with("NAME-00"))
+        .map(|finding| finding.message.as_str())
+        .collect();
+    assert_eq!(of_names, [""; 0]);
+    let codes = |name: &str| -> Vec<&str> {
+        let findings = audit(&[server("adobe", &[name])], &standard);
+        let names = findings.iter().filter(|finding| finding.rule.code.starts_with("NAME-00"));
+        names.map(|finding| finding.rule.code).collect()
+    };
+    assert_eq!(codes("generate_image"), ["NAME-008"], "no product");
+    assert_eq!(codes("firefly_paint_canvas"), ["NAME-009"], "neither verb nor object");
+    assert_eq!(codes("photoshop_replace_one_smart_object"), ["NAME-007"], "five words");
+    assert_eq!(codes("firefly-generate-image"), ["NAME-006", "NAME-008"], "not in snake case");
+}
+
+#[test]
+fn an_old_name_of_an_adapter_is_said_once() {
+    let tool = json!({
+        "name": "mcp_aql_read", "title": "Notes — Read", "description": "Reads; see introspect.",
+        "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}
+    });
+    let server = Server { name: "notes".into(), tools: vec![tool], ..Server::default() };
+    let findings = audit(&[server], &named(&["mcpaql"]));
+    let names: Vec<&str> =
+        findings.iter().map(|finding| finding.rule.code).filter(|code| code.starts_with("NAME")).collect();
+    assert_eq!(names, ["NAME-012"]);
+}
+
+#[test]
+fn nothing_that_a_server_can_send_breaks_a_rule() {
+    let huge = "x".repeat(1 << 15);
+    let tools = vec![
+        Value::Null,
+        json!([]),
+        json!({"name": 3, "title": [], "annotations": []}),
+        json!({"name": "", "title": "", "annotations": {"title": ""}}),
+        json!({"name": huge, "title": huge, "annotations": {"title": huge}}),
+        json!({"name": "___", "title": "___"}),
+        json!({"name": "\u{202e}\u{0}😀", "title": "\u{1b}[2J"}),
+        json!({"name": "-", "title": "\u{e0041}"}),
+    ];
+    let server = Server { name: huge, tools, ..Server::default() };
+    let every = Standard::of(convention::builtins().to_vec());
+    let findings = audit(&[server.clone(), server], &every);
+    assert!(findings.iter().any(|finding| finding.rule.code == "NAME-003"));
+    let own = findings
+        .iter()
+        .filter(|finding| finding.rule.code.starts_with("NAME") || finding.rule.code.starts_with("TITLE"));
+    for finding in own {
+        assert!(finding.message.len() < 1000, "{}: {} bytes", finding.rule.code, finding.message.len());
+    }
+}
