@@ -15,6 +15,8 @@ mod unicode;
 mod view;
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;
 
 pub use expect::{Facing, facing};
