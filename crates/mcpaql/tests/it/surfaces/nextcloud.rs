@@ -217,6 +217,8 @@ async fn directories_calendars_and_address_books_are_listed_by_webdav() {
 #[tokio::test]
 async fn creating_sends_json_or_a_text_that_overwrites_nothing() {
     let account = Account::open().await;
+    let search =
+        json!({"prompt": "how do we heat", "scopeType": "none", "scopeList": [], "scopeListMeta": ""});
     for (tool, arguments, line, body) in [
         (
             "nc_notes_create_note",
@@ -238,10 +240,9 @@ async fn creating_sends_json_or_a_text_that_overwrites_nothing() {
         ),
         (
             "nc_semantic_search",
-            json!({"input": {"prompt": "how do we heat", "limit": 5}}),
+            json!({"input": search}),
             "POST /ocs/v2.php/taskprocessing/schedule",
-            json!({"input": {"prompt": "how do we heat", "limit": 5}, "type": "context_chat:context_chat_search",
-                "appId": "mcpaql"}),
+            json!({"input": search, "type": "context_chat:context_chat_search", "appId": "mcpaql"}),
         ),
     ] {
         let sent = account.sent(tool, arguments).await;
