@@ -348,6 +348,8 @@ pub enum StyleForm {
     Matrix,
     /// The value as JSON text (`content: application/json` of OpenAPI).
     Json,
+    /// Path: `1/2`, several segments; `/` alone is none.
+    Segments,
 }
 
 impl Style {

@@ -21,6 +21,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::Code;
 use crate::facts::Effect;
 use crate::operation::{Category, Danger, Operation};
+use crate::policy::{Hint, HintOverrides};
 use crate::reader::{Object, Reader, child};
 use crate::source::Source;
 use indexmap::IndexMap;
@@ -34,6 +35,7 @@ const OPERATION_KEYS: &[&str] = &[
     "effect",
     "danger",
     "idempotent",
+    "annotations",
     "title",
     "description",
     "include",
@@ -80,6 +82,8 @@ pub struct Correction {
     pub danger: Option<Danger>,
     /// Whether a repeat changes nothing more.
     pub idempotent: Option<bool>,
+    /// What its hints are, whatever its facts say.
+    pub hints: HintOverrides,
     /// For people.
     pub title: Option<String>,
     /// What it does.
@@ -141,6 +145,7 @@ impl Correction {
         if let Some(description) = &self.description {
             operation.description.clone_from(description);
         }
+        operation.hints = self.hints.over(operation.hints);
         if let Some(tags) = &self.tags {
             operation.tags.clone_from(tags);
         }
@@ -234,6 +239,7 @@ fn words(reader: &mut Reader, object: &Object<'_>) -> Correction {
         effect: reader.choice(object, "effect", &Effect::ALL.map(Effect::as_str), Effect::parse),
         danger: reader.choice(object, "danger", &Danger::ALL.map(Danger::as_str), Danger::parse),
         idempotent: reader.boolean(object, "idempotent"),
+        hints: hints(reader, object),
         title: reader.string(object, "title"),
         description: reader.string(object, "description"),
         include: reader.boolean(object, "include"),
@@ -241,6 +247,18 @@ fn words(reader: &mut Reader, object: &Object<'_>) -> Correction {
         tags: object.get("tags").map(|_| reader.strings(object, "tags")),
         params: IndexMap::new(),
         split: None,
+    }
+}
+
+fn hints(reader: &mut Reader, object: &Object<'_>) -> HintOverrides {
+    let Some(member) = reader.member(object, "annotations") else { return HintOverrides::default() };
+    strict(reader, &member, &Hint::ALL.map(Hint::key));
+    let mut hint = |hint: Hint| reader.boolean(&member, hint.key());
+    HintOverrides {
+        read_only: hint(Hint::ReadOnly),
+        destructive: hint(Hint::Destructive),
+        idempotent: hint(Hint::Idempotent),
+        open_world: hint(Hint::OpenWorld),
     }
 }
 
@@ -372,6 +390,7 @@ mod tests {
             "operation: {}",
             "operations: {a: {nam: b}}",
             "operations: {a: {category: WRITE}}",
+            "operations: {a: {annotations: {readOnly: true}}}",
             "operations: {a: {params: {b: {form: [c]}}}}",
             "operations: {a: {split: {values: {b: {}}}}}",
             "operations: {a: {split: {by: b, value: {}}}}",

@@ -5,6 +5,7 @@
 //! text, whatever the text is. Spans are byte ranges of the whole file; they are worked out only when there is
 //! something to report, because most documents are right.
 
+mod edit;
 mod finding;
 mod json;
 pub(crate) mod lines;
@@ -15,7 +16,9 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
-use crate::diagnostic::Diagnostic;
+pub use edit::{Edit, members, plain_key};
+
+use crate::diagnostic::{Diagnostic, Span};
 use finding::Finding;
 use lines::Lines;
 use serde_json::Value;
@@ -122,6 +125,22 @@ impl Source {
             };
             diagnostic.span = Some(lines.span(range));
         }
+    }
+
+    /// Where the values behind these pointers stand, in their order; where the text has nothing, its nearest parent answers.
+    #[must_use]
+    pub fn spans<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> Vec<Span> {
+        let tree = self.tree();
+        let range = |pointer: &str| match &tree {
+            Some((root, offset)) => {
+                let text = self.text.get(*offset..).unwrap_or_default();
+                let range = tree::find(root, text, pointer, false);
+                range.start + offset..range.end + offset
+            }
+            None => 0..0,
+        };
+        let ranges: Vec<Range<usize>> = pointers.map(range).collect();
+        Lines::new(&self.text).spans(&ranges)
     }
 
     /// Where the values behind these pointers stand, as far as the text has them.

@@ -8,6 +8,7 @@ mod descriptions;
 mod documents;
 mod output;
 mod reload;
+mod servers;
 mod status;
 
 use anyhow::Result;
@@ -16,7 +17,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
-    output::start_log(args.log, matches!(args.command, args::Command::Import(_)));
+    let quiet = matches!(args.command, args::Command::Import(_) | args::Command::Audit(_));
+    output::start_log(args.log, quiet);
     match run(args) {
         Ok(outcome) => outcome.into(),
         Err(error) => {
@@ -60,6 +62,7 @@ fn run(args: args::Args) -> Result<Outcome> {
         args::Command::Import(args::Import::Config(command)) => commands::import_config::run(&command),
         args::Command::Install(command) => commands::install::run(&command),
         args::Command::Search(command) => commands::search::run(&command),
+        args::Command::Audit(command) => in_runtime(Threads::One, commands::audit::run(*command)),
         args::Command::Check(command) => commands::check::run(&command),
         args::Command::Tools(command) => commands::tools::run(&command),
         args::Command::Call(command) => in_runtime(Threads::One, commands::call::run(command)),

@@ -11,7 +11,8 @@ use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::operation::{Category, Danger};
 
 /// Required parameters of these names hold what the caller saw last.
-const VERSIONS: &[&str] = &["etag", "if_match", "if-match", "version", "revision", "rev", "lock_version"];
+const VERSIONS: &[&str] =
+    &["etag", "if_match", "ifmatch", "version", "revision", "rev", "lock_version", "sha"];
 /// What a caller names a new thing by: where it is there already, a second creation fails.
 const KEYS: &[&str] =
     &["name", "path", "filename", "key", "slug", "id", "email", "username", "uuid", "directory"];
@@ -39,7 +40,7 @@ pub(super) fn effect(tool: &Tool<'_>) -> Option<Effect> {
 /// Whether it surely changes something, hints aside.
 pub(super) fn surely_acts(tool: &Tool<'_>) -> bool {
     tool.known.map_or_else(
-        || is_sure(&tool.by_name) && tool.by_name.category != Category::Read,
+        || is_sure(&tool.by_name) && tool.by_name.category != Category::Read && !is_contested(tool),
         |known| known.category != Category::Read,
     )
 }
@@ -59,9 +60,16 @@ fn is_sure(decision: &Decision) -> bool {
     decision.confidence > Confidence::Low && decision.review.is_none()
 }
 
+/// Whether its server says that it reads, and its name could be meant so: to generate a chart keeps nothing.
+fn is_contested(tool: &Tool<'_>) -> bool {
+    tool.declared.read_only == Some(true)
+        && tool.judged.category == Category::Read
+        && tool.by_name.category != Category::Read
+}
+
 /// The decision that is more than a guess: by the name, else by the hints, too.
 fn decision<'t>(tool: &'t Tool<'_>) -> Option<&'t Decision> {
-    let by_name = Some(&tool.by_name).filter(|decision| is_sure(decision));
+    let by_name = Some(&tool.by_name).filter(|decision| is_sure(decision) && !is_contested(tool));
     // A tool may well say that it writes a file that its name only gets.
     let by_name = by_name.filter(|decision| {
         decision.category != Category::Read || (tool.declared.read_only != Some(false) && !saves_a_file(tool))
@@ -74,7 +82,11 @@ fn decision<'t>(tool: &'t Tool<'_>) -> Option<&'t Decision> {
 
 /// `get_request` with an `outputPath` writes a file.
 fn saves_a_file(tool: &Tool<'_>) -> bool {
-    parameters(tool).filter(|(name, _)| name.len() <= 40).any(|(name, _)| {
+    let may = |name: &str| {
+        let any = |part: &[u8]| matches!(part.to_ascii_lowercase().as_slice(), b"fil" | b"pat" | b"dir");
+        (8..=40).contains(&name.len()) && name.as_bytes().windows(3).any(any)
+    };
+    parameters(tool).filter(|(name, _)| may(name)).any(|(name, _)| {
         let words = words::words(name);
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
         has(&["file", "filepath", "path", "filename", "dir", "directory"])
@@ -159,9 +171,13 @@ fn with_reaches(tool: &Tool<'_>, deeds: Vec<Deed>) -> Vec<Deed> {
 
 fn guard(tool: &Tool<'_>, effect: Effect) -> Guard {
     let writes = matches!(effect.category(), Category::Update | Category::Delete);
-    let guarded = writes
-        && required(tool).any(|name| VERSIONS.contains(&name.to_ascii_lowercase().trim_start_matches('_')));
+    let guarded = writes && required(tool).any(is_version);
     if guarded { Guard::Etag } else { Guard::None }
+}
+
+fn is_version(name: &str) -> bool {
+    name.len() <= 16
+        && VERSIONS.contains(&name.to_ascii_lowercase().replace('-', "_").trim_start_matches('_'))
 }
 
 /// What a second call may do.
@@ -177,10 +193,21 @@ fn repeats(tool: &Tool<'_>, effect: Effect, guard: Guard) -> &'static [Repeat] {
         Effect::Create => &[Accumulates],
         Effect::Delete | Effect::SoftDelete | Effect::Unlink => &[FailsWithoutEffect],
         Effect::Update | Effect::Set | Effect::Move if guard == Guard::Etag => &[FailsWithoutEffect],
-        Effect::Set if !has(&["toggle", "save", "restore"]) => &[NoEffect],
+        // Who may give a version may be refused the second time.
+        Effect::Set if parameters(tool).any(|(name, _)| is_version(name)) => {
+            &[NoEffect, FailsWithoutEffect, Accumulates]
+        }
+        // What is written where is seen only where the caller says it.
+        Effect::Set if has(&["write"]) && !names_it(tool) => &[NoEffect, Accumulates],
+        Effect::Set if is_plain_set(tool) && !has(&["toggle", "save", "restore"]) => &[NoEffect],
         Effect::Set | Effect::Update | Effect::Move => &[NoEffect, FailsWithoutEffect, Accumulates],
         Effect::Execute | Effect::Session | Effect::Multiplexed => &[Unknown, NoEffect],
     }
+}
+
+/// Whether it puts a value somewhere and does no more: who accepts an invitation may answer it once more.
+fn is_plain_set(tool: &Tool<'_>) -> bool {
+    tool.by_name.confidence == Confidence::High || tool.words.iter().any(|word| word == "set")
 }
 
 /// Whether the caller names the new thing, or a text says what happens where it exists already.

@@ -3,7 +3,7 @@
 //! A policy needs facts, and of a foreign tool only some are known. Whatever the tool may be is asked about, and only what holds
 //! for all of it is expected.
 
-use super::deed::{deeds, effect, surely_acts};
+use super::deed::{deeds, effect, surely_acts, told_to_act};
 use super::view::Tool;
 use crate::convention::Hint;
 use crate::facts::Effect;
@@ -45,33 +45,48 @@ pub(super) fn expected(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
     })
 }
 
-/// The hints that can be written for a tool that leaves them unsaid, without asking anybody: never that it only reads unless it
-/// says so itself, and of two readings the riskier.
+/// What can be written without asking anybody. Of a foreign tool that is nothing which makes it look safer than to say nothing
+/// does, unless it follows from the tool's own claim to read; how far it reaches is the policy's word.
+pub(super) fn harmless(tool: &Tool<'_>, hints: HintOverrides) -> HintOverrides {
+    if tool.known.is_some() || says_it_reads(tool) {
+        return hints;
+    }
+    HintOverrides {
+        read_only: hints.read_only.filter(|read_only| !read_only),
+        destructive: hints.destructive.filter(|destructive| *destructive),
+        idempotent: hints.idempotent.filter(|idempotent| !idempotent),
+        open_world: hints.open_world,
+    }
+}
+
+/// The hints that can be written for a tool that leaves them unsaid.
 pub(super) fn safe(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
     let expected = expected(tool, policy);
-    let unsaid = |hint: Hint, value: Option<bool>| value.filter(|_| tool.declared.get(hint).is_none());
-    let known_read = tool.known.is_some() && expected.read_only == Some(true);
-    let says_it_reads = tool.declared.read_only == Some(true)
-        && tool.declared.destructive != Some(true)
-        && effect(tool).is_some_and(|effect| matches!(effect, Effect::Read | Effect::Compute));
-    let hints = if known_read || says_it_reads {
+    let hints = if says_it_reads(tool) {
         HintOverrides { destructive: Some(false), idempotent: Some(true), ..expected }
     } else if expected.read_only == Some(false) || surely_acts(tool) {
-        HintOverrides {
-            read_only: Some(false),
-            destructive: expected.destructive.or(Some(true)),
-            idempotent: expected.idempotent.or(Some(false)),
-            ..expected
-        }
+        HintOverrides { read_only: Some(false), ..expected }
     } else {
-        HintOverrides { open_world: expected.open_world, ..HintOverrides::default() }
+        expected
     };
-    HintOverrides {
-        read_only: unsaid(Hint::ReadOnly, hints.read_only),
-        destructive: unsaid(Hint::Destructive, hints.destructive),
-        idempotent: unsaid(Hint::Idempotent, hints.idempotent),
-        open_world: unsaid(Hint::OpenWorld, hints.open_world),
-    }
+    let unsaid = |hint: Hint, value: Option<bool>| value.filter(|_| tool.declared.get(hint).is_none());
+    harmless(
+        tool,
+        HintOverrides {
+            read_only: unsaid(Hint::ReadOnly, hints.read_only),
+            destructive: unsaid(Hint::Destructive, hints.destructive),
+            idempotent: unsaid(Hint::Idempotent, hints.idempotent),
+            open_world: unsaid(Hint::OpenWorld, hints.open_world),
+        },
+    )
+}
+
+/// Whether it says itself that it reads, and nothing contradicts.
+fn says_it_reads(tool: &Tool<'_>) -> bool {
+    tool.declared.read_only == Some(true)
+        && tool.declared.destructive != Some(true)
+        && told_to_act(tool).is_none()
+        && effect(tool).is_some_and(|effect| matches!(effect, Effect::Read | Effect::Compute))
 }
 
 #[cfg(test)]
@@ -138,6 +153,13 @@ mod tests {
         let update = || tool("update_note", "Update a note.", &["id", "etag"], &Value::Null);
         assert_eq!(expects("mcp", update()), "ftt-");
         assert_eq!(expects("mcpaql", update()), "ftf-");
+        for version in ["If-Match", "ifMatch", "_rev", "Version"] {
+            let update = tool("update_note", "Update a note.", &["id", version], &Value::Null);
+            assert_eq!(expects("mcpaql", update), "ftf-", "{version}");
+        }
+        let mut maybe = tool("replace_note", "Replace a note.", &["id", "sha"], &Value::Null);
+        maybe["inputSchema"]["required"] = json!(["id"]);
+        assert_eq!(expects("mcpaql", maybe), "ft--");
         let delete = || tool("delete_note", "Delete a note.", &["id"], &Value::Null);
         for (policy, expected) in
             [("mcp", "ftt-"), ("mcpaql", "ftt-"), ("mcpaql-spec", "ft--"), ("mcpaql-issue", "ftt-")]
@@ -225,19 +247,20 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_to_read_that_does_not_say_so_itself() {
+    fn no_correction_makes_a_tool_look_safer_than_it_says_itself() {
         let policy = Policy::named("mcpaql").unwrap();
         let names =
             ["get_note", "list_notes", "search", "delete_note", "run_query", "nc_manifest", "send_mail"];
         let tools = names.map(|name| tool(name, &format!("{name}s things."), &[], &Value::Null));
         for hints in with(tools.into(), |tool| safe(tool, policy)) {
-            assert_ne!(hints.read_only, Some(true));
-            assert!(hints.destructive != Some(false) || hints.read_only == Some(false), "{hints:?}");
+            assert_ne!(hints.read_only, Some(true), "{hints:?}");
+            assert_ne!(hints.destructive, Some(false), "{hints:?}");
+            assert_ne!(hints.idempotent, Some(true), "{hints:?}");
         }
         let declared = json!({"readOnlyHint": true});
         let get = tool("get_note", "Get a note.", &[], &declared);
         assert_eq!(with(vec![get], |tool| letters(safe(tool, policy))), ["-ft-"]);
         let delete = tool("delete_note", "Delete a note.", &[], &declared);
-        assert_eq!(with(vec![delete], |tool| letters(safe(tool, policy))), ["-tt-"]);
+        assert_eq!(with(vec![delete], |tool| letters(safe(tool, policy))), ["-t--"]);
     }
 }

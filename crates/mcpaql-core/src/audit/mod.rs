@@ -5,12 +5,15 @@
 //! and its examples are its tests. What always holds: no rule needs a tool to be well-formed, none calls anything, and the same
 //! tools held against the same standard give the same findings in the same order.
 
+mod baseline;
 mod compare;
 mod deed;
 mod expect;
 mod finding;
 mod parameters;
 pub mod probe;
+pub mod render;
+mod report;
 mod rule;
 mod rules;
 mod score;
@@ -19,11 +22,15 @@ mod unicode;
 mod view;
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;
 
+pub use baseline::{Baseline, Fingerprint};
 pub use compare::{Change, compare};
 pub use expect::{Facing, facing};
 pub use finding::{Finding, Fix, Place};
+pub use report::{Audited, Failed, Found, Origin, Report, Spot, WINDOW};
 pub use rule::{Example, Group, Rule};
 pub use score::{Score, scores};
 pub use view::{Known, Server, Surface, Tool};
@@ -43,12 +50,17 @@ pub fn rule(code: &str) -> Option<&'static Rule> {
     all_rules().find(|rule| rule.code.eq_ignore_ascii_case(code))
 }
 
+/// Servers as rules see them.
+#[must_use]
+pub fn surfaces(servers: &[Server]) -> Vec<Surface<'_>> {
+    servers.iter().enumerate().map(|(index, server)| Surface::of(server, index)).collect()
+}
+
 /// What the rules find: by server, then by tool in the order of the list, then by rule; what is about a server as a whole comes
 /// before its tools.
 #[must_use]
 pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
-    let surfaces: Vec<Surface<'_>> =
-        servers.iter().enumerate().map(|(index, server)| Surface::of(server, index)).collect();
+    let surfaces = surfaces(servers);
     let mut findings = Vec::new();
     for rule in all_rules() {
         let Some(level) = standard.level(rule.code, rule.level) else { continue };

@@ -71,7 +71,12 @@ pub(super) fn choices(tool: &Tool<'_>) -> Vec<Effect> {
 
 /// Whether a parameter says what a call does, and if so, whether it is a mode.
 fn deciding(tool: &Tool<'_>, name: &str) -> Option<bool> {
-    if name.len() > LONGEST_WORD {
+    let ends = SWITCHES.iter().chain(&["mode"]).any(|switch| {
+        let end = name.len().checked_sub(switch.len()).and_then(|start| name.get(start..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(switch))
+    });
+    // Most names are settled here, before they are taken apart.
+    if !ends || name.len() > LONGEST_WORD {
         return None;
     }
     let words = words::words(name);

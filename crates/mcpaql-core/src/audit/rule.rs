@@ -103,6 +103,26 @@ impl Rule {
         self.docs.lines().next().unwrap_or_default().trim()
     }
 
+    /// Its documentation as anybody's Markdown: an example says in words which conventions it is held against.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        for line in self.docs.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)) {
+            match line.strip_prefix("```").and_then(|info| info.split_once(' ')) {
+                Some((language, info)) => {
+                    let with = info.split_whitespace().find_map(|word| word.strip_prefix("with="));
+                    if let Some(with) = with {
+                        let names: Vec<String> = with.split(',').map(|name| format!("`{name}`")).collect();
+                        text.push_str(&format!("For {}:\n\n", names.join(", ")));
+                    }
+                    text.push_str(&format!("```{language}\n"));
+                }
+                None => text.push_str(&format!("{line}\n")),
+            }
+        }
+        format!("{}\n", text.trim())
+    }
+
     /// The examples of its documentation: fenced blocks that begin with `json bad at=/pointer` or `json good`, each perhaps with
     /// `with=convention,convention` behind it.
     #[must_use]

@@ -37,6 +37,27 @@ impl<'t> Lines<'t> {
         let (line, column) = self.position(start);
         Span { start, end, line, column }
     }
+
+    /// The ranges as spans. Characters are counted once however many ranges there are, because a document may be one line.
+    pub(crate) fn spans(&self, ranges: &[Range<usize>]) -> Vec<Span> {
+        let mut order: Vec<usize> = (0..ranges.len()).collect();
+        order.sort_by_key(|&index| ranges.get(index).map_or(0, |range| range.start));
+        let mut spans = vec![Span::NOWHERE; ranges.len()];
+        let (mut counted_line, mut counted_to, mut characters) = (0, 0, 0);
+        for index in order {
+            let (Some(range), Some(span)) = (ranges.get(index), spans.get_mut(index)) else { continue };
+            let start = self.text.floor_char_boundary(range.start);
+            let end = self.text.ceil_char_boundary(range.end).max(start);
+            let line = self.starts.partition_point(|&first| first <= start).max(1);
+            if line != counted_line {
+                (counted_line, counted_to, characters) = (line, self.start(line), 0);
+            }
+            characters += self.text.get(counted_to..start).unwrap_or_default().chars().count();
+            counted_to = counted_to.max(start);
+            *span = Span { start, end, line, column: characters + 1 };
+        }
+        spans
+    }
 }
 
 #[cfg(test)]
@@ -58,6 +79,15 @@ mod tests {
         assert_eq!(lines.position(1), (1, 1));
         assert_eq!(lines.position(99), (1, 2));
         assert_eq!(lines.span(1..2), Span { start: 0, end: 3, line: 1, column: 1 });
+    }
+
+    #[test]
+    fn many_ranges_are_found_as_each_alone_is() {
+        let text = "\u{feff}äb\r\n日本 x\nend";
+        let lines = Lines::new(text);
+        let ranges = [15..18, 3..4, 0..2, 9..10, 6..99, 9..9, 99..100];
+        let alone: Vec<Span> = ranges.iter().map(|range| lines.span(range.clone())).collect();
+        assert_eq!(lines.spans(&ranges), alone);
     }
 
     #[test]

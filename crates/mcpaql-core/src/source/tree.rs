@@ -125,11 +125,15 @@ pub(super) fn find(root: &Node, text: &str, pointer: &str, at_key: bool) -> Rang
 
 /// The range of the value behind a JSON pointer, if the text has it.
 pub(super) fn find_value(root: &Node, pointer: &str) -> Option<Range<usize>> {
-    let node = pointer
-        .split('/')
-        .skip(1)
-        .try_fold(root, |node, segment| child(node, &unescape(segment)).map(|(_, child)| child))?;
-    Some(node.range.clone())
+    find_node(root, pointer).map(|node| node.range.clone())
+}
+
+/// The value behind a JSON pointer, if the text has it.
+pub(super) fn find_node<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {
+    let segments = pointer.split('/').skip(1);
+    segments
+        .into_iter()
+        .try_fold(root, |node, segment| child(node, &unescape(segment)).map(|(_, child)| child))
 }
 
 fn child<'n>(node: &'n Node, segment: &str) -> Option<(Option<&'n Range<usize>>, &'n Node)> {

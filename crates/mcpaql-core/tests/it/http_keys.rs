@@ -108,10 +108,11 @@ fn a_media_type_that_the_body_cannot_have() {
 
 #[test]
 fn every_style_and_place_is_read() {
-    let operation = one("maps_to: \"POST /a/{l}/{m}/{j}\", params: { \
+    let operation = one("maps_to: \"POST /a/{l}/{m}/{j}/{s}\", params: { \
          l: { type: array, style: label, required: true }, \
          m: { type: array, style: matrix, explode: true, required: true }, \
          j: { type: object, style: json, required: true }, \
+         s: { type: string, style: segments, required: true }, \
          c: { type: string, in: cookie, as: Theme }, \
          q: { type: string, in: query, allow_reserved: true } }");
     let styles: Vec<_> = operation
@@ -125,11 +126,12 @@ fn every_style_and_place_is_read() {
             (Place::Path, StyleForm::Label, false, false),
             (Place::Path, StyleForm::Matrix, true, false),
             (Place::Path, StyleForm::Json, false, false),
+            (Place::Path, StyleForm::Segments, false, false),
             (Place::Cookie, StyleForm::Form, true, false),
             (Place::Query, StyleForm::Form, true, true),
         ]
     );
-    assert_eq!(operation.params[3].wire, "Theme");
+    assert_eq!(operation.params[4].wire, "Theme");
 }
 
 #[test]
@@ -139,6 +141,15 @@ fn a_style_that_does_not_fit_its_place_is_a_warning() {
     );
     assert_eq!((found.len(), found[0].severity), (1, Severity::Warning), "{found:#?}");
     assert_eq!(found[0].message, "Parameter 'q' cannot be spelled in style 'matrix' where it stands");
+}
+
+#[test]
+fn methods_of_webdav_carry_their_parameters_in_the_body() {
+    for method in ["PROPFIND", "proppatch", "REPORT", "SEARCH", "MKCOL", "MKCALENDAR", "COPY", "MOVE"] {
+        let operation = one(&format!("maps_to: {method} /a, body: text, params: {{ data: string }}"));
+        assert_eq!(http(&operation).method, method.to_uppercase());
+        assert_eq!(operation.params[0].place, Place::Body);
+    }
 }
 
 #[test]

@@ -620,7 +620,14 @@ endpoints: { read: [] }
 
 #[test]
 fn a_write_that_is_filed_under_read() {
-    for (method, better) in [("PUT", "update"), ("PATCH", "update"), ("DELETE", "delete")] {
+    for (method, better) in [
+        ("PUT", "update"),
+        ("PATCH", "update"),
+        ("DELETE", "delete"),
+        ("MKCOL", "create"),
+        ("COPY", "create"),
+        ("MOVE", "update"),
+    ] {
         let checked = check(&document(&format!("{READ}    - name: get_thing\n      maps_to: {method} /a\n")));
         assert_one(
             &checked.diagnostics,
@@ -636,6 +643,7 @@ fn a_write_that_is_filed_under_read() {
         assert!(checked.catalog.unwrap().get("get_thing").is_none(), "it is not served as a read");
     }
     assert_eq!(in_operation("      maps_to: POST /search\n"), [], "a POST may search");
+    assert_eq!(in_operation("      maps_to: PROPFIND /files\n"), [], "WebDAV has reads of its own");
 }
 
 #[test]

@@ -325,6 +325,7 @@ fn style_word(form: StyleForm) -> &'static str {
         StyleForm::Label => "label",
         StyleForm::Matrix => "matrix",
         StyleForm::Json => "json",
+        StyleForm::Segments => "segments",
     }
 }
 

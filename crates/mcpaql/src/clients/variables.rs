@@ -4,7 +4,7 @@
 
 use mcpaql_core::suggest::snake_case;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 /// A text of a configuration, taken apart.
@@ -220,6 +220,12 @@ impl Variables {
             }
         }
         own
+    }
+
+    /// The values that the configuration itself holds, each with the variable that stands for it. They are secrets.
+    pub(crate) fn values(&self) -> HashMap<String, String> {
+        let known = self.all.iter().filter_map(|(needed, value)| Some((needed.name.clone(), value.clone()?)));
+        known.collect()
     }
 
     /// Every variable that a text names, in its order and without its value.

@@ -1,32 +1,71 @@
-//! `mcpaql explain`: what a code means and what to do about it.
+//! `mcpaql explain`: what a code or a rule of the audit means and what to do about it.
 
 use crate::output::Hinted;
 use crate::{Outcome, args, output};
 use anyhow::Result;
+use mcpaql_core::audit::{self, Rule, all_rules};
 use mcpaql_core::error::{Code, Remedy};
 use mcpaql_core::suggest;
 
 pub(crate) fn run(args: &args::Explain) -> Result<Outcome> {
     let Some(word) = &args.code else {
-        let width = Code::ALL.iter().map(|code| code.as_str().len()).max().unwrap_or(0);
-        let lines: Vec<String> =
-            Code::ALL.iter().map(|code| format!("{:width$}  {}", code.as_str(), code.meaning())).collect();
-        output::data(&lines.join("\n"));
+        output::data(&all());
         return Ok(Outcome::Clean);
     };
-    let wanted = word.to_ascii_uppercase();
-    let Some(code) = Code::parse(&wanted) else {
-        let hint = match suggest::nearest(&wanted, Code::ALL.iter().map(|code| code.as_str())) {
-            Some(near) => format!("did you mean {near}?"),
-            None => "`mcpaql explain` lists all codes".into(),
-        };
-        return Err(Hinted { message: format!("there is no code '{word}'"), hint }.into());
+    let wanted = word.trim().to_ascii_uppercase();
+    if let Some(code) = Code::parse(&wanted) {
+        output::data(&of_code(code));
+        return Ok(Outcome::Clean);
+    }
+    let named = || all_rules().find(|rule| rule.name.eq_ignore_ascii_case(&wanted));
+    if let Some(rule) = audit::rule(&wanted).or_else(named) {
+        output::data(&of_rule(rule, output::color()));
+        return Ok(Outcome::Clean);
+    }
+    let codes = Code::ALL.iter().map(|code| code.as_str());
+    let hint = match suggest::nearest(&wanted, codes.chain(all_rules().map(|rule| rule.code))) {
+        Some(near) => format!("did you mean {near}?"),
+        None => "`mcpaql explain` lists all codes".into(),
     };
+    Err(Hinted { message: format!("there is no code '{word}'"), hint }.into())
+}
+
+/// Codes, then rules.
+fn all() -> String {
+    let width = Code::ALL.iter().map(|code| code.as_str().len()).max().unwrap_or(0);
+    let codes = Code::ALL.iter().map(|code| format!("{:width$}  {}", code.as_str(), code.meaning()));
+    let rules = all_rules().map(|rule| format!("{:width$}  {}", rule.code, rule.summary()));
+    codes.chain(rules).collect::<Vec<_>>().join("\n")
+}
+
+fn of_code(code: Code) -> String {
     let who = match code.remedy() {
         Remedy::Agent => "the agent that made the call (isError: false)",
         Remedy::Operator => "whoever runs the server or the target (isError: true)",
         Remedy::Author => "the author of the document",
     };
-    output::data(&format!("{code}\n\n{}\n\nWhat to do: {}\nWho can: {who}", code.meaning(), code.advice()));
-    Ok(Outcome::Clean)
+    format!("{code}\n\n{}\n\nWhat to do: {}\nWho can: {who}", code.meaning(), code.advice())
+}
+
+/// The documentation of a rule for a terminal: headings without their signs, examples indented.
+fn of_rule(rule: &Rule, color: bool) -> String {
+    let bold = |text: &str| if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() };
+    let head = format!("{} {} ({})", rule.code, rule.name, rule.level.as_str());
+    let mut lines = vec![bold(&head), String::new()];
+    let mut in_example = false;
+    for line in rule.markdown().lines() {
+        if line.starts_with("```") {
+            in_example = !in_example;
+        } else if in_example {
+            lines.push(format!("    {line}"));
+        } else if let Some(heading) = line.strip_prefix("## ") {
+            lines.push(bold(heading));
+        } else {
+            lines.push(line.replace("**", ""));
+        }
+    }
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines.join("\n")
 }

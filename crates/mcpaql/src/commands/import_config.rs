@@ -46,7 +46,7 @@ fn is_stdout(args: &args::ImportConfig) -> bool {
 }
 
 /// The configuration that was named, or all of a client's.
-fn read(source: &str) -> Result<Vec<Configuration>> {
+pub(crate) fn read(source: &str) -> Result<Vec<Configuration>> {
     let path = Path::new(source);
     if source == "-" {
         let mut text = String::new();

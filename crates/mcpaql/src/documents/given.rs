@@ -142,7 +142,7 @@ impl Document {
 }
 
 /// Shows what is wrong with a text.
-pub(super) fn tell(source: &Source, diagnostics: &[Diagnostic]) {
+pub(crate) fn tell(source: &Source, diagnostics: &[Diagnostic]) {
     if !diagnostics.is_empty() {
         output::talk(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
     }

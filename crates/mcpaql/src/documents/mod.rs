@@ -13,7 +13,8 @@ use crate::args::Importing;
 use crate::descriptions::{self, Description, Digest};
 use crate::output::{self, Hinted};
 use anyhow::{Context, Result};
-use given::{Server, tell};
+use given::Server;
+pub(crate) use given::tell;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check::Checked;
 use mcpaql_core::config::{self, AdapterEntry, Config, Origin};
@@ -31,7 +32,7 @@ use std::path::{Path, PathBuf};
 use terms::Terms;
 
 /// The configuration file of a folder.
-const CONFIG: &str = "mcpaql.yaml";
+pub(crate) const CONFIG: &str = "mcpaql.yaml";
 
 /// Which adapters to work on.
 pub(crate) struct Plan {

@@ -58,7 +58,7 @@ fn run_page(page: &Page, upstream: &Upstream) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, block.text.replace(EXAMPLE_API, &upstream.url)).unwrap();
     }
-    copy_descriptions(&files.join("examples"), upstream);
+    copy_examples(&files.join("examples"), upstream);
     let copy = folder.path().join("page.md");
     std::fs::write(&copy, &page.text).unwrap();
     eprintln!("{}", page.name);
@@ -81,13 +81,13 @@ fn run_page(page: &Page, upstream: &Upstream) {
     }
 }
 
-/// The descriptions among the examples, under the names they have in the project.
-fn copy_descriptions(folder: &Path, upstream: &Upstream) {
+/// The examples, under the names they have in the project.
+fn copy_examples(folder: &Path, upstream: &Upstream) {
     std::fs::create_dir_all(folder).unwrap();
     for entry in std::fs::read_dir(root().join("examples")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
-        if name.contains("-openapi.") || name.contains("-tools.") {
+        if ["-adapter.", "-conventions.", "-openapi.", "-tools."].iter().any(|kind| name.contains(kind)) {
             let text = std::fs::read_to_string(&path).unwrap();
             std::fs::write(folder.join(name), text.replace(EXAMPLE_API, &upstream.url)).unwrap();
         }

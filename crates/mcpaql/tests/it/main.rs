@@ -9,6 +9,7 @@
     reason = "tests"
 )]
 
+mod audit;
 mod cli;
 mod clients;
 #[cfg(unix)]
@@ -27,4 +28,5 @@ mod process;
 mod rules;
 mod settings;
 mod status;
+mod surfaces;
 mod targets;

@@ -17,7 +17,24 @@ pub(super) const HTTP_BINDING_KEYS: &[&str] = &["method", "path", "body", "conte
 pub(super) const BODIES: &[&str] = &["json", "form", "multipart", "text", "binary"];
 /// How the bodies of a whole target may be written.
 pub(super) const SERIALIZATIONS: &[&str] = &["json", "form"];
-pub(super) const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+/// Those of HTTP, then those of WebDAV and its calendars.
+pub(super) const METHODS: &[&str] = &[
+    "GET",
+    "POST",
+    "PUT",
+    "PATCH",
+    "DELETE",
+    "HEAD",
+    "OPTIONS",
+    "PROPFIND",
+    "PROPPATCH",
+    "REPORT",
+    "SEARCH",
+    "MKCOL",
+    "MKCALENDAR",
+    "COPY",
+    "MOVE",
+];
 
 /// Reads the request of an operation.
 pub(super) fn read(

@@ -265,7 +265,7 @@ fn contradictions(
         );
     }
     if let Binding::Http(http) = binding
-        && matches!(http.method.as_str(), "PUT" | "PATCH" | "DELETE")
+        && let Some(instead) = category_of_write(&http.method)
     {
         let key = if object.get("maps_to").is_some() { "maps_to" } else { "http" };
         reader.push(
@@ -276,11 +276,18 @@ fn contradictions(
             )
             .expected("GET, HEAD, OPTIONS, or POST that only searches")
             .found(http.method.clone())
-            .suggest(format!(
-                "move the operation to `{}`",
-                if http.method == "DELETE" { "delete" } else { "update" }
-            )),
+            .suggest(format!("move the operation to `{}`", instead.endpoint())),
         );
+    }
+}
+
+/// Where a request belongs whose method cannot be meant to read.
+fn category_of_write(method: &str) -> Option<Category> {
+    match method {
+        "PUT" | "PATCH" | "PROPPATCH" | "MOVE" => Some(Category::Update),
+        "MKCOL" | "MKCALENDAR" | "COPY" => Some(Category::Create),
+        "DELETE" => Some(Category::Delete),
+        _ => None,
     }
 }
 

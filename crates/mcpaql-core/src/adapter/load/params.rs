@@ -37,9 +37,11 @@ pub(super) struct Draft {
 impl Draft {
     /// Reports a style that OpenAPI does not have in that place; what is sent then is the nearest that there is.
     pub(super) fn check_style(&self, reader: &mut Reader, place: Place) {
-        use StyleForm::{DeepObject, Form, Json, Label, Matrix, PipeDelimited, Simple, SpaceDelimited};
+        use StyleForm::{
+            DeepObject, Form, Json, Label, Matrix, PipeDelimited, Segments, Simple, SpaceDelimited,
+        };
         let fitting: &[StyleForm] = match place {
-            Place::Path => &[Simple, Label, Matrix, Json],
+            Place::Path => &[Simple, Label, Matrix, Json, Segments],
             Place::Header => &[Simple, Json],
             Place::Cookie => &[Form, Json],
             // A comma-separated query was always written so.
@@ -268,8 +270,17 @@ fn parse_place(word: &str) -> Option<Place> {
     }
 }
 
-pub(super) const STYLES: &[&str] =
-    &["form", "simple", "spaceDelimited", "pipeDelimited", "deepObject", "label", "matrix", "json"];
+pub(super) const STYLES: &[&str] = &[
+    "form",
+    "simple",
+    "spaceDelimited",
+    "pipeDelimited",
+    "deepObject",
+    "label",
+    "matrix",
+    "json",
+    "segments",
+];
 
 fn parse_style(word: &str) -> Option<StyleForm> {
     match word {
@@ -281,6 +292,7 @@ fn parse_style(word: &str) -> Option<StyleForm> {
         "label" => Some(StyleForm::Label),
         "matrix" => Some(StyleForm::Matrix),
         "json" => Some(StyleForm::Json),
+        "segments" => Some(StyleForm::Segments),
         _ => None,
     }
 }

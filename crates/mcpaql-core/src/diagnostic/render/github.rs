@@ -25,10 +25,12 @@ pub fn github(reports: &[Report<'_>]) -> String {
     text
 }
 
-fn data(text: &str) -> String {
+/// Text as the message of a workflow command.
+pub(crate) fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
+/// Text as a property of a workflow command.
+pub(crate) fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -61,7 +61,7 @@ impl<'d> Entry<'d> {
 }
 
 /// A JSON pointer as people write it: `endpoints.read[0].params["a.b"]`.
-pub(super) fn field_path(pointer: &str) -> String {
+pub(crate) fn field_path(pointer: &str) -> String {
     let mut path = String::new();
     for segment in pointer.split('/').skip(1) {
         let name = segment.replace("~1", "/").replace("~0", "~");

@@ -6,9 +6,9 @@
 
 mod concise;
 mod full;
-mod github;
-mod json;
-mod sarif;
+pub(crate) mod github;
+pub(crate) mod json;
+pub(crate) mod sarif;
 
 pub use concise::concise;
 pub use full::full;
@@ -124,20 +124,32 @@ fn sentence(diagnostic: &Diagnostic) -> String {
 }
 
 /// The text on one line, control characters written out: names come from the document and may hold anything.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
             '\n' | '\t' => shown.push(' '),
             '\r' => {}
-            // Bidirectional overrides reorder what stands around them.
-            _ if char.is_control() || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
+            _ if char.is_control() || is_unseen(char) => {
                 let _ = write!(shown, "\\u{{{:x}}}", u32::from(char));
             }
             _ => shown.push(char),
         }
     }
     shown
+}
+
+/// Characters that nobody sees, and those that reorder what stands around them.
+pub(crate) const fn is_unseen(char: char) -> bool {
+    matches!(
+        char,
+        '\u{ad}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 #[cfg(test)]

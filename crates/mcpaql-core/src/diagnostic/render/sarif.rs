@@ -20,6 +20,11 @@ pub fn sarif(reports: &[Report<'_>]) -> String {
             results.push(result(&found, rule, &uri));
         }
     }
+    log(codes.into_iter().map(rule).collect(), results)
+}
+
+/// A log with one run of this program.
+pub(crate) fn log(rules: Vec<Value>, results: Vec<Value>) -> String {
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -28,7 +33,7 @@ pub fn sarif(reports: &[Report<'_>]) -> String {
                 "name": "mcpaql",
                 "version": env!("CARGO_PKG_VERSION"),
                 "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": codes.into_iter().map(rule).collect::<Vec<_>>(),
+                "rules": rules,
             }},
             "columnKind": "unicodeCodePoints",
             "results": results,
@@ -76,7 +81,7 @@ fn result(found: &Located, rule: usize, uri: &str) -> Value {
 }
 
 /// A file name as a URI reference: relative names stay relative, absolute ones become `file:` URIs.
-fn uri(name: &str) -> String {
+pub(crate) fn uri(name: &str) -> String {
     let slashed = name.replace('\\', "/");
     let drive = matches!(slashed.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic());
     let mut uri = String::with_capacity(slashed.len());

@@ -18,6 +18,9 @@ fn every_example_survives() {
         ("apple-mail-adapter.md", include_str!("../../../../../examples/apple-mail-adapter.md")),
         ("git-adapter.md", include_str!("../../../../../examples/git-adapter.md")),
         ("notebook-adapter.md", include_str!("../../../../../examples/notebook-adapter.md")),
+        ("lightdash-adapter.md", include_str!("../../../../../examples/lightdash-adapter.md")),
+        ("firefly-adapter.md", include_str!("../../../../../examples/firefly-adapter.md")),
+        ("nextcloud-adapter.md", include_str!("../../../../../examples/nextcloud-adapter.md")),
     ] {
         let adapter = example(name, text);
         let written = write(&adapter);

@@ -1,7 +1,7 @@
 //! An operation and its arguments → one request, without credentials.
 //!
-//! What always holds: the URL has the origin and the path prefix of the base and as many segments as the template;
-//! a placeholder is never sent unfilled; no parameter sets a header, a query parameter or a cookie that belongs to the
+//! What always holds: the URL has the origin and the path prefix of the base and as many segments as the template, or more
+//! where a parameter's style is `segments`, but never one that leads upwards; a placeholder is never sent unfilled; no parameter sets a header, a query parameter or a cookie that belongs to the
 //! connection or to the credentials.
 
 use super::body::{self, Body};
@@ -10,7 +10,7 @@ use super::style::{self, Pairs};
 use crate::target::Args;
 use crate::target::auth::Reserved;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::{BodyForm, HttpBinding, Operation, Param, Place, Segment, Style};
+use mcpaql_core::operation::{BodyForm, HttpBinding, Operation, Param, Place, Segment, Style, StyleForm};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -204,7 +204,11 @@ fn path_value(operation: &Operation, name: &str, args: &Args) -> Result<String, 
     let param = operation.param(name);
     let style = param.map_or_else(|| Style::default_for(Place::Path), |param| param.style);
     let wire = param.map_or(name, |param| param.wire.as_str());
-    match args.get(name).and_then(|value| style::path(wire, value, style)) {
+    let text = args.get(name).and_then(|value| style::path(wire, value, style));
+    if let (Some(text), StyleForm::Segments) = (&text, style.form) {
+        return inner_path(name, text);
+    }
+    match text {
         None => Err(OpError::new(
             Code::MissingParam,
             format!("Missing required parameter '{name}'; it is part of the path of this operation."),
@@ -217,6 +221,20 @@ fn path_value(operation: &Operation, name: &str, args: &Args) -> Result<String, 
         .with("param_name", name)),
         Some(text) => Ok(text),
     }
+}
+
+/// A path inside the template's. `/` alone is the folder that the template names; an empty text is a mistake.
+fn inner_path(name: &str, text: &str) -> Result<String, OpError> {
+    let inner = text.strip_prefix('/').unwrap_or(text);
+    let inner = inner.strip_suffix('/').unwrap_or(inner);
+    if text == "/" || inner.split('/').all(|segment| !matches!(segment, "" | "." | "..")) {
+        return Ok(inner.to_owned());
+    }
+    Err(OpError::new(
+        Code::InvalidValue,
+        format!("Parameter '{name}' is a path without empty parts, '.' and '..'; send it as 'folder/file'."),
+    )
+    .with("param_name", name))
 }
 
 #[cfg(test)]
@@ -320,6 +338,34 @@ mod tests {
                 Err(error) => prop_assert!(["", ".", ".."].contains(&owner.as_str()) || repo.is_empty() || repo == "." || repo == "..", "{}", error),
             }
         }
+    }
+
+    #[test]
+    fn a_path_inside_the_path_only_leads_downwards() {
+        use mcpaql_core::operation::StyleForm::Segments;
+        let path = |value: Value| {
+            let mut inner = param("path", Place::Path);
+            inner.style = Style { form: Segments, explode: false, reserved: false };
+            let operation = operation("PROPFIND", "/files/ada/{path}", vec![inner]);
+            built(&operation, &json!({"path": value}))
+                .map(|outgoing| outgoing.url.path().to_owned())
+                .map_err(|error| error.code)
+        };
+        for (value, expected) in [
+            (json!("a.txt"), "a.txt"),
+            (json!("/Holiday photos/sea?.jpg"), "Holiday%20photos/sea%3F.jpg"),
+            (json!("Notes/"), "Notes"),
+            (json!("a/%2e%2e/b"), "a/%252e%252e/b"),
+            (json!("a\\..\\b"), "a%5C..%5Cb"),
+            (json!(["a/b", "c"]), "a%2Fb/c"),
+            (json!("/"), ""),
+        ] {
+            assert_eq!(path(value.clone()), Ok(format!("/v1/files/ada/{expected}")), "{value}");
+        }
+        for value in ["", "..", "/..", "a/../../b", "./a", "a//b", "//", "//evil.example", "a/."] {
+            assert_eq!(path(json!(value)), Err(Code::InvalidValue), "{value}");
+        }
+        assert_eq!(path(json!(null)), Err(Code::MissingParam));
     }
 
     #[test]

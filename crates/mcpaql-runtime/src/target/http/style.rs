@@ -1,7 +1,7 @@
 //! How values are spelled outside a JSON body: OpenAPI's `style`, `explode` and `allowReserved`.
 //!
-//! What always holds: a value never adds a pair, a segment or a fragment, and who decodes what was sent has the value
-//! back; every character that is not unreserved (RFC 3986) is percent-encoded, unless the document allows reserved ones,
+//! What always holds: a value never adds a pair, a fragment or, unless its style is `segments`, a segment, and who decodes
+//! what was sent has the value back; every character that is not unreserved (RFC 3986) is percent-encoded, unless the document allows reserved ones,
 //! and then those that separate something in that place still are. `null` and empty arrays and objects are left out.
 //!
 //! Where OpenAPI is silent: objects inside an array of a query are sent as JSON text; `deepObject` goes as deep as the
@@ -71,7 +71,16 @@ pub(super) fn path(name: &str, value: &Value, style: Style) -> Option<String> {
             Some(format!(".{}", joined(value, style.explode, between, encode)?))
         }
         StyleForm::Matrix => matrix(name, value, style.explode, encode),
+        StyleForm::Segments => segments(value, encode),
         _ => joined(value, style.explode, ",", encode),
+    }
+}
+
+/// `a/b`: a text is a path of its own, an array is one segment per element.
+fn segments(value: &Value, encode: Encode) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.split('/').map(encode).collect::<Vec<_>>().join("/")),
+        other => joined(other, false, "/", encode),
     }
 }
 
@@ -158,9 +167,12 @@ impl Pairs {
             StyleForm::DeepObject => return self.append_deep(&encode(name), value),
             StyleForm::SpaceDelimited => "%20",
             StyleForm::PipeDelimited => "%7C",
-            StyleForm::Form | StyleForm::Simple | StyleForm::Label | StyleForm::Matrix | StyleForm::Json => {
-                ","
-            }
+            StyleForm::Form
+            | StyleForm::Simple
+            | StyleForm::Label
+            | StyleForm::Matrix
+            | StyleForm::Json
+            | StyleForm::Segments => ",",
         };
         let joins = !style.explode && matches!(value, Value::Array(_) | Value::Object(_));
         let spell: Encode = match style.reserved {

@@ -5,9 +5,9 @@
 use super::{Done, check_ours, check_overwrite, tell, write};
 use crate::documents::corrections;
 use crate::output::Hinted;
-use crate::{Outcome, args, descriptions, output};
-use anyhow::{Context, Result};
-use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, is_credential_name, without_credentials};
+use crate::{Outcome, args, descriptions, output, servers};
+use anyhow::Result;
+use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::diagnostic::{Diagnostic, render};
 use mcpaql_core::source::Source;
@@ -15,7 +15,6 @@ use mcpaql_import::emit::Provenance;
 use mcpaql_import::mcp::{self, Imported, Options};
 use mcpaql_import::select::Selection;
 use mcpaql_runtime::environment;
-use mcpaql_runtime::upstream::{Upstream, UpstreamError};
 use serde_json::Value;
 use std::path::Path;
 
@@ -29,8 +28,8 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
         check_ours(path, "a discovery bundle", is_bundle)?;
     }
     let capture = match &args.tools {
-        Some(path) => saved(path)?,
-        None => heard(&target, &auth).await?,
+        Some(path) => servers::saved(path)?,
+        None => servers::heard(&target, &auth, &environment::process()).await?,
     };
     if capture.tools.is_empty() {
         let hint = "a server with resources or prompts alone has no operations to import";
@@ -75,53 +74,6 @@ fn source_name(capture: &Capture, imported: &Imported, tools: Option<&Path>) -> 
     server.map(str::to_owned).or(file).unwrap_or_else(|| imported.adapter.name.clone())
 }
 
-/// Asks a running server, which is started and ended for it.
-async fn heard(target: &McpTarget, auth: &Auth) -> Result<Capture> {
-    let upstream = Upstream::new(target, auth, &environment::process())?;
-    if output::stderr_is_terminal() {
-        let name = match &target.link {
-            McpLink::Command(program) => program.command.first().cloned().unwrap_or_default(),
-            McpLink::Url { url, .. } => without_credentials("base_url", url).into_owned(),
-        };
-        output::talk(&format!("Asking {name} for its tools"));
-    }
-    let capture = upstream.capture().await;
-    upstream.close().await;
-    capture.map_err(|error| {
-        let hint = hint(&error, &target.link);
-        hinted(error.to_string(), hint)
-    })
-}
-
-fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
-    match (error, link) {
-        (UpstreamError::Refusal(_), _) => "set the variable, or name another one",
-        (UpstreamError::Timeout { .. }, McpLink::Command(_)) => {
-            "is it an MCP server that speaks over standard input and output?"
-        }
-        (_, McpLink::Command(_)) => {
-            "try the command by itself, and pass on the variables it needs with --env NAME"
-        }
-        (_, McpLink::Url { .. }) => {
-            "check the address, and name the variable of the credential with --bearer-env or --header"
-        }
-    }
-}
-
-/// A saved answer of `tools/list`.
-fn saved(path: &Path) -> Result<Capture> {
-    let shown = path.display().to_string();
-    let text = descriptions::read_text(path)?;
-    let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .with_context(|| format!("{shown} is not JSON"))?;
-    // A bundle holds what was captured.
-    let captured = value.get("capture").filter(|_| value.get("provenance").is_some()).cloned();
-    Capture::from_json(captured.unwrap_or(value)).ok_or_else(|| {
-        let hint = "save the answer of tools/list, with its `tools`";
-        hinted(format!("{shown} holds no list of tools"), hint)
-    })
-}
-
 fn is_bundle(text: &str) -> bool {
     serde_json::from_str::<Value>(text)
         .is_ok_and(|value| value.get("provenance").is_some() && value.get("capture").is_some())
@@ -134,12 +86,8 @@ fn reached(args: &args::ImportMcp) -> Result<(McpTarget, Auth)> {
     let url =
         args.url.clone().or_else(|| args.target.clone().filter(|target| descriptions::is_address(target)));
     let command = words.unwrap_or_else(|| args.command.clone());
-    let link = match url {
-        Some(url) => McpLink::Url {
-            url: address(url)?,
-            headers: args.header.iter().map(|pair| header(pair)).collect::<Result<_>>()?,
-            allow_http: args.allow_http,
-        },
+    let (target, auth) = match url {
+        Some(url) => servers::at_address(&url, &args.access)?,
         None if command.first().is_none_or(String::is_empty) => {
             let message = match args.tools {
                 Some(_) => "nothing says how the server of these tools is reached",
@@ -150,91 +98,13 @@ fn reached(args: &args::ImportMcp) -> Result<(McpTarget, Auth)> {
             return Err(hinted(message, hint));
         }
         None => {
-            if let Some(word) = credential(&command) {
-                let hint = "put it in a variable and write '${env:NAME}' there, or pass the variable on with --env NAME";
-                return Err(hinted(format!("word {word} of the command holds a credential"), hint));
-            }
-            McpLink::Command(McpCommand {
-                command,
-                cwd: None,
-                env: args.env.iter().map(|name| variable("--env", name)).collect::<Result<_>>()?,
-                set_env: Default::default(),
-            })
+            servers::check_credentials(&command)?;
+            servers::by_command(&command, &args.access)?
         }
     };
-    let remote = matches!(link, McpLink::Url { .. });
-    let given = [
-        ("--header", !args.header.is_empty(), true),
-        ("--bearer-env", args.bearer_env.is_some(), true),
-        ("--allow-http", args.allow_http, true),
-        ("--env", !args.env.is_empty(), false),
-    ];
-    if let Some((flag, ..)) = given.iter().find(|(_, given, of_url)| *given && *of_url != remote) {
-        let kind = if remote { "an address" } else { "a command" };
-        return Err(hinted(format!("{flag} means nothing to a server with {kind}"), "leave it out"));
-    }
-    let auth = match &args.bearer_env {
-        None => Auth::None,
-        Some(name) => Auth::Bearer {
-            token_env: variable("--bearer-env", name)?,
-            header: "Authorization".to_owned(),
-            prefix: "Bearer ".to_owned(),
-        },
-    };
-    Ok((McpTarget::new(link), auth))
-}
-
-/// The name of a variable. What is none may be its value, so it is not shown.
-fn variable(flag: &str, name: &str) -> Result<String> {
-    let legal = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if legal && name.len() <= 128 {
-        return Ok(name.to_owned());
-    }
-    Err(hinted(
-        format!("{flag} takes the name of an environment variable"),
-        "set the variable to the secret, and give only its name here",
-    ))
-}
-
-fn header(pair: &str) -> Result<(String, String)> {
-    let Some((name, value)) = pair.split_once('=') else {
-        return Err(hinted("--header takes NAME=VARIABLE", "such as --header X-Api-Key=EXAMPLE_KEY"));
-    };
-    Ok((name.trim().to_owned(), format!("${{env:{}}}", variable("--header", value)?)))
-}
-
-/// An address without credentials in it: it will stand in the document.
-fn address(url: String) -> Result<String> {
-    if without_credentials("base_url", &url) == url.as_str() {
-        return Ok(url);
-    }
-    Err(hinted(
-        "the address holds a credential",
-        "put it in a variable and write '${env:NAME}' there, or use --bearer-env or --header",
-    ))
-}
-
-/// The number of a word that is a credential, by its shape or by the name before it.
-fn credential(command: &[String]) -> Option<usize> {
-    let mut named = false;
-    command
-        .iter()
-        .position(|word| {
-            let after = std::mem::take(&mut named);
-            let (name, value) =
-                word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
-            named = value.is_none() && word.starts_with('-') && is_credential_name(name);
-            let plain = |value: &str| {
-                !value.is_empty()
-                    && !value.contains("${env:")
-                    && !value.starts_with('-')
-                    && value.parse::<f64>().is_err()
-            };
-            let held = value.is_some_and(|value| is_credential_name(name) && plain(value));
-            held || (after && plain(word)) || without_credentials("base_url", word) != word.as_str()
-        })
-        .map(|index| index + 1)
+    let remote = matches!(target.link, McpLink::Url { .. });
+    args.access.check(remote, !remote)?;
+    Ok((target, auth))
 }
 
 /// A command line as words; quotes hold words together, and nothing else is special.
@@ -272,21 +142,5 @@ mod tests {
     fn a_command_line_is_split_at_spaces_outside_quotes() {
         assert_eq!(words("npx -y  '@a/b c' \"\" x"), ["npx", "-y", "@a/b c", "", "x"]);
         assert!(split("npx 'a").is_err());
-    }
-
-    #[test]
-    fn credentials_in_a_command_are_found_by_shape_and_by_name() {
-        let token = ["ghp_", "0123456789abcdefghijABCDEFGHIJ"].concat();
-        for (line, found) in [
-            (format!("server {token}"), Some(2)),
-            ("server --api-key hunter2".to_owned(), Some(3)),
-            ("docker run -e TOKEN=hunter2 x".to_owned(), Some(4)),
-            ("server postgres://me:hunter2@db/x".to_owned(), Some(2)),
-            ("server --api-key ${env:KEY}".to_owned(), None),
-            ("docker run -e TOKEN x".to_owned(), None),
-            ("server --max-token 5 --token --verbose".to_owned(), None),
-        ] {
-            assert_eq!(credential(&words(&line)), found, "{line}");
-        }
     }
 }

@@ -51,7 +51,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let finding = findings.tool(tool, "/annotations", message);
     finding.help("write `readOnlyHint: true` where it only reads, and `destructiveHint` otherwise");
     let fix = safe(tool, &standard.policy);
-    if fix.destructive.is_some() {
+    if fix.read_only.is_some() || fix.destructive.is_some() {
         finding.fix(Fix::Hints(HintOverrides { idempotent: None, open_world: None, ..fix }));
     }
     for who in who {

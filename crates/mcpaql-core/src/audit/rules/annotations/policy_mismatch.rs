@@ -1,6 +1,6 @@
 //! HINT-016.
 
-use crate::audit::expect::facing;
+use crate::audit::expect::{facing, harmless};
 use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
@@ -14,7 +14,8 @@ rule! {
     ///
     /// Where a policy is chosen, by its name or by a convention, works out what each tool does and compares what the policy would
     /// have it say with what it says, or with MCP's default where it says nothing. What cannot be known from the outside, or what
-    /// the policy leaves unsaid, is not compared. Each hint stands there as declared, as effective and as expected.
+    /// the policy leaves unsaid, is not compared, and a missing hint that a convention demands is HINT-001's. Each hint stands there
+    /// as declared, as effective and as expected.
     ///
     /// ## Why it matters
     ///
@@ -43,7 +44,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// What the policy says, unless that is `readOnlyHint: true` and only the tool's name speaks for it.
+    /// What the policy says, unless it makes the tool look safer and only the tool's name speaks for that.
     "HINT-016" "policy-mismatch" Warning Tool(check)
 }
 
@@ -52,8 +53,10 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let facing = facing(tool, &standard.policy);
-    let differs =
-        facing.iter().filter(|facing| facing.expected.is_some_and(|expected| expected != facing.effective));
+    let differs = facing.iter().filter(|facing| {
+        let differs = facing.expected.is_some_and(|expected| expected != facing.effective);
+        differs && (facing.declared.is_some() || !may_be_unsaid(tool, standard, facing.hint))
+    });
     let differs: Vec<_> = differs.collect();
     let pointer = match differs.as_slice() {
         [] => return,
@@ -77,14 +80,13 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     );
     let wanted =
         |hint: Hint| differs.iter().find(|facing| facing.hint == hint).and_then(|facing| facing.expected);
-    let reads = wanted(Hint::ReadOnly) == Some(true) && tool.known.is_none();
     let fix = HintOverrides {
-        read_only: wanted(Hint::ReadOnly).filter(|_| !reads),
-        // What follows from a claim to read is no surer than the claim.
-        destructive: wanted(Hint::Destructive).filter(|destructive| *destructive || !reads),
-        idempotent: wanted(Hint::Idempotent).filter(|idempotent| !*idempotent || !reads),
+        read_only: wanted(Hint::ReadOnly),
+        destructive: wanted(Hint::Destructive),
+        idempotent: wanted(Hint::Idempotent),
         open_world: wanted(Hint::OpenWorld),
     };
+    let fix = harmless(tool, fix);
     let finding = findings.tool(tool, pointer, message);
     finding.help("say what the policy says, or choose another");
     if fix != HintOverrides::default() {
@@ -97,4 +99,13 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     for (who, ()) in who {
         finding.by(who);
     }
+}
+
+/// Whether to leave a hint out is not to differ: MCP gives it no meaning there, or the rule about hints that are demanded has said
+/// it already.
+fn may_be_unsaid(tool: &Tool<'_>, standard: &Standard, hint: Hint) -> bool {
+    let meaningless = hint == Hint::Idempotent && tool.declared.read_only == Some(true);
+    let demanded =
+        || standard.conventions.iter().any(|convention| convention.annotations.explicit.contains(&hint));
+    meaningless || demanded()
 }

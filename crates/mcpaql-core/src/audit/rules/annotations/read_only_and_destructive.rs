@@ -1,9 +1,11 @@
 //! HINT-002.
 
-use crate::audit::finding::Findings;
+use crate::audit::deed::surely_reads;
+use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::Standard;
+use crate::policy::HintOverrides;
 
 rule! {
     /// A tool says that it only reads and that it destroys.
@@ -14,8 +16,10 @@ rule! {
     ///
     /// ## Why it matters
     ///
-    /// MCP gives `destructiveHint` a meaning only where `readOnlyHint` is false. Clients differ in which of the two they act on, so
-    /// that the same tool runs unasked in one and needs an approval in the next.
+    /// [MCP](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations) gives `destructiveHint` a meaning only
+    /// where `readOnlyHint` is false. Clients differ in which of the two they act on, so that the same tool runs unasked in one and
+    /// needs an approval in the next. Some SDKs write `destructiveHint: true`
+    /// [by themselves](https://github.com/SigNoz/signoz-mcp-server/pull/102) on tools that say nothing about it.
     ///
     /// ## Bad
     ///
@@ -28,12 +32,23 @@ rule! {
     /// ```json good
     /// {"name": "get_issue", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true, "destructiveHint": false}}
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// `destructiveHint: false` where name and description say that it reads, and `readOnlyHint: false` otherwise.
     "HINT-002" "read-only-and-destructive" Error Tool(check)
 }
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.read_only == Some(true) && tool.declared.destructive == Some(true) {
         let message = format!("The tool '{}' says that it only reads and that it destroys", tool.name);
-        findings.tool(tool, "/annotations/destructiveHint", message).help("one of the two is false");
+        let finding = findings.tool(tool, "/annotations/destructiveHint", message);
+        finding.help("one of the two is false");
+        let reads = surely_reads(tool);
+        finding.fix(Fix::Hints(HintOverrides {
+            read_only: (!reads).then_some(false),
+            destructive: reads.then_some(false),
+            ..HintOverrides::default()
+        }));
     }
 }

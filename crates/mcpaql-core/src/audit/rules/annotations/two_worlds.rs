@@ -14,7 +14,8 @@ rule! {
     /// ## What it does
     ///
     /// Looks for tools of one server that both read, or both write, and whose names differ only in the verb, such as `get_note` and
-    /// `list_notes`, of which one says `openWorldHint: true` and the other `openWorldHint: false`.
+    /// `list_notes`, of which one says `openWorldHint: true` and the other `openWorldHint: false`. The
+    /// endpoints of an adapter are not compared.
     ///
     /// ## Why it matters
     ///
@@ -43,7 +44,9 @@ rule! {
 
 fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut first: HashMap<(bool, Vec<String>), &Tool<'_>> = HashMap::new();
-    for tool in surface.tools.iter().filter(|tool| tool.declared.open_world.is_some()) {
+    // What stands behind an adapter's endpoints is not the same things.
+    let says = |tool: &&Tool<'_>| tool.declared.open_world.is_some() && !tool.is_adapter;
+    for tool in surface.tools.iter().filter(says) {
         let Some(things) = things(tool) else { continue };
         let other = *first.entry((tool.by_name.category == Category::Read, things)).or_insert(tool);
         if other.declared.open_world == tool.declared.open_world {

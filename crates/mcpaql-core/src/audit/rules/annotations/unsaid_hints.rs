@@ -1,7 +1,7 @@
 //! HINT-001.
 
 use crate::audit::deed::deeds;
-use crate::audit::expect::safe;
+use crate::audit::expect::{expected, safe};
 use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
@@ -45,7 +45,8 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// Writes out what surely holds, and of two readings the riskier. It never says that a tool only reads unless the tool says so.
+    /// Writes out what surely holds and makes the tool look no safer than to say nothing does; what follows from `readOnlyHint: true`
+    /// only where the tool says that itself.
     "HINT-001" "unsaid-hints" Error Tool(check)
 }
 
@@ -69,15 +70,16 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         ([hint], Some(_)) => format!("/annotations/{}", hint.key()),
         _ => "/annotations".to_owned(),
     };
-    let assumed: Vec<String> = unsaid
-        .iter()
-        .map(|hint| format!("{} (clients assume {})", hint.key(), hint.default_value()))
-        .collect();
-    let message = format!("The tool '{}' does not say {}", tool.name, assumed.join(", "));
+    let message = format!("The tool '{}' does not say {}", tool.name, assumed(tool, standard, &unsaid));
     let finding = findings.tool(tool, pointer, message);
-    let fix = safe(tool, &standard.policy);
-    let fix =
-        HintOverrides { idempotent: fix.idempotent.filter(|_| unsaid.contains(&Hint::Idempotent)), ..fix };
+    let safe = safe(tool, &standard.policy);
+    let safe = |hint: Hint| safe.get(hint).filter(|_| unsaid.contains(&hint));
+    let fix = HintOverrides {
+        read_only: safe(Hint::ReadOnly),
+        destructive: safe(Hint::Destructive),
+        idempotent: safe(Hint::Idempotent),
+        open_world: safe(Hint::OpenWorld),
+    };
     if fix == HintOverrides::default() {
         finding.help(
             "write out what it does; where it only reads, `readOnlyHint: true` and `destructiveHint: false`",
@@ -93,6 +95,20 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     for (who, _) in demands {
         finding.by(who);
     }
+}
+
+/// What clients take the tool for, and what it should be taken for under a chosen policy.
+fn assumed(tool: &Tool<'_>, standard: &Standard, unsaid: &[Hint]) -> String {
+    let expected =
+        if standard.policy_chosen { expected(tool, &standard.policy) } else { HintOverrides::default() };
+    let assumed = unsaid.iter().map(|hint| {
+        let (key, assumed) = (hint.key(), hint.default_value());
+        match expected.get(*hint).filter(|expected| *expected != assumed) {
+            Some(expected) => format!("{key} (clients assume {assumed}, expected {expected})"),
+            None => format!("{key} (clients assume {assumed})"),
+        }
+    });
+    assumed.collect::<Vec<String>>().join(", ")
 }
 
 /// The hints that the policy has such a tool write out, where one was chosen.

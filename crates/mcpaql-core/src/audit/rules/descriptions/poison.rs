@@ -1,13 +1,14 @@
 //! The known patterns of poisoned tools, and which texts of a tool hold one.
 //!
-//! All patterns are looked for in one pass over each text. They are narrow on purpose: texts of honest servers are full of
+//! One quick pass over each text looks for words without which no pattern can match; only what holds one is looked at closely.
+//! The patterns are narrow on purpose: texts of honest servers are full of
 //! orders to the model ("always call … first"), and a scanner that cries at those is switched off.
 
 use crate::audit::finding::{Finding, Findings};
 use crate::audit::tree::{Hit, Kind};
 use crate::audit::view::Tool;
-use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
-use std::sync::LazyLock;
+use regex::bytes::{Regex, RegexBuilder};
+use std::sync::{LazyLock, OnceLock};
 
 /// What a pattern is for; each has a rule of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,17 +123,50 @@ const PATTERNS: &[Pattern] = &[
     ),
 ];
 
+/// Without one of these no pattern matches.
+const TRIGGERS: &[&str] = &[
+    r"<\s*/?\s*(?:important|system|secret|hidden|sudo|admin|override)",
+    r"\[/?INST\]|<</?SYS>>|<\||_of_turn>",
+    r"(?:ignore|disregard|forget|bypass|override) (?:all|any|every|the|your|of|these|those|my|previous|prior|earlier|above|preceding|existing|original|system|other|safety)",
+    r"(?:instructions|directives) ?:",
+    r"(?:not|n'?t|never|without|avoid) (?:ever )?(?:tell|inform|notif|alert|warn|mention|reveal|disclos|report|talk|asking|prompting|the knowledge|alarming|upsetting)",
+    r"(?:hide|conceal|keep) (?:this|it|that|these) ",
+    r"you are now|from now on|enter (?:developer|debug|admin|god|dan) mode",
+    r"[/\\]\.(?:ssh|aws|gnupg|cursor|claude|codeium|netrc|npmrc|pypirc|git-credentials|env|docker|bash_history|zsh_history)",
+    r"id_(?:rsa|dsa|ecdsa|ed25519)|/etc/(?:passwd|shadow)|mcp\.json|claude_desktop_config|\.aws[/\\]credentials",
+    r"(?:full|entire|whole|complete) (?:conversation|chat|dialogue|message history|system prompt)|conversation history|chat history|system prompt|all (?:previous|prior|earlier|user) messages",
+    r"environment variables|env vars|private key|ssh key|api keys|passwords|credentials|secrets|access tokens|session token",
+    r"also[- ]present|previously[- ]declared|also[- ]available|already[- ]installed|(?:other|another|different) (?:mcp )?server|side[- ]effects? on|is (?:called|invoked|used),? (?:it|you) must",
+];
+
 struct Known {
-    set: RegexSet,
-    each: Vec<Regex>,
+    trigger: Regex,
+    /// Made when first needed, because most servers need none.
+    each: Vec<OnceLock<Option<Regex>>>,
+}
+
+/// Of bytes, because what is looked for is ASCII, and because other text would make it slow otherwise.
+fn compiled(source: &str) -> Option<Regex> {
+    RegexBuilder::new(&source.replace(' ', r"\s+")).case_insensitive(true).unicode(false).build().ok()
 }
 
 static KNOWN: LazyLock<Option<Known>> = LazyLock::new(|| {
-    let sources: Vec<String> = PATTERNS.iter().map(|pattern| pattern.regex.replace(' ', r"[\s]+")).collect();
-    let set = RegexSetBuilder::new(&sources).case_insensitive(true).unicode(true).build().ok()?;
-    let one = |source: &String| RegexBuilder::new(source).case_insensitive(true).build().ok();
-    Some(Known { set, each: sources.iter().map(one).collect::<Option<_>>()? })
+    let each = PATTERNS.iter().map(|_| OnceLock::new()).collect();
+    Some(Known { trigger: compiled(&TRIGGERS.join("|"))?, each })
 });
+
+impl Known {
+    fn matches(&self, text: &str) -> impl Iterator<Item = usize> {
+        let suspect = text.len() >= SHORTEST && self.trigger.is_match(text.as_bytes());
+        let indices = (0..PATTERNS.len()).filter(move |_| suspect);
+        indices.filter(move |index| self.pattern(*index).is_some_and(|regex| regex.is_match(text.as_bytes())))
+    }
+
+    fn pattern(&self, index: usize) -> Option<&Regex> {
+        let regex = self.each.get(index)?;
+        regex.get_or_init(|| PATTERNS.get(index).and_then(|pattern| compiled(pattern.regex))).as_ref()
+    }
+}
 
 /// A shorter text is no order.
 const SHORTEST: usize = 12;
@@ -161,7 +195,7 @@ fn hits<'t>(tool: &'t Tool<'_>) -> &'t [Hit] {
             if text.kind == Kind::Name && is_poisoned_name(text.text) {
                 hits.push(Hit { text: index, pattern: NAME });
             }
-            hits.extend(known.set.matches(text.text).into_iter().map(|pattern| Hit { text: index, pattern }));
+            hits.extend(known.matches(text.text).map(|pattern| Hit { text: index, pattern }));
         }
         hits
     })
@@ -180,8 +214,11 @@ pub(super) fn report<'f>(
     let what = PATTERNS
         .get(first.pattern)
         .map_or("asks for a secret by the name of a parameter", |pattern| pattern.what);
-    let regex = KNOWN.as_ref().and_then(|known| known.each.get(first.pattern));
-    let quoted = regex.and_then(|regex| regex.find(text.text)).map_or(text.text, |found| found.as_str());
+    let regex = KNOWN.as_ref().and_then(|known| known.pattern(first.pattern));
+    let quoted = regex
+        .and_then(|regex| regex.find(text.text.as_bytes()))
+        .map(|found| String::from_utf8_lossy(found.as_bytes()));
+    let quoted = quoted.as_deref().unwrap_or(text.text);
     let message = format!("The tool '{}' {what}: '{}'", tool.name, super::excerpt(quoted));
     let finding = findings.tool(tool, tool.tree.pointer(text.at), message);
     let mut last = first.text;
@@ -202,10 +239,17 @@ mod tests {
 
     fn families(text: &str) -> Vec<Family> {
         let known = KNOWN.as_ref().expect("every pattern compiles");
-        let mut found: Vec<Family> =
-            known.set.matches(text).into_iter().map(|index| PATTERNS[index].family).collect();
+        let mut found: Vec<Family> = known.matches(text).map(|index| PATTERNS[index].family).collect();
         found.dedup();
         found
+    }
+
+    #[test]
+    fn every_pattern_can_be_looked_for() {
+        let known = KNOWN.as_ref().expect("the trigger compiles");
+        for (index, pattern) in PATTERNS.iter().enumerate() {
+            assert!(known.pattern(index).is_some(), "{}", pattern.regex);
+        }
     }
 
     #[test]

@@ -1,0 +1,229 @@
+//! Changing a document as text: what is not changed stays byte for byte, comments and order included.
+//!
+//! A change is made where the text has room for it, and what comes out is read again: unless it says exactly what was meant, the
+//! change is refused. So an alias, an odd style or a comment in a strange place costs a correction, never a document.
+
+use super::Source;
+use super::tree::{self, Kind, Node};
+use serde_json::{Map, Value};
+use std::ops::Range;
+
+/// One member to set: `key` of the mapping behind `parent`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edit {
+    /// Pointer to a mapping that is there.
+    pub parent: String,
+    /// The member; it need not be there.
+    pub key: String,
+    /// What it shall be.
+    pub value: Value,
+}
+
+/// A piece of text and what takes its place.
+struct Change {
+    range: Range<usize>,
+    text: String,
+}
+
+impl Source {
+    /// The text with the members set, and the edits that it has no room for, by index.
+    #[must_use]
+    pub fn edited(&self, edits: &[Edit]) -> (String, Vec<usize>) {
+        let all: Vec<&Edit> = edits.iter().collect();
+        if let Some(text) = self.with(&all) {
+            return (text, Vec::new());
+        }
+        // One of them does not fit: find out which.
+        let mut source = self.clone();
+        let mut refused = Vec::new();
+        for (index, edit) in edits.iter().enumerate() {
+            match source.with(&[edit]) {
+                Some(text) => source.text = text,
+                None => refused.push(index),
+            }
+        }
+        (source.text, refused)
+    }
+
+    /// The text with all of them, if it then says what they mean and nothing else.
+    fn with(&self, edits: &[&Edit]) -> Option<String> {
+        let before = self.parse().ok()?.value;
+        let mut meant = before.clone();
+        for edit in edits {
+            let map = meant.pointer_mut(&edit.parent)?.as_object_mut()?;
+            map.insert(edit.key.clone(), edit.value.clone());
+        }
+        if meant == before {
+            return Some(self.text.clone());
+        }
+        let (root, offset) = self.tree()?;
+        let text = self.text.get(offset..)?;
+        let mut changes = Vec::new();
+        for edit in edits {
+            let node = tree::find_node(&root, &edit.parent)?;
+            if let Some(mut change) = change(node, text, edit)? {
+                change.range = change.range.start + offset..change.range.end + offset;
+                changes.push(change);
+            }
+        }
+        // From the end, so that offsets stay; of two at one place the later one goes first, to stand behind.
+        let mut order: Vec<(usize, Change)> = changes.into_iter().enumerate().collect();
+        order.sort_by_key(|(index, change)| std::cmp::Reverse((change.range.start, *index)));
+        let mut out = self.text.clone();
+        for (_, change) in order {
+            out.get(change.range.clone())?;
+            out.replace_range(change.range, &change.text);
+        }
+        let after = Source::new(self.name.clone(), out.as_str()).parse().ok()?;
+        (after.value == meant).then_some(out)
+    }
+}
+
+/// How a member comes into a mapping; `Some(None)` where it is there already.
+fn change(node: &Node, text: &str, edit: &Edit) -> Option<Option<Change>> {
+    let Kind::Map(members) = &node.kind else { return None };
+    let is_flow = text.get(node.range.clone())?.starts_with('{');
+    if let Some(member) = members.get(&edit.key) {
+        let range = member.value.range.clone();
+        let old = text.get(range.clone())?;
+        if old.contains('\n') || matches!(member.value.kind, Kind::Map(_) | Kind::List(_)) {
+            return None;
+        }
+        if range.is_empty() {
+            return Some(Some(Change { range, text: format!(" {}", scalar(&edit.value)) }));
+        }
+        return Some(Some(Change { range, text: scalar(&edit.value) }));
+    }
+    let entry = format!("{}: {}", Value::from(edit.key.as_str()), scalar(&edit.value));
+    let Some(first) = members.values().next() else {
+        let start = node.range.start + 1;
+        return is_flow.then_some(Some(Change { range: start..start, text: entry }));
+    };
+    if is_flow {
+        let start = node.range.start + 1;
+        // The first member's own distance from the brace is how the author separates members.
+        let gap = text.get(start..first.key.start)?;
+        let gap = if gap.trim().is_empty() && gap.contains('\n') { gap } else { "" };
+        let behind = if gap.is_empty() { ", " } else { "," };
+        return Some(Some(Change { range: start..start, text: format!("{gap}{entry}{behind}") }));
+    }
+    let line = text.get(..first.key.start)?.rfind('\n').map_or(0, |end| end + 1);
+    let indent = text.get(line..first.key.start)?;
+    let entry = format!("{}: {}", plain_key(&edit.key), scalar(&edit.value));
+    let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    // Behind a first member that is one line, as a name is; else before it, where it has a line of its own.
+    if text.get(first.key.start..first.value.range.end).is_some_and(|member| !member.contains('\n')) {
+        let rest = text.get(first.value.range.end..)?;
+        let end = rest.find('\n').map_or(rest.len(), |end| end);
+        let end = first.value.range.end + rest.get(..end)?.trim_end_matches('\r').len();
+        let indent: String = indent.chars().map(|c| if c.is_whitespace() { c } else { ' ' }).collect();
+        return Some(Some(Change { range: end..end, text: format!("{ending}{indent}{entry}") }));
+    }
+    indent
+        .trim()
+        .is_empty()
+        .then(|| Some(Change { range: line..line, text: format!("{indent}{entry}{ending}") }))
+}
+
+/// A value on one line that YAML and JSON read alike.
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let members =
+                map.iter().map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), scalar(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(scalar).collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A key of a YAML mapping in block style, in quotes only where it needs them.
+#[must_use]
+pub fn plain_key(key: &str) -> String {
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let is_plain = key.starts_with(|c: char| c.is_ascii_alphabetic())
+        && key.chars().all(word)
+        && !matches!(
+            key.to_ascii_lowercase().as_str(),
+            "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n"
+        );
+    if is_plain { key.to_owned() } else { Value::from(key).to_string() }
+}
+
+/// Members that are to be set one by one in what is there, as a whole where it is not.
+#[must_use]
+pub fn members(document: &Value, parent: &str, key: &str, values: Map<String, Value>) -> Vec<Edit> {
+    let own = format!("{parent}/{key}");
+    if document.pointer(&own).is_some_and(Value::is_object) {
+        return values.into_iter().map(|(key, value)| Edit { parent: own.clone(), key, value }).collect();
+    }
+    vec![Edit { parent: parent.to_owned(), key: key.to_owned(), value: Value::Object(values) }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn edit(parent: &str, key: &str, value: Value) -> Edit {
+        Edit { parent: parent.into(), key: key.into(), value }
+    }
+
+    fn edited(name: &str, text: &str, edits: &[Edit]) -> (String, Vec<usize>) {
+        Source::new(name, text).edited(edits)
+    }
+
+    #[test]
+    fn everything_else_stays_byte_for_byte() {
+        let text = "---\n# head\nname: x   # mine\nops:\n  read:\n    - name: 'get'  # one\n      title: Old\n    - {name: b}\n---\n\nBody: {}\n";
+        let edits = [
+            edit("/ops/read/0", "title", json!("New: \"x\"")),
+            edit("/ops/read/0", "annotations", json!({"readOnlyHint": true})),
+            edit("/ops/read/1", "title", json!("B")),
+        ];
+        let (out, refused) = edited("a.md", text, &edits);
+        assert_eq!(refused, [] as [usize; 0]);
+        assert_eq!(
+            out,
+            "---\n# head\nname: x   # mine\nops:\n  read:\n    - name: 'get'  # one\n      annotations: {\"readOnlyHint\": true}\n      title: \"New: \\\"x\\\"\"\n    - {\"title\": \"B\", name: b}\n---\n\nBody: {}\n"
+        );
+    }
+
+    #[test]
+    fn json_keeps_its_shape() {
+        let text = "{\n  \"a\": {\n    \"b\": 1\n  },\n  \"c\": {}\n}\n";
+        let edits = [edit("/a", "d", json!("x")), edit("/c", "e", json!(true)), edit("/c", "f", json!(1))];
+        let (out, refused) = edited("a.json", text, &edits);
+        assert_eq!(refused, [] as [usize; 0]);
+        assert_eq!(
+            out,
+            "{\n  \"a\": {\n    \"d\": \"x\",\n    \"b\": 1\n  },\n  \"c\": {\"f\": 1, \"e\": true}\n}\n"
+        );
+    }
+
+    #[test]
+    fn a_mapping_of_mappings_takes_another_one() {
+        let text = "operations:\r\n  one:\r\n    title: One\r\n";
+        let (out, refused) = edited("a.yaml", text, &[edit("/operations", "no", json!({"title": "No"}))]);
+        assert_eq!(refused, [] as [usize; 0]);
+        assert_eq!(out, "operations:\r\n  \"no\": {\"title\": \"No\"}\r\n  one:\r\n    title: One\r\n");
+    }
+
+    #[test]
+    fn what_would_change_something_else_is_refused() {
+        let text = "a: &x {title: One}\nb: *x\nc: |\n  several\n  lines\nd: [1]\n";
+        let edits = [
+            edit("/a", "title", json!("Two")),
+            edit("", "c", json!("one")),
+            edit("", "d", json!(1)),
+            edit("/absent", "e", json!(1)),
+            edit("", "f", json!(1)),
+        ];
+        let (out, refused) = edited("a.yaml", text, &edits);
+        assert_eq!(refused, [0, 1, 2, 3]);
+        assert!(out.contains("\nf: 1\n") && out.contains("several\n  lines"), "{out}");
+    }
+}

@@ -1,0 +1,61 @@
+//! `--diff-policy`: what moving from one policy to another changes about tools.
+
+use crate::output;
+use anyhow::{Result, bail};
+use mcpaql_core::audit::render::Format;
+use mcpaql_core::audit::{Change, Server, compare};
+use mcpaql_core::policy::Policy;
+use serde_json::{Value, json};
+
+/// Every hint that the two announce differently.
+pub(super) fn compared(servers: &[Server], from: &Policy, to: &Policy, format: Format) -> Result<String> {
+    let changes = compare(servers, from, to);
+    match format {
+        Format::Full => Ok(table(servers, &changes, from, to)),
+        Format::Json => Ok(serde_json::to_string_pretty(&as_json(servers, &changes, from, to))?),
+        _ => bail!("--diff-policy is shown as full or json"),
+    }
+}
+
+fn server<'s>(servers: &'s [Server], change: &Change) -> &'s str {
+    servers.get(change.server).map_or("", |server| server.name.as_str())
+}
+
+fn as_json(servers: &[Server], changes: &[Change], from: &Policy, to: &Policy) -> Value {
+    let row = |change: &Change| {
+        json!({
+            "server": server(servers, change),
+            "tool": change.tool,
+            "hint": change.hint.key(),
+            "from": change.from,
+            "to": change.to,
+        })
+    };
+    json!({"from": from.name, "to": to.name, "changes": changes.iter().map(row).collect::<Vec<_>>()})
+}
+
+fn table(servers: &[Server], changes: &[Change], from: &Policy, to: &Policy) -> String {
+    let word = |said: Option<bool>| said.map_or("–", |said| if said { "true" } else { "false" });
+    let mut rows = vec![["SERVER", "TOOL", "HINT", from.name.as_str(), to.name.as_str()].map(str::to_owned)];
+    rows.extend(changes.iter().map(|change| {
+        let names = [server(servers, change), change.tool.as_str(), change.hint.key()].map(output::visible);
+        let [server, tool, hint] = names;
+        [server, tool, hint, word(change.from).to_owned(), word(change.to).to_owned()]
+    }));
+    let mut widths = [0; 5];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |row: &[String; 5]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let tools: std::collections::HashSet<(usize, usize)> =
+        changes.iter().map(|change| (change.server, change.position)).collect();
+    let all: usize = servers.iter().map(|server| server.tools.len()).sum();
+    let summary = format!("{} hints of {} of {all} tools would change", changes.len(), tools.len());
+    let lines = if changes.is_empty() { Vec::new() } else { rows.iter().map(line).collect() };
+    lines.into_iter().chain([summary]).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,279 @@
+//! `mcpaql audit --fix`: what is safe to correct is written down, into the document itself or as overrides for an import.
+//!
+//! What always holds: nothing that somebody wrote is lost; a document that had no error has none afterwards; only corrections
+//! that a rule calls safe are made.
+
+mod overrides;
+
+use super::sources::Sources;
+use crate::output::Hinted;
+use crate::{args, clients, output};
+use anyhow::Result;
+use mcpaql_core::audit::{Finding, Fix, Origin};
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::check::check;
+use mcpaql_core::facts::Effect;
+use mcpaql_core::policy::{Hint, HintOverrides};
+use mcpaql_core::source::{Edit, Source, members};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// All that is corrected about one tool.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Correction {
+    name: Option<String>,
+    title: Option<String>,
+    description: Option<String>,
+    effect: Option<Effect>,
+    hints: HintOverrides,
+}
+
+impl Correction {
+    /// Adds a correction; what was said first holds.
+    fn add(&mut self, fix: &Fix) {
+        match fix {
+            Fix::Name(name) => self.name.get_or_insert_with(|| name.clone()).len(),
+            Fix::Title(title) => self.title.get_or_insert_with(|| title.clone()).len(),
+            Fix::Description(text) => self.description.get_or_insert_with(|| text.clone()).len(),
+            Fix::Effect(effect) => self.effect.get_or_insert(*effect).as_str().len(),
+            Fix::Hints(hints) => {
+                self.hints = self.hints.over(*hints);
+                0
+            }
+        };
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Correction::default()
+    }
+
+    /// The members that documents and overrides write for it, hints apart.
+    fn members(&self) -> Vec<(&'static str, Value)> {
+        let text = |text: &Option<String>| text.as_deref().map(Value::from);
+        let all = [
+            ("name", text(&self.name)),
+            ("title", text(&self.title)),
+            ("description", text(&self.description)),
+            ("effect", self.effect.map(|effect| effect.as_str().into())),
+        ];
+        all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+    }
+
+    fn annotations(&self) -> Map<String, Value> {
+        let said = Hint::ALL.into_iter().filter_map(|hint| Some((hint, self.hints.get(hint)?)));
+        said.map(|(hint, value)| (hint.key().to_owned(), value.into())).collect()
+    }
+
+    /// What the tool will look like.
+    fn apply(&self, tool: &mut Value) {
+        let Some(tool) = tool.as_object_mut() else { return };
+        for (key, value) in self.members() {
+            if key != "effect" {
+                tool.insert(key.to_owned(), value);
+            }
+        }
+        let mut annotations = self.annotations();
+        annotations.extend(self.title.as_ref().map(|title| ("title".to_owned(), title.clone().into())));
+        if annotations.is_empty() {
+            return;
+        }
+        match tool.entry("annotations").or_insert_with(|| json!({})) {
+            Value::Object(own) => own.extend(annotations),
+            other => *other = Value::Object(annotations),
+        }
+    }
+}
+
+/// Corrections by server, then by tool.
+type Corrections = BTreeMap<usize, BTreeMap<usize, Correction>>;
+
+/// Corrects what can be; the servers are then as they will be. Gives how many tools were corrected.
+pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding]) -> Result<usize> {
+    let corrections = corrections(sources, findings);
+    let is_document = |index: &usize| matches!(sources.origins.get(*index), Some(Origin::Document { .. }));
+    let (inside, outside): (Vec<usize>, Vec<usize>) = corrections.keys().copied().partition(is_document);
+    let mut corrected = 0;
+    match outside.as_slice() {
+        [] => {}
+        [server] => {
+            let Some(path) = &args.output else {
+                return Err(hinted(
+                    "--fix needs a file for the corrections of a server",
+                    "name it with -o overrides.yaml, then use it with `mcpaql import mcp --overrides`",
+                ));
+            };
+            corrected += overrides::write(path, args.dry_run, sources, *server, &corrections)?;
+        }
+        _ => {
+            return Err(hinted("--fix corrects one server at a time", "audit the others by themselves"));
+        }
+    }
+    for (server, tools) in corrections.iter().filter(|(index, _)| inside.contains(index)) {
+        corrected += document(sources, *server, tools, args.dry_run)?;
+    }
+    if corrected == 0 {
+        output::talk("There is nothing that is safe to correct");
+    }
+    Ok(corrected)
+}
+
+fn hinted(message: &str, hint: &str) -> anyhow::Error {
+    Hinted { message: message.into(), hint: hint.into() }.into()
+}
+
+/// What the findings say is safe to write, by tool. Tools that cannot be told apart are left alone.
+fn corrections(sources: &Sources, findings: &[Finding]) -> Corrections {
+    let mut corrections = Corrections::new();
+    for finding in findings {
+        let (Some(fix), Some(tool)) = (&finding.fix, finding.place.tool) else { continue };
+        let of_server = corrections.entry(finding.place.server).or_default();
+        of_server.entry(tool).or_default().add(fix);
+    }
+    for (server, tools) in &mut corrections {
+        let Some(server) = sources.servers.get(*server) else { continue };
+        let names: Vec<&str> = server.tools.iter().map(name).collect();
+        let mut taken: HashSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        tools.retain(|tool, correction| {
+            let own = names.get(*tool).copied().unwrap_or_default();
+            correction.name = correction.name.take().filter(|name| taken.insert(name.clone()));
+            let same = names.iter().filter(|name| **name == own).count();
+            !own.is_empty() && same == 1 && !correction.is_empty()
+        });
+    }
+    corrections.retain(|_, tools| !tools.is_empty());
+    corrections
+}
+
+fn name(tool: &Value) -> &str {
+    tool.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Corrects an adapter document in its own text.
+fn document(
+    sources: &mut Sources,
+    server: usize,
+    tools: &BTreeMap<usize, Correction>,
+    dry_run: bool,
+) -> Result<usize> {
+    let (Some(audited), Some(Origin::Document { source, operations })) =
+        (sources.servers.get_mut(server), sources.origins.get_mut(server))
+    else {
+        return Ok(0);
+    };
+    let path = PathBuf::from(&source.name);
+    let (Ok(parsed), true) = (source.parse(), path.is_file()) else { return Ok(0) };
+    let mut edits = Vec::new();
+    let mut owners = Vec::new();
+    for (index, correction) in tools {
+        let tool = audited.tools.get(*index).map(name).unwrap_or_default();
+        let Some(parent) = operations.get(tool).filter(|parent| parsed.value.pointer(parent).is_some())
+        else {
+            continue;
+        };
+        for (key, value) in correction.members() {
+            // Another name is another interface, which its author decides; what a section says goes before an effect.
+            if !["name", "effect"].contains(&key) {
+                edits.push(Edit { parent: parent.clone(), key: key.to_owned(), value });
+            }
+        }
+        let annotations = correction.annotations();
+        if !annotations.is_empty() {
+            edits.extend(members(&parsed.value, parent, "annotations", annotations));
+        }
+        owners.resize(edits.len(), *index);
+    }
+    let (text, refused) = source.edited(&edits);
+    if text == source.text {
+        return Ok(0);
+    }
+    let errors = |source: &Source| check(source, &Settings::default()).errors();
+    let new = Source::new(source.name.clone(), text);
+    if errors(&new) > errors(source) {
+        output::talk(&format!("{} was not corrected: it would have errors", source.name));
+        return Ok(0);
+    }
+    write(&path, &source.text, &new.text, dry_run)?;
+    let lost: HashSet<usize> = refused.iter().filter_map(|edit| owners.get(*edit).copied()).collect();
+    for tool in &lost {
+        let tool = audited.tools.get(*tool).map(name).unwrap_or_default();
+        output::talk(&format!("Correct {} by hand: its text has no room for it", output::visible(tool)));
+    }
+    *source = new;
+    let done: HashSet<usize> = owners.into_iter().filter(|owner| !lost.contains(owner)).collect();
+    for index in &done {
+        if let (Some(tool), Some(correction)) = (audited.tools.get_mut(*index), tools.get(index)) {
+            Correction { name: None, effect: None, ..correction.clone() }.apply(tool);
+        }
+    }
+    Ok(done.len())
+}
+
+/// Writes a file, or shows what would change.
+fn write(path: &Path, old: &str, new: &str, dry_run: bool) -> Result<()> {
+    if dry_run {
+        output::talk(&format!("--- {0}\n+++ {0}\n{1}", path.display(), output::visible(&diff(old, new))));
+        output::talk("Nothing was written");
+        return Ok(());
+    }
+    clients::file::write(path, new)?;
+    output::talk(&format!("Wrote {}", path.display()));
+    Ok(())
+}
+
+/// The lines that differ. Corrections add lines and change single ones, so looking a little ahead finds where texts meet again.
+fn diff(old: &str, new: &str) -> String {
+    const AHEAD: usize = 200;
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let mut out = String::new();
+    let (mut from, mut to) = (0, 0);
+    while from < old.len() || to < new.len() {
+        let (was, is) = (old.get(from), new.get(to));
+        if was == is {
+            (from, to) = (from + 1, to + 1);
+            continue;
+        }
+        let meets = was.and_then(|was| new.iter().skip(to).take(AHEAD).position(|line| line == was));
+        match meets {
+            Some(added) => {
+                let lines = new.iter().skip(to).take(added);
+                out.extend(lines.map(|line| format!("+{line}\n")));
+                to += added;
+            }
+            None => {
+                out.extend(was.map(|line| format!("-{line}\n")));
+                out.extend(is.map(|line| format!("+{line}\n")));
+                (from, to) = (from + 1, to + 1);
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_shows_lines_that_were_added_and_changed() {
+        assert_eq!(diff("a\nb\nc\n", "a\nx\nb\nC\n"), "+x\n-c\n+C\n");
+        assert_eq!(diff("", "a\n"), "+a\n");
+        assert_eq!(diff("a\nb\n", "a\n"), "-b\n");
+    }
+
+    #[test]
+    fn what_was_said_first_holds() {
+        let mut correction = Correction::default();
+        let hints =
+            |read_only, destructive| HintOverrides { read_only, destructive, ..HintOverrides::default() };
+        correction.add(&Fix::Title("A".into()));
+        correction.add(&Fix::Title("B".into()));
+        correction.add(&Fix::Hints(hints(Some(false), None)));
+        correction.add(&Fix::Hints(hints(Some(true), Some(true))));
+        let mut tool = json!({"name": "x", "annotations": {"openWorldHint": false}});
+        correction.apply(&mut tool);
+        let annotations =
+            json!({"openWorldHint": false, "readOnlyHint": false, "destructiveHint": true, "title": "A"});
+        assert_eq!(tool, json!({"name": "x", "title": "A", "annotations": annotations}));
+    }
+}

@@ -1,0 +1,155 @@
+//! Corrections as overrides for `mcpaql import mcp`: a new file, or what is missing in one that is there.
+
+use super::{Correction, Corrections, name, write as write_file};
+use crate::commands::audit::sources::Sources;
+use crate::documents::tell;
+use crate::{descriptions, output};
+use anyhow::{Result, bail};
+use mcpaql_core::overrides;
+use mcpaql_core::source::{Edit, Source, members, plain_key};
+use mcpaql_core::suggest::snake_case;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const HEAD: &str = "# Corrections for `mcpaql import mcp --overrides`, begun by `mcpaql audit --fix`.\n";
+
+/// Writes the corrections of a server; its tools are then as they will be imported.
+pub(super) fn write(
+    path: &Path,
+    dry_run: bool,
+    sources: &mut Sources,
+    server: usize,
+    corrections: &Corrections,
+) -> Result<usize> {
+    let (Some(server), Some(tools)) = (sources.servers.get_mut(server), corrections.get(&server)) else {
+        return Ok(0);
+    };
+    let wanted: BTreeMap<usize, Correction> =
+        tools.iter().map(|(index, correction)| (*index, importable(correction))).collect();
+    let named = |index: &usize| server.tools.get(*index).map(name).unwrap_or_default();
+    let pairs: Vec<(&str, &Correction)> =
+        wanted.iter().map(|(index, correction)| (named(index), correction)).collect();
+    let old = if path.exists() { descriptions::read_text(path)? } else { String::new() };
+    let new = if old.trim().is_empty() { fresh(&pairs) } else { merged(path, &old, &pairs)? };
+    let written = Source::new(path.display().to_string(), new);
+    if let Err(diagnostics) = overrides::parse(&written) {
+        tell(&written, &diagnostics);
+        bail!("{} would not be readable any more", written.name);
+    }
+    if written.text == old {
+        output::talk(&format!("{} has all corrections already", written.name));
+    } else {
+        write_file(path, &old, &written.text, dry_run)?;
+    }
+    for (index, correction) in &wanted {
+        if let Some(tool) = server.tools.get_mut(*index) {
+            correction.apply(tool);
+        }
+    }
+    Ok(wanted.len())
+}
+
+/// Without a name that no operation can have.
+fn importable(correction: &Correction) -> Correction {
+    let legal = |name: &String| {
+        name.starts_with(|first: char| first.is_ascii_lowercase()) && snake_case(name) == *name
+    };
+    Correction { name: correction.name.clone().filter(legal), ..correction.clone() }
+}
+
+fn whole(correction: &Correction) -> Map<String, Value> {
+    let mut members: Map<String, Value> =
+        correction.members().into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let annotations = correction.annotations();
+    if !annotations.is_empty() {
+        members.insert("annotations".to_owned(), Value::Object(annotations));
+    }
+    members
+}
+
+/// A file of its own.
+fn fresh(tools: &[(&str, &Correction)]) -> String {
+    format!("{HEAD}{}", operations(tools))
+}
+
+fn operations(tools: &[(&str, &Correction)]) -> String {
+    let mut text = String::from("operations:\n");
+    for (tool, correction) in tools {
+        text.push_str(&format!("  {}:\n", plain_key(tool)));
+        for (key, value) in whole(correction) {
+            match value {
+                Value::Object(hints) => {
+                    text.push_str(&format!("    {key}:\n"));
+                    for (hint, value) in hints {
+                        text.push_str(&format!("      {hint}: {value}\n"));
+                    }
+                }
+                value => text.push_str(&format!("    {key}: {value}\n")),
+            }
+        }
+    }
+    text
+}
+
+/// What is there, with what it lacks; what somebody decided there stays.
+fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<String> {
+    let source = Source::new(path.display().to_string(), old);
+    if let Err(diagnostics) = overrides::parse(&source) {
+        tell(&source, &diagnostics);
+        bail!("{} holds no overrides to add to", source.name);
+    }
+    let document = source.parse().map(|parsed| parsed.value).unwrap_or_default();
+    let Some(known) = document.get("operations").and_then(Value::as_object) else {
+        let gap = if old.ends_with('\n') { "" } else { "\n" };
+        return Ok(format!("{old}{gap}{}", operations(tools)));
+    };
+    let mut edits = Vec::new();
+    for (tool, correction) in tools {
+        let imported = snake_case(tool);
+        let key = [*tool, imported.as_str()].into_iter().find(|key| known.contains_key(*key));
+        let members_of = whole(correction);
+        match key {
+            None => {
+                let value = Value::Object(members_of);
+                edits.push(Edit { parent: "/operations".into(), key: (*tool).to_owned(), value });
+            }
+            Some(key) => {
+                let own = known.get(key).and_then(Value::as_object);
+                let parent = format!("/operations/{}", key.replace('~', "~0").replace('/', "~1"));
+                edits.extend(missing(&document, &parent, own, members_of));
+            }
+        }
+    }
+    let (text, refused) = source.edited(&edits);
+    for edit in refused.iter().filter_map(|index| edits.get(*index)) {
+        let text = output::visible(&format!("{} of {}", edit.key, edit.parent));
+        output::talk(&format!("Write {text} by hand: the file has no room for it"));
+    }
+    Ok(text)
+}
+
+/// The members that a correction lacks.
+fn missing(
+    document: &Value,
+    parent: &str,
+    own: Option<&Map<String, Value>>,
+    wanted: Map<String, Value>,
+) -> Vec<Edit> {
+    let has = |key: &str| own.is_some_and(|own| own.contains_key(key));
+    let mut edits = Vec::new();
+    for (key, value) in wanted {
+        match value {
+            Value::Object(mut hints) => {
+                let said = own.and_then(|own| own.get(&key)?.as_object());
+                hints.retain(|hint, _| said.is_none_or(|said| !said.contains_key(hint)));
+                if !hints.is_empty() {
+                    edits.extend(members(document, parent, &key, hints));
+                }
+            }
+            value if !has(&key) => edits.push(Edit { parent: parent.to_owned(), key, value }),
+            _ => {}
+        }
+    }
+    edits
+}

@@ -1,0 +1,29 @@
+//! What there is to choose from.
+
+use mcpaql_core::audit::{Group, all_rules};
+use mcpaql_core::convention::Convention;
+use mcpaql_core::policy::{Policy, policies};
+use std::fmt::Write as _;
+
+/// Rules, conventions and policies, each with what it is.
+pub(super) fn list(conventions: &[Convention], own: &[Policy]) -> String {
+    let mut text = String::from("Rules (`mcpaql explain CODE` tells more)\n");
+    for group in Group::ALL {
+        for rule in all_rules().filter(|rule| rule.group() == group) {
+            let _ = writeln!(text, "  {:11} {:8} {}", rule.code, rule.level.as_str(), rule.summary());
+        }
+    }
+    text.push_str("\nConventions (--convention)\n");
+    let width = conventions.iter().map(|convention| convention.name.len()).max().unwrap_or(0);
+    for convention in conventions {
+        let kind = convention.kind.as_str();
+        let _ = writeln!(text, "  {:width$}  {kind:9}  {}", convention.name, convention.about.trim());
+    }
+    text.push_str("\nPolicies (--policy)\n");
+    let all: Vec<&Policy> = own.iter().chain(policies().map(|policy| -> &Policy { policy })).collect();
+    let width = all.iter().map(|policy| policy.name.len()).max().unwrap_or(0);
+    for policy in all {
+        let _ = writeln!(text, "  {:width$}  {}", policy.name, policy.about.trim());
+    }
+    text
+}

@@ -1,0 +1,298 @@
+//! The servers to audit: asked, read from files, or compiled from documents.
+
+use crate::clients::takeover::Takeover;
+use crate::commands::import_config;
+use crate::documents::{Document, Given, Plan};
+use crate::output::Hinted;
+use crate::servers::{self, Interrupted};
+use crate::{args, descriptions};
+use anyhow::{Context, Result};
+use mcpaql_core::adapter::{self, Auth, McpCommand, McpLink, McpTarget, Mode, Origins};
+use mcpaql_core::audit::{Failed, Known, Origin, Server};
+use mcpaql_core::capture::Capture;
+use mcpaql_core::catalog::{self, Catalog, Settings};
+use mcpaql_core::config;
+use mcpaql_core::source::Source;
+use mcpaql_core::tokens;
+use mcpaql_core::unified::Unified;
+use mcpaql_import::mcp;
+use mcpaql_runtime::environment::{self, Environment};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// All servers, those that could not be asked among them.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    pub(super) servers: Vec<Server>,
+    /// Where their tools were found, in the same order.
+    pub(super) origins: Vec<Origin>,
+    /// What they would cost as adapters, in the same order.
+    pub(super) as_adapters: Vec<Option<usize>>,
+    pub(super) failed: Vec<Failed>,
+    /// Why the first of them failed, for those who asked for nothing else.
+    error: Option<anyhow::Error>,
+}
+
+/// Everything that was named, else what the configuration of this folder names.
+pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
+    args.access.check(!args.url.is_empty(), !args.command.is_empty())?;
+    let mut sources = Sources::default();
+    for path in &args.tools {
+        let name = path.display().to_string();
+        match saved(path) {
+            Ok((server, origin)) => sources.add(server, origin),
+            Err(error) => sources.fail(name, error),
+        }
+    }
+    let nothing = args.tools.is_empty() && args.command.is_empty() && args.url.is_empty();
+    if !args.documents.is_empty() || (nothing && args.config.is_none()) {
+        documents(args, &mut sources)?;
+    }
+    let mut asked = Vec::new();
+    if !args.command.is_empty() {
+        asked.push(Asked::new(servers::by_command(&args.command, &args.access)?));
+    }
+    for url in &args.url {
+        asked.push(Asked::new(servers::at_address(url, &args.access)?));
+    }
+    if let Some(config) = &args.config {
+        asked.extend(configured(config, &mut sources)?);
+    }
+    sources.ask(asked, args.timeout).await?;
+    match sources.error.take() {
+        Some(error) if sources.servers.is_empty() => Err(error),
+        _ if sources.servers.is_empty() => {
+            let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
+            Err(Hinted { message: "there is no server to audit".into(), hint: hint.into() }.into())
+        }
+        _ => Ok(sources),
+    }
+}
+
+impl Sources {
+    fn add(&mut self, server: Server, origin: Origin) {
+        self.as_adapters.push(if server.is_adapter { None } else { as_adapter(&server) });
+        self.servers.push(server);
+        self.origins.push(origin);
+    }
+
+    fn fail(&mut self, name: String, error: anyhow::Error) {
+        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+        self.failed.push(Failed { name, why: causes.join(": ") });
+        self.error.get_or_insert(error);
+    }
+
+    /// Asks all at once: the slowest decides how long it takes.
+    async fn ask(&mut self, asked: Vec<Asked>, timeout: u64) -> Result<()> {
+        let mut tasks = JoinSet::new();
+        let mut names = Vec::new();
+        for (index, mut asked) in asked.into_iter().enumerate() {
+            asked.target.start_timeout_ms = timeout * 1000;
+            asked.target.timeout_ms = timeout * 1000;
+            names.push(asked.name.clone());
+            tasks.spawn(async move {
+                let Asked { target, auth, environment, .. } = &asked;
+                let capture = servers::heard(target, auth, environment).await;
+                (index, asked, capture)
+            });
+        }
+        let mut answers: Vec<(usize, Asked, Result<Capture>)> = Vec::new();
+        while let Some(answer) = tasks.join_next().await {
+            answers.push(answer.context("asking a server failed")?);
+        }
+        answers.sort_by_key(|(index, ..)| *index);
+        for (_, asked, capture) in answers {
+            match capture {
+                Err(error) if error.is::<Interrupted>() => return Err(error),
+                Err(error) => self.fail(asked.name, error),
+                Ok(capture) => {
+                    let tools = capture.tools.into_iter().filter(|tool| asked.shows(tool)).collect();
+                    let server = Server { name: asked.name, tools, ..Server::default() };
+                    self.add(server, Origin::Asked);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A server that is to be asked.
+struct Asked {
+    name: String,
+    target: McpTarget,
+    auth: Auth,
+    environment: Environment,
+    /// As rules on operations: which tools the client shows.
+    include: Vec<String>,
+    exclude: Vec<String>,
+}
+
+impl Asked {
+    fn new((target, auth): (McpTarget, Auth)) -> Asked {
+        Asked {
+            name: mcp::name_of(&target.link),
+            target,
+            auth,
+            environment: environment::process(),
+            include: Vec::new(),
+            exclude: Vec::new(),
+        }
+    }
+
+    fn shows(&self, tool: &Value) -> bool {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        let rule = format!("op:{name}");
+        (self.include.is_empty() || self.include.contains(&rule)) && !self.exclude.contains(&rule)
+    }
+}
+
+/// The servers of a client's configuration; those that nobody can start are noted.
+fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
+    let configurations = import_config::read(config)?;
+    let takeover = Takeover::of(&configurations);
+    for left in &takeover.left_out {
+        let error = anyhow::anyhow!(left.reason.clone());
+        sources.fail(left.server.clone(), error);
+    }
+    // What the configuration holds goes to the server it was written for, and nowhere else.
+    let values = takeover.variables.values();
+    let process = environment::process();
+    let environment: Environment = Arc::new(move |name| values.get(name).cloned().or_else(|| process(name)));
+    let asked = takeover.taken.into_iter().filter_map(|taken| {
+        let config::Origin::Mcp(target) = taken.entry.origin else { return None };
+        Some(Asked {
+            name: taken.server,
+            target: *target,
+            auth: taken.entry.auth.unwrap_or_default(),
+            environment: Arc::clone(&environment),
+            include: taken.entry.include,
+            exclude: taken.entry.exclude,
+        })
+    });
+    Ok(asked.collect())
+}
+
+/// A saved list of tools; the server is called like the file.
+fn saved(path: &Path) -> Result<(Server, Origin)> {
+    let is_stdin = path.as_os_str() == "-";
+    let (name, text) = if is_stdin {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
+        ("standard input".to_owned(), text)
+    } else {
+        (path.display().to_string(), descriptions::read_text(path)?)
+    };
+    let (capture, pointer) = servers::read_saved(&name, &text)?;
+    let own = capture.server().and_then(|server| server.get("name")?.as_str()).map(str::to_owned);
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let server = if is_stdin { own.unwrap_or_else(|| "server".into()) } else { stem.unwrap_or_default() };
+    let server = Server { name: server, tools: capture.tools, ..Server::default() };
+    // A name that ends otherwise would have the text read as something else than JSON.
+    let source = Source::new(name, text);
+    Ok((server, Origin::List { source, pointer }))
+}
+
+/// Adapters, as they would be served.
+fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
+    let settings = args.settings();
+    let plan = match args.documents.as_slice() {
+        [one] => Plan::one(one, &settings)?,
+        documents => Plan::new(documents, None, &settings)?,
+    };
+    if plan.is_default {
+        let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
+        return Err(Hinted { message: "nothing says what to audit".into(), hint: hint.into() }.into());
+    }
+    for (name, error) in plan.unreadable {
+        sources.fail(name, error);
+    }
+    let mut together: Vec<Catalog> = Vec::new();
+    for document in plan.documents {
+        let name = document.source();
+        match compiled(document) {
+            Ok((catalog, _)) if catalog.sharing.is_some() => together.push(catalog),
+            Ok((catalog, origin)) => {
+                let server = Server {
+                    name: catalog.adapter.name.clone(),
+                    tools: catalog.tools.iter().map(|tool| tool.to_json()).collect(),
+                    known: known(&catalog),
+                    is_adapter: true,
+                };
+                sources.add(server, origin);
+            }
+            Err(error) => sources.fail(name, error),
+        }
+    }
+    let catalogs: Vec<&Catalog> = together.iter().collect();
+    if let Some(sharing) = catalogs.first().and_then(|catalog| catalog.sharing) {
+        let unified = Unified::new(&catalogs, sharing, None);
+        let tools = unified.tools().iter().map(|tool| tool.to_json()).collect();
+        let server = Server { name: "mcpaql".into(), tools, is_adapter: true, ..Server::default() };
+        sources.add(server, Origin::Asked);
+    }
+    Ok(())
+}
+
+/// The catalog of a document, and where its operations stand.
+fn compiled(document: Document) -> Result<(Catalog, Origin)> {
+    let source = match &document.given {
+        Given::Document(source) => Some(source.clone()),
+        Given::Openapi(_) | Given::Mcp(_) => None,
+    };
+    let catalog = document.catalog()?;
+    let Some(source) = source else { return Ok((catalog, Origin::Asked)) };
+    let origins = source.parse().map(|parsed| adapter::load(&parsed.value).origins).unwrap_or_default();
+    let operations = operations(&catalog, &origins);
+    Ok((catalog, Origin::Document { source, operations }))
+}
+
+/// By tool, where its operation is written; only tools that are one operation are there.
+fn operations(catalog: &Catalog, origins: &Origins) -> HashMap<String, String> {
+    if catalog.mode != Mode::Discrete {
+        return HashMap::new();
+    }
+    let entries = catalog.operations.iter().filter(|entry| !entry.tool.is_empty());
+    entries
+        .map(|entry| {
+            let model = format!("/operations/{}", entry.operation.name);
+            let written = origins.resolve(&model);
+            // What nobody wrote down, such as `introspect`, stands nowhere.
+            let written = if written == model { "/name".to_owned() } else { written };
+            (entry.tool.clone(), written)
+        })
+        .collect()
+}
+
+/// By tool, what the document says it does.
+fn known(catalog: &Catalog) -> HashMap<String, Known> {
+    if catalog.mode != Mode::Discrete {
+        return HashMap::new();
+    }
+    let entries = catalog.operations.iter().filter(|entry| !entry.tool.is_empty());
+    entries
+        .map(|entry| {
+            let operation = &entry.operation;
+            (entry.tool.clone(), Known { category: operation.category, facts: operation.facts })
+        })
+        .collect()
+}
+
+/// What the tools would cost as an adapter with five tools, estimated.
+fn as_adapter(server: &Server) -> Option<usize> {
+    let capture = Capture { tools: server.tools.clone(), ..Capture::default() };
+    let command = McpCommand {
+        command: vec!["server".into()],
+        cwd: None,
+        env: Default::default(),
+        set_env: Default::default(),
+    };
+    let target = McpTarget::new(McpLink::Command(command));
+    let imported = mcp::import(&capture, target, Auth::None, &mcp::Options::default()).ok()?;
+    let compiled = catalog::compile(imported.adapter, &Origins::default(), &Settings::default());
+    let tools = compiled.catalog?.tools;
+    (!tools.is_empty()).then(|| tools.iter().map(|tool| tokens::estimate(&tool.to_json().to_string())).sum())
+}

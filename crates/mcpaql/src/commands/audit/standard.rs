@@ -1,0 +1,154 @@
+//! From flags and files to what tools are held against.
+
+use crate::args;
+use crate::documents::{CONFIG, tell};
+use crate::output::Hinted;
+use anyhow::{Result, bail};
+use mcpaql_core::audit::all_rules;
+use mcpaql_core::config::{self, Config};
+use mcpaql_core::convention::{self, CLIENTS, Convention, Kind, Level, Standard};
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
+use mcpaql_core::policy::{self, Policy};
+use mcpaql_core::source::Source;
+use mcpaql_core::suggest;
+use std::path::Path;
+
+/// What was chosen, and what could have been.
+pub(super) struct Chosen {
+    pub(super) standard: Standard,
+    /// Every convention, a team's own first.
+    pub(super) known: Vec<Convention>,
+    /// A team's own policies.
+    pub(super) policies: Vec<Policy>,
+}
+
+/// What flags say, and where they say nothing the configuration of this folder.
+pub(super) fn chosen(args: &args::Audit) -> Result<Chosen> {
+    let config = configured()?;
+    let mut own = args.conventions.as_deref().map(read).transpose()?.unwrap_or_default();
+    for convention in config.conventions {
+        if own.iter().all(|other| other.name != convention.name) {
+            own.push(convention);
+        }
+    }
+    let builtins = convention::builtins().iter();
+    let others = builtins.filter(|builtin| own.iter().all(|own| own.name != builtin.name));
+    let known: Vec<Convention> = own.iter().chain(others).cloned().collect();
+    let named = if args.convention.is_empty() { &config.audit.conventions } else { &args.convention };
+    let policies = config.settings.policies;
+    let mut standard = Standard::with(conventions(named, &own, &known)?, &policies);
+    if let Some(name) = args.policy.as_ref().or(config.audit.policy.as_ref()) {
+        (standard.policy, standard.policy_chosen) = (find_policy(name, &policies)?, true);
+    }
+    standard.rules = config.audit.rules;
+    for pair in &args.rule {
+        let (code, level) = rule(pair)?;
+        standard.rules.insert(code, level);
+    }
+    Ok(Chosen { standard, known, policies })
+}
+
+/// A policy by its name: a team's own, or one of this version.
+pub(super) fn find_policy(name: &str, own: &[Policy]) -> Result<Policy> {
+    policy::find(name, own).cloned().ok_or_else(|| {
+        let names = own.iter().map(|policy| policy.name.as_str());
+        let known = names.chain(policy::policies().map(|policy| policy.name.as_str()));
+        unknown("policy", name, known)
+    })
+}
+
+/// The configuration of this folder, where there is one.
+fn configured() -> Result<Config> {
+    let path = Path::new(CONFIG);
+    if !path.exists() {
+        return Ok(Config::default());
+    }
+    let source = Source::new(CONFIG, crate::descriptions::read_text(path)?);
+    let (config, mut diagnostics) = match source.parse() {
+        Ok(parsed) => config::load(&parsed.value),
+        Err(diagnostics) => (Config::default(), diagnostics),
+    };
+    let decides = |diagnostic: &Diagnostic| {
+        let part = |part: &str| diagnostic.pointer.starts_with(part);
+        part("/audit") || part("/policies") || part("/conventions") || diagnostic.pointer.is_empty()
+    };
+    diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error && decides(diagnostic));
+    if !diagnostics.is_empty() {
+        source.locate(&mut diagnostics);
+        tell(&source, &diagnostics);
+        bail!("{CONFIG} does not say what tools are held against");
+    }
+    Ok(config)
+}
+
+/// MCP itself, then what was named; every client and a team's own where nothing was.
+fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Result<Vec<Convention>> {
+    let mut chosen: Vec<Convention> = Vec::new();
+    let mut add = |convention: &Convention| {
+        if chosen.iter().all(|other| other.name != convention.name) {
+            chosen.push(convention.clone());
+        }
+    };
+    known.iter().filter(|convention| convention.name == "mcp").for_each(&mut add);
+    let clients = || known.iter().filter(|convention| convention.kind == Kind::Client);
+    if named.is_empty() {
+        clients().for_each(&mut add);
+        own.iter().for_each(&mut add);
+    }
+    for name in named.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+        if name == CLIENTS {
+            clients().for_each(&mut add);
+            continue;
+        }
+        let Some(convention) = known.iter().find(|convention| convention.name == name) else {
+            let names = known.iter().map(|convention| convention.name.as_str()).chain([CLIENTS]);
+            return Err(unknown("convention", name, names));
+        };
+        add(convention);
+    }
+    Ok(chosen)
+}
+
+/// A file of conventions.
+fn read(path: &Path) -> Result<Vec<Convention>> {
+    let source = Source::new(path.display().to_string(), crate::descriptions::read_text(path)?);
+    convention::parse(&source).or_else(|diagnostics| {
+        tell(&source, &diagnostics);
+        bail!("{} cannot be used", source.name)
+    })
+}
+
+/// `NAME-001=off`.
+fn rule(pair: &str) -> Result<(String, Option<Level>)> {
+    let Some((code, level)) = pair.split_once('=') else {
+        return Err(hinted("--rule takes CODE=LEVEL".into(), "such as --rule TITLE-001=off"));
+    };
+    let code = code.trim().to_ascii_uppercase();
+    if mcpaql_core::audit::rule(&code).is_none() {
+        return Err(unknown("rule", &code, all_rules().map(|rule| rule.code)));
+    }
+    match level.trim() {
+        "off" => Ok((code, None)),
+        word => match Level::parse(word) {
+            Some(level) => Ok((code, Some(level))),
+            None => {
+                Err(hinted(format!("there is no level '{word}'"), "choose off, advice, warning or error"))
+            }
+        },
+    }
+}
+
+fn hinted(message: String, hint: &str) -> anyhow::Error {
+    Hinted { message, hint: hint.to_owned() }.into()
+}
+
+fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> anyhow::Error {
+    let known: Vec<&str> = known.collect();
+    let near = suggest::nearest(name, known.iter().copied());
+    let hint = match near {
+        Some(near) => format!("did you mean {near}?"),
+        None if kind == "rule" => "`mcpaql explain` lists all rules".to_owned(),
+        None => format!("there is {}", known.join(", ")),
+    };
+    Hinted { message: format!("there is no {kind} '{name}'"), hint }.into()
+}

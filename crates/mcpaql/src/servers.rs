@@ -1,0 +1,244 @@
+//! MCP servers that somebody named at the command line: how they are reached, and what they say of themselves.
+//!
+//! What always holds: no tool is called, and no value of a variable is shown.
+
+use crate::args::Access;
+use crate::output::Hinted;
+use crate::{descriptions, output};
+use anyhow::{Context, Result};
+use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, is_credential_name, without_credentials};
+use mcpaql_core::capture::Capture;
+use mcpaql_runtime::environment::Environment;
+use mcpaql_runtime::upstream::{Upstream, UpstreamError};
+use serde_json::Value;
+use std::path::Path;
+
+fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Hinted { message: message.into(), hint: hint.into() }.into()
+}
+
+/// Somebody wants no answer any more.
+#[derive(Debug)]
+pub(crate) struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// Asks a running server, which is started and ended for it.
+pub(crate) async fn heard(target: &McpTarget, auth: &Auth, environment: &Environment) -> Result<Capture> {
+    let upstream = Upstream::new(target, auth, environment)?;
+    if output::stderr_is_terminal() {
+        output::talk(&format!("Asking {} for its tools", output::visible(&link_name(&target.link))));
+    }
+    let capture = tokio::select! {
+        capture = upstream.capture() => Some(capture),
+        _ = tokio::signal::ctrl_c() => None,
+    };
+    upstream.close().await;
+    capture.ok_or(Interrupted)?.map_err(|error| {
+        let hint = hint(&error, &target.link);
+        hinted(error.to_string(), hint)
+    })
+}
+
+/// A server as people may see it.
+fn link_name(link: &McpLink) -> String {
+    match link {
+        McpLink::Command(program) => program.command.first().cloned().unwrap_or_default(),
+        McpLink::Url { url, .. } => without_credentials("base_url", url).into_owned(),
+    }
+}
+
+fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
+    match (error, link) {
+        (UpstreamError::Refusal(_), McpLink::Command(_)) => "set the variable, or name another one",
+        (UpstreamError::Refusal(_), McpLink::Url { .. }) => {
+            "set the variable, or name the one that holds the credential with --bearer-env or --header"
+        }
+        (UpstreamError::Timeout { .. }, McpLink::Command(_)) => {
+            "is it an MCP server that speaks over standard input and output?"
+        }
+        (_, McpLink::Command(_)) => {
+            "try the command by itself, and pass on the variables it needs with --env NAME"
+        }
+        (_, McpLink::Url { .. }) => {
+            "check the address, and name the variable of the credential with --bearer-env or --header"
+        }
+    }
+}
+
+/// A saved answer of `tools/list`.
+pub(crate) fn saved(path: &Path) -> Result<Capture> {
+    read_saved(&path.display().to_string(), &descriptions::read_text(path)?).map(|(capture, _)| capture)
+}
+
+/// A saved answer, and the pointer to the list of tools in its text.
+pub(crate) fn read_saved(name: &str, text: &str) -> Result<(Capture, String)> {
+    let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+        .with_context(|| format!("{name} is not JSON"))?;
+    let mut pointer = String::new();
+    // A bundle holds what was captured.
+    let is_bundle = value.get("provenance").is_some() && value.get("capture").is_some();
+    if is_bundle {
+        pointer.push_str("/capture");
+    }
+    let mut inner = value.pointer(&pointer);
+    while let Some(result) = inner.filter(|inner| !inner.get("tools").is_some_and(Value::is_array)) {
+        if result.is_array() {
+            break;
+        }
+        inner = result.get("result");
+        pointer.push_str("/result");
+    }
+    if inner.is_some_and(Value::is_object) {
+        pointer.push_str("/tools");
+    }
+    let captured = value.get("capture").filter(|_| is_bundle).cloned();
+    let capture = Capture::from_json(captured.unwrap_or(value)).ok_or_else(|| {
+        let hint = "save the answer of tools/list, with its `tools`";
+        hinted(format!("{name} holds no list of tools"), hint)
+    })?;
+    Ok((capture, pointer))
+}
+
+impl Access {
+    /// Refuses a flag that no server that was named could mean.
+    pub(crate) fn check(&self, addresses: bool, commands: bool) -> Result<()> {
+        let given = [
+            ("--header", !self.header.is_empty(), addresses),
+            ("--bearer-env", self.bearer_env.is_some(), addresses),
+            ("--allow-http", self.allow_http, addresses),
+            ("--env", !self.env.is_empty(), commands),
+        ];
+        let Some((flag, ..)) = given.iter().find(|(_, given, meant)| *given && !meant) else { return Ok(()) };
+        let message = match (addresses, commands) {
+            (true, _) => format!("{flag} means nothing to a server with an address"),
+            (_, true) => format!("{flag} means nothing to a server with a command"),
+            _ => format!("{flag} means nothing without a server that is asked"),
+        };
+        Err(hinted(message, "leave it out"))
+    }
+}
+
+/// A server that speaks streamable HTTP.
+pub(crate) fn at_address(url: &str, access: &Access) -> Result<(McpTarget, Auth)> {
+    let link = McpLink::Url {
+        url: address(url)?,
+        headers: access.header.iter().map(|pair| header(pair)).collect::<Result<_>>()?,
+        allow_http: access.allow_http,
+    };
+    let auth = match &access.bearer_env {
+        None => Auth::None,
+        Some(name) => Auth::Bearer {
+            token_env: variable("--bearer-env", name)?,
+            header: "Authorization".to_owned(),
+            prefix: "Bearer ".to_owned(),
+        },
+    };
+    Ok((McpTarget::new(link), auth))
+}
+
+/// A server that is a program.
+pub(crate) fn by_command(command: &[String], access: &Access) -> Result<(McpTarget, Auth)> {
+    let link = McpLink::Command(McpCommand {
+        command: command.to_vec(),
+        cwd: None,
+        env: access.env.iter().map(|name| variable("--env", name)).collect::<Result<_>>()?,
+        set_env: Default::default(),
+    });
+    Ok((McpTarget::new(link), Auth::None))
+}
+
+/// Refuses a command that will be written down and holds a credential.
+pub(crate) fn check_credentials(command: &[String]) -> Result<()> {
+    match credential(command) {
+        None => Ok(()),
+        Some(word) => Err(hinted(
+            format!("word {word} of the command holds a credential"),
+            "put it in a variable and write '${env:NAME}' there, or pass the variable on with --env NAME",
+        )),
+    }
+}
+
+/// The name of a variable. What is none may be its value, so it is not shown.
+fn variable(flag: &str, name: &str) -> Result<String> {
+    let legal = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if legal && name.len() <= 128 {
+        return Ok(name.to_owned());
+    }
+    Err(hinted(
+        format!("{flag} takes the name of an environment variable"),
+        "set the variable to the secret, and give only its name here",
+    ))
+}
+
+fn header(pair: &str) -> Result<(String, String)> {
+    let Some((name, value)) = pair.split_once('=') else {
+        return Err(hinted("--header takes NAME=VARIABLE", "such as --header X-Api-Key=EXAMPLE_KEY"));
+    };
+    Ok((name.trim().to_owned(), format!("${{env:{}}}", variable("--header", value)?)))
+}
+
+/// An address without credentials in it: it will stand in the document.
+fn address(url: &str) -> Result<String> {
+    if without_credentials("base_url", url) == url {
+        return Ok(url.to_owned());
+    }
+    Err(hinted(
+        "the address holds a credential",
+        "put it in a variable and write '${env:NAME}' there, or use --bearer-env or --header",
+    ))
+}
+
+/// The number of a word that is a credential, by its shape or by the name before it.
+fn credential(command: &[String]) -> Option<usize> {
+    let mut named = false;
+    command
+        .iter()
+        .position(|word| {
+            let after = std::mem::take(&mut named);
+            let (name, value) =
+                word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+            named = value.is_none() && word.starts_with('-') && is_credential_name(name);
+            let plain = |value: &str| {
+                !value.is_empty()
+                    && !value.contains("${env:")
+                    && !value.starts_with('-')
+                    && value.parse::<f64>().is_err()
+            };
+            let held = value.is_some_and(|value| is_credential_name(name) && plain(value));
+            held || (after && plain(word)) || without_credentials("base_url", word) != word.as_str()
+        })
+        .map(|index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn credentials_in_a_command_are_found_by_shape_and_by_name() {
+        let token = ["ghp_", "0123456789abcdefghijABCDEFGHIJ"].concat();
+        for (line, found) in [
+            (format!("server {token}"), Some(2)),
+            ("server --api-key hunter2".to_owned(), Some(3)),
+            ("docker run -e TOKEN=hunter2 x".to_owned(), Some(4)),
+            ("server postgres://me:hunter2@db/x".to_owned(), Some(2)),
+            ("server --api-key ${env:KEY}".to_owned(), None),
+            ("docker run -e TOKEN x".to_owned(), None),
+            ("server --max-token 5 --token --verbose".to_owned(), None),
+        ] {
+            assert_eq!(credential(&words(&line)), found, "{line}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `--fix`: what is safe is written, nothing else is touched, and the findings are gone where it is used.
+
+use super::{found, report};
+use crate::fixture::Place;
+use mcpaql_core::source::Source;
+use serde_json::{Value, json};
+
+/// Tools of a server that says little of itself.
+fn tracker() -> Value {
+    json!({"tools": [
+        {"name": "create_issue", "description": "Opens an issue in a project, with a title and labels.",
+         "inputSchema": {"type": "object", "properties": {"title": {"type": "string", "description": "Its title"}}}},
+        {"name": "delete_issue", "description": "Removes an issue with everything that was said about it.",
+         "inputSchema": {"type": "object", "properties": {"id": {"type": "string", "description": "Its id"}}},
+         "annotations": {"destructiveHint": false}},
+        {"name": "listLabels", "description": "All labels of a project, those that nobody uses included.",
+         "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}},
+    ]})
+}
+
+const STRICT: &[&str] = &["--convention", "clients,claude-directory,openai-apps,mcpaql"];
+
+fn place() -> Place {
+    let place = Place::new();
+    place.file("tracker.json", &tracker().to_string());
+    place
+}
+
+async fn fix(place: &Place, more: &[&str]) -> crate::fixture::Ran {
+    let flags = ["audit", "--tools", "tracker.json", "--fix", "-o", "overrides.yaml"];
+    place.run(&[&flags, STRICT, more].concat()).await
+}
+
+fn overrides(place: &Place) -> String {
+    std::fs::read_to_string(place.path().join("overrides.yaml")).unwrap()
+}
+
+/// `RULE tool` of every finding that comes with a correction.
+fn correctable(report: &Value) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    let fixed = findings.filter(|finding| !finding["fix"].is_null());
+    fixed
+        .map(|finding| format!("{} {}", finding["rule"].as_str().unwrap(), finding["tool"].as_str().unwrap()))
+        .collect()
+}
+
+#[tokio::test]
+async fn overrides_import_cleanly_and_the_findings_are_gone() {
+    let place = place();
+    let (_, before) = report(&place, &[&["--tools", "tracker.json"], STRICT].concat()).await;
+    let wanted = correctable(&before);
+    assert!(wanted.len() >= 4, "{before:#}");
+    let ran = fix(&place, &["--format", "json"]).await;
+    assert!(ran.status != Some(2), "{ran:?}");
+    for rest in correctable(&ran.json()) {
+        assert!(!wanted.contains(&rest), "the report that follows shows what remains, not {rest}");
+    }
+    let import = ["import", "mcp", "--tools", "tracker.json", "--target", "npx tracker", "--name", "tracker"];
+    let imported =
+        place.run(&[&import, ["--overrides", "overrides.yaml", "-o", "t.md"].as_slice()].concat()).await;
+    assert_eq!(imported.status, Some(0), "{imported:?}");
+    let checked = place.run(&["check", "--strict", "t.md"]).await;
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+    let (_, after) = report(&place, &[&["t.md", "--mode", "discrete"], STRICT].concat()).await;
+    let left = found(&after);
+    for finding in wanted {
+        let (rule, tool) = finding.split_once(' ').unwrap();
+        let tool = mcpaql_core::suggest::snake_case(tool);
+        assert!(!left.contains(&format!("{rule} tracker_{tool}")), "{finding} is still there: {left:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_decided_in_the_overrides_stays() {
+    let place = place();
+    let mine = "# mine\nadapter: {name: tr}   # short\noperations:\n  create_issue:\n    title: Open it  # better\n    danger: reversible\n";
+    place.file("overrides.yaml", mine);
+    fix(&place, &[]).await;
+    let merged = overrides(&place);
+    for line in mine.lines() {
+        assert!(merged.contains(line), "{line} is lost: {merged}");
+    }
+    assert!(merged.contains("delete_issue"), "{merged}");
+    assert!(!merged.contains("Create issue"), "{merged}");
+    let again = fix(&place, &[]).await;
+    assert_eq!(overrides(&place), merged, "{again:?}");
+    place.file("overrides.yaml", "operation: {}\n");
+    let wrong = fix(&place, &[]).await;
+    assert_eq!(wrong.status, Some(2), "{wrong:?}");
+    assert_eq!(overrides(&place), "operation: {}\n");
+}
+
+#[tokio::test]
+async fn a_dry_run_shows_and_writes_nothing() {
+    let place = place();
+    let ran = fix(&place, &["--dry-run"]).await;
+    assert!(
+        ran.stderr.contains("+++ overrides.yaml") && ran.stderr.contains("Nothing was written"),
+        "{ran:?}"
+    );
+    assert!(!place.path().join("overrides.yaml").exists());
+}
+
+#[tokio::test]
+async fn corrections_of_a_server_need_a_file_and_one_server() {
+    let place = place();
+    let ran = place.run(&[&["audit", "--tools", "tracker.json", "--fix"], STRICT].concat()).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("-o overrides.yaml"), "{}", ran.stderr);
+    place.file("other.json", &tracker().to_string());
+    let ran = fix(&place, &["--tools", "other.json"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("one server at a time"), "{}", ran.stderr);
+}
+
+const DOCUMENT: &str = r#"---
+# The shop.
+name: shop
+type: adapter
+version: "1.0.0"
+description: A shop
+mode: discrete
+target: { base_url: "https://api.example.com" }
+operations:
+  read:
+    - name: get_book   # the first
+      maps_to: GET /books
+      title: get_book
+      description: Gives a book with its author, its price and how many are left.
+  create:
+    - {name: add_book, maps_to: POST /books, description: "Puts a book on sale, with its price.", annotations: {idempotentHint: true}}
+---
+
+# The shop
+
+Text with name: get_book in it.
+"#;
+
+#[tokio::test]
+async fn a_document_is_corrected_in_its_own_text() {
+    let place = Place::new();
+    place.file("shop.md", DOCUMENT);
+    let (_, before) = report(&place, &["shop.md"]).await;
+    let wanted = correctable(&before);
+    assert!(!wanted.is_empty(), "{before:#}");
+    let dry = place.run(&["audit", "shop.md", "--fix", "--dry-run"]).await;
+    assert!(dry.stderr.contains("--- shop.md"), "{dry:?}");
+    assert_eq!(std::fs::read_to_string(place.path().join("shop.md")).unwrap(), DOCUMENT);
+    let ran = place.run(&["audit", "shop.md", "--fix"]).await;
+    assert!(ran.stderr.contains("Wrote shop.md"), "{ran:?}");
+    let written = std::fs::read_to_string(place.path().join("shop.md")).unwrap();
+    assert_ne!(written, DOCUMENT);
+    let kept = DOCUMENT.lines().filter(|line| written.lines().any(|other| other == *line)).count();
+    assert!(DOCUMENT.lines().count() - kept <= wanted.len(), "{written}");
+    assert!(written.ends_with("Text with name: get_book in it.\n"), "{written}");
+    assert!(Source::new("shop.md", written.clone()).parse().is_ok());
+    let (_, after) = report(&place, &["shop.md"]).await;
+    for finding in wanted {
+        assert!(!found(&after).contains(&finding), "{finding}: {written}");
+    }
+    let again = place.run(&["audit", "shop.md", "--fix"]).await;
+    assert_eq!(std::fs::read_to_string(place.path().join("shop.md")).unwrap(), written, "{again:?}");
+}

@@ -1,0 +1,42 @@
+//! `mcpaql audit`: any server's tools, held against what their clients demand.
+
+mod fixes;
+mod sources;
+mod standards;
+
+use crate::fixture::{Place, Ran};
+use serde_json::{Value, json};
+
+/// Two tools of which one says that it only reads and that it destroys, and one whose name no client takes.
+fn tools() -> Value {
+    json!({"tools": [
+        {"name": "delete note", "title": "Delete note", "description": "Removes a note and everything that hangs on it.",
+         "inputSchema": {"type": "object"}},
+        {"name": "get_note", "title": "Get note", "description": "Gives the text and the labels of one note.",
+         "inputSchema": {"type": "object"},
+         "annotations": {"readOnlyHint": true, "destructiveHint": true, "idempotentHint": true, "openWorldHint": false}},
+    ]})
+}
+
+/// A folder with these tools as `notes.json`.
+fn notes() -> Place {
+    let place = Place::new();
+    place.file("notes.json", &format!("{:#}", tools()));
+    place
+}
+
+/// Audits and gives the report as JSON.
+async fn report(place: &Place, args: &[&str]) -> (Ran, Value) {
+    let ran = place.run(&[&["audit", "--format", "json"], args].concat()).await;
+    let report = if ran.stdout.is_empty() { Value::Null } else { ran.json() };
+    (ran, report)
+}
+
+/// `RULE tool` of every finding.
+fn found(report: &Value) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap_or_else(|| panic!("{report}"));
+    let shown = |finding: &Value| {
+        format!("{} {}", finding["rule"].as_str().unwrap(), finding["tool"].as_str().unwrap_or("-"))
+    };
+    findings.iter().map(shown).collect()
+}

@@ -1,0 +1,252 @@
+//! Where tools come from, and what happens where they do not.
+
+use super::{found, notes, report, tools};
+use crate::fixture::{BINARY, Place, Ran, Server};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_saved_list_is_audited_in_every_shape_and_findings_point_into_it() {
+    let tools = tools();
+    for (saved, line) in [
+        (format!("{tools:#}"), "\"name\": \"delete note\""),
+        (format!("{:#}", tools["tools"]), "\"name\": \"delete note\""),
+        (format!("{:#}", json!({"jsonrpc": "2.0", "id": 1, "result": tools})), "\"name\": \"delete note\""),
+        (
+            format!("{:#}", json!({"provenance": {}, "capture": {"tools": tools["tools"]}})),
+            "\"name\": \"delete note\"",
+        ),
+    ] {
+        let place = Place::new();
+        place.file("notes.json", &saved);
+        let (ran, report) = report(&place, &["--tools", "notes.json"]).await;
+        assert_eq!(ran.status, Some(1), "{ran:?}");
+        assert!(found(&report).contains(&"HINT-002 get_note".to_owned()), "{report:#}");
+        let name =
+            report["findings"].as_array().unwrap().iter().find(|one| one["rule"] == "NAME-001").unwrap();
+        let at = usize::try_from(name["line"].as_u64().unwrap()).unwrap();
+        assert!(saved.lines().nth(at - 1).unwrap().contains(line), "{name} in {saved}");
+        assert_eq!((&name["file"], &name["path"]), (&json!("notes.json"), &json!("tools[0].name")));
+    }
+}
+
+#[tokio::test]
+async fn several_sources_are_audited_together() {
+    let place = notes();
+    let clean = json!([{"name": "get note", "title": "Get note", "inputSchema": {"type": "object"}}]);
+    place.file("other.json", &clean.to_string());
+    let (ran, report) = report(&place, &["--tools", "notes.json", "--tools", "other.json", "notebook"]).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let names: Vec<&str> =
+        report["servers"].as_array().unwrap().iter().map(|server| server["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["notes", "other", "notebook"]);
+}
+
+#[tokio::test]
+async fn a_list_comes_through_standard_input() {
+    let place = Place::new();
+    let ran = Ran::with_input(place.binary(&["audit", "--tools", "-"]), &tools().to_string()).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("standard input:1:"), "{}", ran.stdout);
+}
+
+#[tokio::test]
+async fn a_server_is_started_asked_and_ended() {
+    let place = Place::new();
+    let (ran, report) = report(&place, &["--", BINARY, "serve", "notebook"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(report["servers"][0]["tools"], 4);
+    assert_eq!(report["servers"][0]["is_adapter"], true);
+    let by_hand = place.run(&["audit", "notebook"]).await;
+    assert!(by_hand.stdout.ends_with("No findings in 4 tools of 1 server\n"), "{}", by_hand.stdout);
+}
+
+#[tokio::test]
+async fn a_server_at_an_address_is_asked_with_its_token() {
+    let place = Place::new();
+    let mut serve = place.binary(&["serve", "notebook", "--http", "127.0.0.1:0", "--token-env", "TOKEN"]);
+    serve.env("TOKEN", "hunter2-server");
+    let mut server = Server::start(serve);
+    let url = format!("http://{}/mcp", server.address().await);
+    let mut command = place.binary(&["audit", "--url", &url, "--bearer-env", "OURS", "--format", "json"]);
+    command.env("OURS", "hunter2-server");
+    let ran = Ran::of(command).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(ran.json()["summary"]["tools"], 4);
+    let refused = place.run(&["audit", "--url", &url]).await;
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("--bearer-env"), "{}", refused.stderr);
+}
+
+#[tokio::test]
+async fn documents_are_audited_as_they_are_served_and_findings_point_into_them() {
+    let place = Place::new();
+    place.file("shop.yaml", SHOP);
+    let (ran, report) = report(&place, &["shop.yaml", "--mode", "discrete", "--convention", "clients"]).await;
+    assert!(ran.status != Some(2), "{ran:?}");
+    let findings = report["findings"].as_array().unwrap();
+    let found = findings.iter().find(|one| one["rule"] == "HINT-002").unwrap_or_else(|| panic!("{report:#}"));
+    let line = usize::try_from(found["line"].as_u64().unwrap()).unwrap();
+    let text = SHOP.lines().nth(line - 1).unwrap();
+    assert!(text.contains("readOnlyHint") || text.contains("destructiveHint"), "{line}: {text}");
+    let semantic = place.run(&["audit", "shop.yaml"]).await;
+    assert!(semantic.stdout.contains("shop: "), "{semantic:?}");
+}
+
+const SHOP: &str = r#"name: shop
+type: adapter
+version: "1.0.0"
+description: A shop
+target: { base_url: "https://api.example.com" }
+operations:
+  read:
+    - name: get_book   # the only one
+      maps_to: GET /books
+      description: Gives a book with its author, its price and how many are left.
+      annotations:
+        readOnlyHint: true
+        destructiveHint: true
+"#;
+
+#[tokio::test]
+async fn without_a_source_the_configuration_of_the_folder_is_audited() {
+    let place = Place::new();
+    let ran = place.run(&["audit"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("--tools FILE"), "{}", ran.stderr);
+    place.file("mcpaql.yaml", "adapters:\n  - builtin: notebook\n  - document: absent.md\n");
+    let ran = place.run(&["audit"]).await;
+    assert_eq!(ran.status, Some(1), "what could not be audited is not clean: {ran:?}");
+    assert!(ran.stdout.contains("not audited absent.md"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("notebook: 4 tools"), "{}", ran.stdout);
+}
+
+#[tokio::test]
+async fn the_servers_of_a_client_are_asked_with_what_it_would_give_them() {
+    let place = Place::new();
+    // It answers only where it is given its credential, and shows one tool of two that its client does not hide.
+    let script = r#"[ "$KEY" = hunter2-key-0123456789 ] || exit 3
+read line
+echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}'
+read line
+read line
+echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"get_a","inputSchema":{"type":"object"}},{"name":"get_b","inputSchema":{"type":"object"}}]}}'
+read line"#;
+    place.file("server.sh", script);
+    let config = json!({"mcpServers": {
+        "mine": {"command": "sh", "args": ["server.sh"], "env": {"KEY": "hunter2-key-0123456789"}, "disabledTools": ["get_b"]},
+        "book": {"command": BINARY, "args": ["--log", "text", "serve", "notebook"]},
+        "lost": {"command": "/does/not/exist"},
+        "off": {"command": "x", "disabled": true},
+    }});
+    place.file("mcp.json", &config.to_string());
+    let (ran, report) = report(&place, &["--config", "mcp.json"]).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let shown = |key: &str, name: &str| -> Vec<String> {
+        report[key].as_array().unwrap().iter().map(|one| one[name].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(shown("servers", "name"), ["mine", "book"], "{report:#}");
+    assert_eq!(report["servers"][0]["tools"], 1);
+    assert_eq!(shown("failed", "server"), ["off", "lost"]);
+    assert!(!ran.stdout.contains("hunter2") && !ran.stderr.contains("hunter2"), "{ran:?}");
+    let ran = place.run(&["audit", "--config", "curser"]).await;
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("cursor"), "{}", ran.stderr);
+}
+
+#[tokio::test]
+async fn a_server_that_dies_or_hangs_is_told_and_does_not_stay() {
+    let place = Place::new();
+    let dies = place.run(&["audit", "--", "sh", "-c", "exit 3"]).await;
+    assert_eq!(dies.status, Some(2), "{dies:?}");
+    assert!(dies.stderr.contains("try the command by itself"), "{}", dies.stderr);
+    let hangs = place
+        .run(&[
+            "audit",
+            "--timeout",
+            "1",
+            "--",
+            "sh",
+            "-c",
+            "echo $$ > pid; while read line; do :; done; sleep 60",
+        ])
+        .await;
+    assert_eq!(hangs.status, Some(2), "{hangs:?}");
+    assert!(hangs.stderr.contains("is it an MCP server"), "{}", hangs.stderr);
+    gone(&place).await;
+}
+
+/// Waits until the server that wrote its id is not there any more.
+async fn gone(place: &Place) {
+    let id: i32 = std::fs::read_to_string(place.path().join("pid")).unwrap().trim().parse().unwrap();
+    crate::fixture::in_time(async {
+        while std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|state| !state.contains(") Z ")) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_interrupt_ends_the_servers_that_were_started() {
+    let place = Place::new();
+    let waits = "echo $$ > pid; echo started >&2; while read line; do :; done; sleep 60";
+    let mut command = place.binary(&["audit", "--", "sh", "-c", waits]);
+    command.env("RUST_LOG", "off");
+    let server = Server::start(command);
+    crate::fixture::in_time(async {
+        while !std::fs::read_to_string(place.path().join("pid")).is_ok_and(|id| id.ends_with('\n')) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    server.signal(rustix::process::Signal::INT);
+    let (status, said) = server.ended().await;
+    assert_eq!(status.code(), Some(2), "{said}");
+    assert!(said.contains("interrupted"), "{said}");
+    gone(&place).await;
+}
+
+#[tokio::test]
+async fn what_is_no_list_of_tools_is_refused() {
+    let place = Place::new();
+    for (text, said) in [
+        ("nonsense", "is not JSON"),
+        ("{}", "holds no list of tools"),
+        ("{\"tools\": 1}", "holds no list of tools"),
+        ("\"tools\"", "holds no list of tools"),
+    ] {
+        place.file("bad.json", text);
+        let ran = place.run(&["audit", "--tools", "bad.json"]).await;
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+        assert!(ran.stderr.contains(said), "{text}: {}", ran.stderr);
+    }
+    let absent = place.run(&["audit", "--tools", "absent.json"]).await;
+    assert_eq!(absent.status, Some(2), "{absent:?}");
+    place.file("empty.json", "{\"tools\": []}");
+    let empty = place.run(&["audit", "--tools", "empty.json"]).await;
+    assert_eq!(empty.status, Some(0), "{empty:?}");
+    assert!(empty.stdout.contains("0 tools"), "{}", empty.stdout);
+    place.file(
+        "odd.json",
+        r#"{"tools": [null, 3, "x", [], {}, {"name": 7, "inputSchema": "no", "annotations": []}]}"#,
+    );
+    let odd = place.run(&["audit", "--tools", "odd.json"]).await;
+    assert_eq!(odd.status, Some(1), "{odd:?}");
+}
+
+#[tokio::test]
+async fn a_large_list_is_read_and_one_without_end_is_refused() {
+    let place = Place::new();
+    let tool = |n: usize| json!({"name": format!("get_{n}"), "_meta": {"x": "0 ".repeat(1 << 19)}, "inputSchema": {"type": "object"}});
+    let tools: Vec<_> = (0..10).map(tool).collect();
+    place.file("big.json", &json!({"tools": tools}).to_string());
+    let (ran, report) = report(&place, &["--tools", "big.json"]).await;
+    assert!(ran.status != Some(2), "{}", ran.stderr);
+    assert_eq!(report["summary"]["tools"], 10);
+    assert!(ran.stdout.len() < 1 << 20, "the report repeats the list");
+    std::fs::File::create(place.path().join("endless.json")).unwrap().set_len(1 << 40).unwrap();
+    let ran = place.run(&["audit", "--tools", "endless.json"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("more than the"), "{}", ran.stderr);
+}

@@ -1,0 +1,126 @@
+//! The examples that are plain tools, from outside: what a client sees of each, and what each call becomes on the wire.
+//!
+//! The expected tables are written by hand, from what each surface must be, never from what this program shows.
+
+mod firefly;
+mod lightdash;
+mod nextcloud;
+
+use crate::fixture::{Client, Place, Revision, Wire, connect_with};
+use crate::openapi::Arrived;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+
+type Answer = Box<dyn Fn(&Arrived) -> Response + Send + Sync>;
+
+/// An API of the tests, which keeps what it is sent.
+struct Api {
+    arrived: Mutex<Vec<Arrived>>,
+    answer: Answer,
+}
+
+impl Api {
+    /// Starts it, and tells its address.
+    async fn start(answer: impl Fn(&Arrived) -> Response + Send + Sync + 'static) -> (Arc<Api>, String) {
+        let api = Arc::new(Api { arrived: Mutex::default(), answer: Box::new(answer) });
+        let router = Router::new().fallback(keep).with_state(Arc::clone(&api));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (api, url)
+    }
+
+    /// What arrived since it was last asked.
+    fn arrived(&self) -> Vec<Arrived> {
+        std::mem::take(&mut self.arrived.lock().unwrap())
+    }
+
+    /// The one request that arrived since it was last asked.
+    fn only(&self) -> Arrived {
+        let arrived = self.arrived();
+        assert_eq!(arrived.len(), 1, "{arrived:?}");
+        arrived.into_iter().next().unwrap()
+    }
+}
+
+async fn keep(State(api): State<Arc<Api>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 24).await.unwrap();
+    let target = parts.uri.path_and_query().unwrap().to_string();
+    let arrived = Arrived { method: parts.method.to_string(), target, headers: parts.headers, body };
+    let response = (api.answer)(&arrived);
+    api.arrived.lock().unwrap().push(arrived);
+    response
+}
+
+fn replies(status: u16, body: Value) -> Response {
+    let status = StatusCode::from_u16(status).unwrap();
+    (status, [("content-type", "application/json")], body.to_string()).into_response()
+}
+
+fn example(file: &str) -> String {
+    format!("{}/../../examples/{file}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The built binary with an example and its variables, and a client that speaks to it.
+async fn serve(file: &str, variables: &[(&str, &str)]) -> (Client, Place) {
+    let place = Place::new();
+    let client = connect_with(&place, &[example(file).as_str()], Wire::Stdio, Revision::V2025, |command| {
+        command.envs(variables.iter().copied());
+    })
+    .await;
+    (client, place)
+}
+
+/// Name, title and annotations of a tool.
+type Row<'a> = (&'a str, &'a str, Value);
+
+/// The list has these tools and no other, and each has what is expected of it and nothing more.
+async fn assert_shows(client: &Client, expected: &[Row<'_>]) {
+    let tools = client.tools().await;
+    let mut found: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let mut names: Vec<&str> = expected.iter().map(|(name, ..)| *name).collect();
+    found.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(found, names);
+    for (name, title, annotations) in expected {
+        let tool = tools.iter().find(|tool| tool["name"] == *name).unwrap();
+        let keys: Vec<&str> = tool.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["name", "title", "description", "inputSchema", "annotations"], "{name}");
+        assert_eq!(tool["title"], *title);
+        assert_eq!(tool["annotations"], *annotations, "{name}");
+        for (param, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+            assert!(!schema["description"].as_str().unwrap_or_default().is_empty(), "{name}.{param}");
+        }
+    }
+}
+
+/// The data of a call that must come through.
+async fn data(client: &Client, tool: &str, arguments: Value) -> Value {
+    let (envelope, flagged) = client.call(tool, arguments.clone()).await;
+    assert!(envelope["success"] == true && !flagged, "{tool} {arguments}: {envelope}");
+    envelope["data"].clone()
+}
+
+/// The code and the whole error of a call that must fail.
+async fn refusal(client: &Client, tool: &str, arguments: Value) -> (String, Value) {
+    let (envelope, _) = client.call(tool, arguments.clone()).await;
+    assert_eq!(envelope["success"], false, "{tool} {arguments}: {envelope}");
+    (envelope["error"]["code"].as_str().unwrap().to_owned(), envelope["error"].clone())
+}
+
+/// `mcpaql audit` of an example has nothing to say, not even advice.
+async fn assert_passes(file: &str, options: &[&str]) {
+    let place = Place::new();
+    let document = example(file);
+    let run = place.run(&[&["audit", document.as_str(), "--format", "json"], options].concat()).await;
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert_eq!(run.json()["findings"], json!([]), "{run:?}");
+    let run = place.run(&["check", &document]).await;
+    assert!(run.status == Some(0) && run.stdout.ends_with("No problems found\n"), "{run:?}");
+}
