@@ -3,7 +3,6 @@
 //! The estimate leans high, so a surface that keeps the estimated budget keeps the real one.
 
 use serde_json::Value;
-use std::io::{self, Write};
 
 /// Estimated tokens of a text: a word, underscores included, costs one for every seven letters, punctuation one for
 /// every three marks in a row; other scripts and pictograms cost more.
@@ -18,10 +17,12 @@ pub fn estimate(text: &str) -> usize {
 #[must_use]
 pub fn estimate_json(value: &Value) -> usize {
     let mut count = Count::default();
-    // Counting cannot fail, and keys are text.
-    let _ = serde_json::to_writer(&mut count, value);
+    count.value(value, 0);
     count.finish()
 }
+
+/// Deeper values cost nothing; nobody writes them.
+const MAX_DEPTH: usize = 256;
 
 /// An estimate in the making.
 #[derive(Debug, Default)]
@@ -35,37 +36,102 @@ impl Count {
     fn read(&mut self, text: &str) {
         for c in text.chars() {
             if c.is_ascii_alphanumeric() || c == '_' || (!c.is_ascii() && c.is_alphanumeric()) {
-                if self.marks > 0 {
-                    self.tokens += mark_cost(self.marks);
-                    self.marks = 0;
-                }
-                self.word += letter_weight(c);
+                self.letters(letter_weight(c));
+            } else if c.is_whitespace() {
+                self.marks(0);
             } else {
-                if self.word > 0 {
-                    self.tokens += word_cost(self.word);
-                    self.word = 0;
+                self.marks(mark_weight(c));
+            }
+        }
+    }
+
+    #[inline]
+    const fn letters(&mut self, weight: usize) {
+        if self.marks > 0 {
+            self.tokens += mark_cost(self.marks);
+            self.marks = 0;
+        }
+        self.word += weight;
+    }
+
+    #[inline]
+    const fn marks(&mut self, weight: usize) {
+        if self.word > 0 {
+            self.tokens += word_cost(self.word);
+            self.word = 0;
+        }
+        self.marks += weight;
+    }
+
+    fn value(&mut self, value: &Value, depth: usize) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        match value {
+            Value::Null => self.letters(4),
+            Value::Bool(yes) => self.letters(if *yes { 4 } else { 5 }),
+            Value::Number(number) => self.read(&number.to_string()),
+            Value::String(text) => self.string(text),
+            Value::Array(items) => {
+                self.marks(1);
+                for (index, item) in items.iter().enumerate() {
+                    self.marks(usize::from(index > 0));
+                    self.value(item, depth + 1);
                 }
-                if !c.is_whitespace() {
-                    self.marks += mark_weight(c);
+                self.marks(1);
+            }
+            Value::Object(map) => {
+                self.marks(1);
+                for (index, (key, item)) in map.iter().enumerate() {
+                    self.marks(usize::from(index > 0));
+                    self.string(key);
+                    self.marks(1);
+                    self.value(item, depth + 1);
+                }
+                self.marks(1);
+            }
+        }
+    }
+
+    /// A text between quotation marks, with what JSON escapes in it.
+    fn string(&mut self, text: &str) {
+        self.marks(1);
+        if text.is_ascii() {
+            for byte in text.bytes() {
+                match byte {
+                    b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' => self.letters(1),
+                    b' ' => self.marks(0),
+                    _ => self.odd(byte),
                 }
             }
+        } else {
+            for c in text.chars() {
+                match u8::try_from(c) {
+                    Ok(byte) if c.is_ascii_control() || matches!(c, '"' | '\\') => self.odd(byte),
+                    _ => self.read(c.encode_utf8(&mut [0; 4])),
+                }
+            }
+        }
+        self.marks(1);
+    }
+
+    fn odd(&mut self, byte: u8) {
+        match byte {
+            b'"' | b'\\' => self.marks(2),
+            b'\n' | b'\t' | b'\r' | 8 | 12 => {
+                self.marks(1);
+                self.letters(1);
+            }
+            0..=31 => {
+                self.marks(1);
+                self.letters(5);
+            }
+            _ => self.marks(1),
         }
     }
 
     const fn finish(self) -> usize {
         self.tokens + word_cost(self.word) + mark_cost(self.marks)
-    }
-}
-
-impl Write for Count {
-    /// Writers of JSON pass on whole characters.
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.read(&String::from_utf8_lossy(bytes));
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -21,6 +21,8 @@ mod unicode;
 mod view;
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;
 
 pub use baseline::{Baseline, Fingerprint};

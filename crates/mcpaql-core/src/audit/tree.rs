@@ -47,6 +47,8 @@ enum Key<'a> {
 /// A schema that is an object; `true` and `false` say nothing that a rule could look at.
 #[derive(Debug)]
 pub(in crate::audit) struct Schema<'a> {
+    /// Which of the keywords that rules ask for it has: looking one up in the map takes longer than all else.
+    keywords: u32,
     /// Its keywords.
     pub(in crate::audit) map: &'a Map<String, Value>,
     /// Where it stands.
@@ -59,8 +61,52 @@ pub(in crate::audit) struct Schema<'a> {
     pub(in crate::audit) parent: Option<usize>,
     /// Whether it judges the same value as the schema it is part of: a variant or a condition.
     pub(in crate::audit) is_variant: bool,
-    /// What reads as its name: the last key before it.
-    pub(in crate::audit) name: &'a str,
+}
+
+/// A bit for each of the keywords that rules ask for. A match, because with a literal it is computed when this is compiled.
+#[inline]
+fn bit(key: &str) -> u32 {
+    match key {
+        "type" => 1 << 0,
+        "enum" => 1 << 1,
+        "default" => 1 << 2,
+        "$ref" => 1 << 3,
+        "required" => 1 << 4,
+        "pattern" => 1 << 5,
+        "items" => 1 << 6,
+        "prefixItems" => 1 << 7,
+        "anyOf" => 1 << 8,
+        "oneOf" => 1 << 9,
+        "allOf" => 1 << 10,
+        "const" => 1 << 11,
+        "nullable" => 1 << 12,
+        "exclusiveMinimum" => 1 << 13,
+        "exclusiveMaximum" => 1 << 14,
+        "format" => 1 << 15,
+        "properties" => 1 << 16,
+        "$id" => 1 << 17,
+        "id" => 1 << 18,
+        "$anchor" => 1 << 19,
+        "patternProperties" => 1 << 20,
+        "if" => 1 << 21,
+        "dependentSchemas" => 1 << 22,
+        _ => 0,
+    }
+}
+
+impl<'a> Schema<'a> {
+    /// The value of a keyword.
+    #[inline]
+    pub(in crate::audit) fn get(&self, key: &str) -> Option<&'a Value> {
+        let bit = bit(key);
+        // What is not among those asked for has no bit and has to be looked up.
+        (bit == 0 || self.keywords & bit != 0).then(|| self.map.get(key)).flatten()
+    }
+
+    /// Whether the keyword is there.
+    pub(in crate::audit) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
 }
 
 /// What a text is.
@@ -102,7 +148,6 @@ struct Visit<'a> {
     depth: usize,
     parent: Option<usize>,
     is_variant: bool,
-    name: &'a str,
 }
 
 impl<'a> Tree<'a> {
@@ -133,7 +178,6 @@ impl<'a> Tree<'a> {
                     depth: 0,
                     parent: None,
                     is_variant: false,
-                    name: key,
                 });
             }
         }
@@ -154,19 +198,9 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// The root of what a schema is part of.
-    pub(in crate::audit) fn root_of(&self, schema: &Schema<'a>) -> Option<&Schema<'a>> {
-        self.schemas.iter().find(|root| root.parent.is_none() && root.is_input == schema.is_input)
-    }
-
     /// The pointer of a keyword of a schema.
     pub(in crate::audit) fn below(&self, at: At, key: &str) -> String {
         child(&self.pointer(at), key)
-    }
-
-    /// The root of the input schema.
-    pub(in crate::audit) fn root(&self) -> Option<&Schema<'a>> {
-        self.schemas.first().filter(|schema| schema.is_input && schema.depth == 0)
     }
 
     /// The schemas of arguments.
@@ -208,15 +242,16 @@ impl<'a> Tree<'a> {
     fn members(&mut self, visit: &Visit<'a>, map: &'a Map<String, Value>, open: &mut Vec<Visit<'a>>) {
         let parent = match visit.role {
             Role::Schema => {
-                let Visit { is_input, depth, parent, is_variant, name, .. } = *visit;
+                let Visit { is_input, depth, parent, is_variant, .. } = *visit;
+                let keywords = map.keys().fold(0, |all, key| all | bit(key));
                 self.schemas.push(Schema {
+                    keywords,
                     map,
                     at: At(visit.at),
                     is_input,
                     depth,
                     parent,
                     is_variant,
-                    name,
                 });
                 Some(self.schemas.len() - 1)
             }
@@ -230,10 +265,6 @@ impl<'a> Tree<'a> {
                 Role::Named | Role::List => (Role::Schema, Kind::Other),
                 Role::Data => (Role::Data, Kind::Other),
             };
-            let name = match visit.role {
-                Role::Schema => visit.name,
-                _ => key.as_str(),
-            };
             if !matches!(visit.role, Role::Schema) {
                 self.texts.push(Text { text: key, at: At(at), kind: Kind::Name });
             }
@@ -242,17 +273,7 @@ impl<'a> Tree<'a> {
                 Role::Schema => (visit.depth + 1, false),
                 _ => (visit.depth, visit.is_variant),
             };
-            open.push(Visit {
-                value,
-                at,
-                role,
-                kind,
-                is_input: visit.is_input,
-                depth,
-                parent,
-                is_variant,
-                name,
-            });
+            open.push(Visit { value, at, role, kind, is_input: visit.is_input, depth, parent, is_variant });
         }
         reverse(open, from);
     }

@@ -3,6 +3,7 @@
 use super::verbs::{self, Verb, WordSet, set};
 use super::words::words;
 use crate::operation::Category;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Nouns that are handed out, used up or run: where one stands, a POST that "gets" still changes something.
@@ -53,24 +54,33 @@ pub(super) fn opening_verb(text: &str) -> Option<&'static Verb> {
 /// The words of the first sentence from the one on that says something.
 #[must_use]
 pub(super) fn opening(text: &str) -> Vec<String> {
-    plain(first_sentence(text)).skip_while(|word| OPENERS.contains(word.as_str())).collect()
+    let words = plain(first_sentence(text)).skip_while(|word| OPENERS.contains(word.as_ref()));
+    words.map(Cow::into_owned).collect()
 }
 
-fn plain(text: &str) -> impl Iterator<Item = String> {
-    text.split(|ch: char| !ch.is_alphanumeric()).filter(|token| !token.is_empty()).flat_map(words)
+/// The words of a text, copied only where they are not spelled like that.
+fn plain(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let tokens = text.split(|ch: char| !ch.is_alphanumeric()).filter(|token| !token.is_empty());
+    tokens.flat_map(|token| {
+        let is_word = token.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        let others = if is_word { Vec::new() } else { words(token) };
+        is_word.then_some(Cow::Borrowed(token)).into_iter().chain(others.into_iter().map(Cow::Owned))
+    })
 }
 
 /// A word that says that the caller sends a program, which may do anything: "with any SQL", "a raw query".
 #[must_use]
 pub(super) fn program(text: &str) -> Option<String> {
-    let first = plain(first_sentence(text)).find(|word| LANGUAGES.contains(word.as_str()));
+    let first =
+        plain(first_sentence(text)).find(|word| LANGUAGES.contains(word.as_ref())).map(Cow::into_owned);
     first.or_else(|| {
-        let all: Vec<String> = plain(text).collect();
+        let all: Vec<Cow<'_, str>> = plain(text).collect();
         all.windows(3).chain(all.rchunks(2).take(1)).find_map(|near| {
             let (open, behind) = near.split_first()?;
             let program =
-                |word: &&String| LANGUAGES.contains(word.as_str()) || PROGRAMS.contains(word.as_str());
-            behind.iter().find(program).filter(|_| OPEN_ENDED.contains(open.as_str())).cloned()
+                |word: &&Cow<'_, str>| LANGUAGES.contains(word.as_ref()) || PROGRAMS.contains(word.as_ref());
+            let open = OPEN_ENDED.contains(open.as_ref());
+            open.then(|| behind.iter().find(program).map(|word| word.clone().into_owned())).flatten()
         })
     })
 }

@@ -125,7 +125,7 @@ impl Characters {
 pub enum Trap {
     /// `anyOf`, `oneOf` or `allOf` beside the root's `type: object`.
     RootUnion,
-    /// `type: [string, null]`.
+    /// `type: [string, null]` of a parameter.
     TypeList,
     /// `type: array` that does not say of what.
     ArrayWithoutItems,

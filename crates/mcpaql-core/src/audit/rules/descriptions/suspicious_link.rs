@@ -74,7 +74,7 @@ const RECORDERS: &[&str] = &[
 ];
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    for text in &tool.tree.texts {
+    for text in tool.tree.texts.iter().filter(|text| text.text.contains(':')) {
         let Some((link, what)) = suspicious(text.text) else { continue };
         let message = format!("A text of '{}' holds {what}: '{}'", tool.name, excerpt(link));
         findings

@@ -38,7 +38,7 @@ rule! {
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for schema in &tool.tree.schemas {
-        let Some(values) = schema.map.get("enum").and_then(Value::as_array) else { continue };
+        let Some(values) = schema.get("enum").and_then(Value::as_array) else { continue };
         let Some((index, what)) = mistake(schema.map, values) else { continue };
         let message = format!("An enum of '{}' {what}", tool.name);
         let pointer = tool.tree.below(schema.at, "enum");

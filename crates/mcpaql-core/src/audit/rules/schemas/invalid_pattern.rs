@@ -2,9 +2,10 @@
 
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
-use crate::audit::view::Tool;
+use crate::audit::view::{Surface, Tool};
 use crate::convention::Standard;
 use serde_json::Value;
+use std::collections::HashMap;
 
 rule! {
     /// A `pattern` is no regular expression.
@@ -28,20 +29,28 @@ rule! {
     /// ```json good
     /// {"name": "get_issue", "inputSchema": {"type": "object", "properties": {"id": {"type": "string", "pattern": "^(?!x)[a-z]+$"}}}}
     /// ```
-    "SCHEMA-013" "invalid-pattern" Error Tool(check)
+    "SCHEMA-013" "invalid-pattern" Error Server(check)
 }
 
 /// A longer one is not read: reading takes time.
 const LONGEST: usize = 4096;
 
-fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+/// By text: reading takes time, and the same patterns stand in many tools.
+type Read<'a> = HashMap<&'a str, Option<&'static str>>;
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut read = Read::new();
+    for tool in &surface.tools {
+        of_tool(tool, &mut read, findings);
+    }
+}
+
+fn of_tool<'a>(tool: &Tool<'a>, read: &mut Read<'a>, findings: &mut Findings<'_>) {
     for schema in &tool.tree.schemas {
-        let Some(pattern) =
-            schema.map.get("pattern").and_then(Value::as_str).filter(|text| text.len() <= LONGEST)
-        else {
-            continue;
-        };
-        if let Some(mistake) = crate::schema::pattern_mistake(pattern) {
+        let pattern = schema.get("pattern").and_then(Value::as_str).filter(|text| text.len() <= LONGEST);
+        let Some(pattern) = pattern else { continue };
+        let mistake = read.entry(pattern).or_insert_with(|| crate::schema::pattern_mistake(pattern));
+        if let Some(mistake) = mistake {
             let message = format!("A pattern of '{}' is no regular expression: {mistake}", tool.name);
             findings.tool(tool, tool.tree.below(schema.at, "pattern"), message);
             return;

@@ -39,8 +39,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let demands: Vec<(&str, usize)> = standard.demands(|convention| convention.schemas.max_enum).collect();
     let least = demands.iter().map(|(_, most)| *most).min().unwrap_or(MANY);
     for schema in tool.tree.inputs() {
-        let Some(values) =
-            schema.map.get("enum").and_then(Value::as_array).filter(|values| values.len() > least)
+        let Some(values) = schema.get("enum").and_then(Value::as_array).filter(|values| values.len() > least)
         else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! Where `$ref` leads.
 
 use crate::audit::tree::{Schema, Tree};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// What a reference leads to.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub(super) enum Target<'a> {
 
 /// The reference of a schema, as written.
 pub(super) fn written<'a>(schema: &Schema<'a>) -> Option<&'a str> {
-    schema.map.get("$ref").and_then(Value::as_str)
+    schema.get("$ref").and_then(Value::as_str)
 }
 
 pub(super) fn target<'a>(
@@ -30,7 +30,7 @@ pub(super) fn target<'a>(
     let key = if schema.is_input { "inputSchema" } else { "outputSchema" };
     let Some(root) = tool.get(key) else { return Target::Missing };
     let Some(fragment) = reference.strip_prefix('#') else {
-        let named = tree.schemas.iter().any(|schema| is_called(schema.map, reference));
+        let named = tree.schemas.iter().any(|schema| is_called(schema, reference));
         let network = reference.starts_with("http://") || reference.starts_with("https://");
         return match (named, network) {
             (true, _) => Target::Unknown,
@@ -47,14 +47,14 @@ pub(super) fn target<'a>(
     // Below an identifier of its own a pointer begins there.
     let identified = |schema: &Schema<'_>| {
         schema.parent.is_some()
-            && schema.map.get("$id").or_else(|| schema.map.get("id")).is_some_and(Value::is_string)
+            && schema.get("$id").or_else(|| schema.get("id")).is_some_and(Value::is_string)
     };
-    let anchored = tree.schemas.iter().any(|schema| is_called(schema.map, reference));
+    let anchored = tree.schemas.iter().any(|schema| is_called(schema, reference));
     if anchored || tree.schemas.iter().any(identified) { Target::Unknown } else { Target::Missing }
 }
 
-fn is_called(map: &Map<String, Value>, reference: &str) -> bool {
-    let is = |key: &str, text: &str| map.get(key).and_then(Value::as_str) == Some(text);
+fn is_called(schema: &Schema<'_>, reference: &str) -> bool {
+    let is = |key: &str, text: &str| schema.get(key).and_then(Value::as_str) == Some(text);
     is("$id", reference)
         || is("id", reference)
         || reference.strip_prefix('#').is_some_and(|name| is("$anchor", name))

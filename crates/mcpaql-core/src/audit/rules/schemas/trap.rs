@@ -43,34 +43,32 @@ pub(super) fn find<'a>(tree: &Tree<'a>, tool: &'a Value, refused: &[Trap]) -> Ve
 
 /// The keyword that a schema is trapped by; empty for what is missing.
 fn place(trap: Trap, schema: &Schema<'_>) -> Option<&'static str> {
-    let map = schema.map;
-    let first = |keys: &'static [&'static str]| keys.iter().copied().find(|key| map.contains_key(*key));
-    let is_root = schema.parent.is_none();
+    let first = |keys: &'static [&'static str]| keys.iter().copied().find(|key| schema.has(key));
+    let says = |key: &str, test: fn(&Value) -> bool| schema.get(key).is_some_and(test);
     match trap {
-        Trap::RootUnion => first(&["anyOf", "oneOf", "allOf"]).filter(|_| is_root),
+        Trap::RootUnion if schema.parent.is_some() => None,
+        Trap::RootUnion => first(&["anyOf", "oneOf", "allOf"]),
         Trap::Union => first(&["anyOf", "oneOf"]),
-        Trap::TypeList => map.get("type").is_some_and(Value::is_array).then_some("type"),
-        Trap::ArrayWithoutItems => (is_array(map)
-            && first(&["items", "prefixItems", "$ref", "anyOf", "oneOf", "allOf"]).is_none())
-        .then_some(""),
-        Trap::Tuple => map.get("items").is_some_and(Value::is_array).then_some("items"),
-        Trap::Reference => map.get("$ref").is_some_and(Value::is_string).then_some("$ref"),
+        // Of parameters, because nobody is known to look deeper.
+        Trap::TypeList if schema.depth != 1 || schema.is_variant => None,
+        Trap::TypeList => says("type", Value::is_array).then_some("type"),
+        Trap::ArrayWithoutItems => {
+            let elsewhere = || first(&["items", "prefixItems", "$ref", "anyOf", "oneOf", "allOf"]);
+            (says("type", |kind| kind.as_str() == Some("array")) && elsewhere().is_none()).then_some("")
+        }
+        Trap::Tuple => says("items", Value::is_array).then_some("items"),
+        Trap::Reference => says("$ref", Value::is_string).then_some("$ref"),
         Trap::Const => first(&["const"]),
         Trap::Nullable => first(&["nullable"]),
-        Trap::BooleanBounds => ["exclusiveMinimum", "exclusiveMaximum"]
-            .into_iter()
-            .find(|key| map.get(*key).is_some_and(Value::is_boolean)),
-        Trap::Format => map
-            .get("format")
-            .and_then(Value::as_str)
-            .is_some_and(|format| !FORMATS.contains(&format))
-            .then_some("format"),
+        Trap::BooleanBounds => {
+            ["exclusiveMinimum", "exclusiveMaximum"].into_iter().find(|key| says(key, Value::is_boolean))
+        }
+        Trap::Format => {
+            let unknown = |format: &Value| format.as_str().is_some_and(|format| !FORMATS.contains(&format));
+            says("format", unknown).then_some("format")
+        }
         Trap::Recursion => None,
     }
-}
-
-fn is_array(map: &Map<String, Value>) -> bool {
-    map.get("type").and_then(Value::as_str) == Some("array")
 }
 
 /// The first reference that leads to a schema around it, be it by way of others.
@@ -130,7 +128,7 @@ fn recursion<'a>(tree: &Tree<'a>, tool: &'a Value) -> Option<String> {
 pub(super) const fn says(trap: Trap) -> &'static str {
     match trap {
         Trap::RootUnion => "has a union beside its root's type",
-        Trap::TypeList => "lists several types for one value",
+        Trap::TypeList => "lists several types for one parameter",
         Trap::ArrayWithoutItems => "has an array that does not say of what",
         Trap::Tuple => "has a list under `items`, as drafts before 2020-12 did",
         Trap::Recursion => "refers to itself",

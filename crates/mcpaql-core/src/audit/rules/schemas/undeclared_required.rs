@@ -39,11 +39,11 @@ const ELSEWHERE: &[&str] =
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for schema in tool.tree.inputs().filter(|schema| !schema.is_variant) {
-        let Some(required) = schema.map.get("required").and_then(Value::as_array) else { continue };
-        if ELSEWHERE.iter().any(|key| schema.map.contains_key(*key)) {
+        let Some(required) = schema.get("required").and_then(Value::as_array) else { continue };
+        if ELSEWHERE.iter().any(|key| schema.has(key)) {
             continue;
         }
-        let declared = schema.map.get("properties").and_then(Value::as_object);
+        let declared = schema.get("properties").and_then(Value::as_object);
         let missing = |name: &&Value| {
             name.as_str().is_some_and(|name| declared.is_none_or(|declared| !declared.contains_key(name)))
         };

@@ -11,7 +11,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Looks for top-level parameters that have no `description`, neither themselves nor in what they refer to.
+    /// Looks for top-level parameters that have no `description`: neither themselves, nor in what they refer to or consist of, nor by name in
+    /// the description of the tool, where Python's docstrings put it.
     ///
     /// ## Why it matters
     ///
@@ -41,7 +42,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     };
     let missing: Vec<&str> = properties
         .iter()
-        .filter(|(_, schema)| !is_described(tool, schema))
+        .filter(|(name, schema)| !is_described(tool, schema) && !is_explained(tool, name))
         .map(|(name, _)| name.as_str())
         .collect();
     let Some(first) = missing.first() else { return };
@@ -62,6 +63,19 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     }
 }
 
+/// Whether the description of the tool has it as `name:`, `name (string)` or in backticks.
+fn is_explained(tool: &Tool<'_>, name: &str) -> bool {
+    let text = tool.description.unwrap_or_default();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    !name.is_empty()
+        && text.match_indices(name).any(|(position, _)| {
+            let before = text.get(..position).and_then(|before| before.chars().next_back());
+            let behind = text.get(position + name.len()..).unwrap_or_default();
+            let begins = before.is_none_or(|c| !is_word(c));
+            begins && [":", "`", " (", "**", " -", " –", "\":"].iter().any(|mark| behind.starts_with(mark))
+        })
+}
+
 fn is_described(tool: &Tool<'_>, schema: &Value) -> bool {
     let says = |schema: &Value| {
         schema.get("description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
@@ -71,7 +85,9 @@ fn is_described(tool: &Tool<'_>, schema: &Value) -> bool {
         tool.schema?.pointer(reference).map(says)
     };
     let variants = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
+    let parts = schema.get("properties").and_then(Value::as_object).into_iter().flat_map(|map| map.values());
     says(schema)
+        || parts.take(16).any(says)
         || referred(schema) == Some(true)
         || variants.take(16).any(|variant| says(variant) || referred(variant) == Some(true))
 }

@@ -39,9 +39,9 @@ rule! {
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut doubtful = None;
     for schema in tool.tree.inputs() {
-        let Some(default) = schema.map.get("default") else { continue };
+        let Some(default) = schema.get("default") else { continue };
         let listed =
-            schema.map.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(default));
+            schema.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(default));
         if listed && super::fits_type(schema.map, default) {
             continue;
         }
@@ -56,7 +56,7 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     if let Some(schema) =
-        doubtful.filter(|schema| schema.map.get("nullable").and_then(Value::as_bool) != Some(true))
+        doubtful.filter(|schema| schema.get("nullable").and_then(Value::as_bool) != Some(true))
     {
         let message = format!("A default of '{}' is null, which its schema does not allow", tool.name);
         findings

@@ -36,7 +36,7 @@ const TYPES: &[&str] = &["string", "integer", "number", "boolean", "array", "obj
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for schema in &tool.tree.schemas {
-        let unknown = match schema.map.get("type") {
+        let unknown = match schema.get("type") {
             Some(Value::String(name)) => Some(name).filter(|name| !TYPES.contains(&name.as_str())),
             Some(Value::Array(names)) => names.iter().find_map(|name| match name {
                 Value::String(name) if !TYPES.contains(&name.as_str()) => Some(name),

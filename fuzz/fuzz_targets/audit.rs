@@ -1,0 +1,26 @@
+//! Any JSON as the tools of one or two servers, held against every convention. Nothing may panic, and twice gives the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcpaql_core::audit::{Server, audit, scores};
+use mcpaql_core::convention::{Standard, builtins};
+use serde_json::Value;
+use std::sync::LazyLock;
+
+static EVERYBODY: LazyLock<Standard> = LazyLock::new(|| Standard::of(builtins().to_vec()));
+
+fuzz_target!(|input: (&str, &str)| {
+    let read = |text: &str| match serde_json::from_str(text) {
+        Ok(Value::Array(tools)) => tools,
+        Ok(tool) => vec![tool],
+        // Prose is as good a description as any.
+        Err(_) => vec![serde_json::json!({"name": "get_note", "description": text, "inputSchema": {"type": "object"}})],
+    };
+    let server = |name: &str, text: &str| Server { name: name.to_owned(), tools: read(text), ..Server::default() };
+    let servers = [server("one", input.0), server("other", input.1)];
+    let findings = audit(&servers, &EVERYBODY);
+    for (index, server) in servers.iter().enumerate() {
+        let _ = scores(server, index, &findings);
+    }
+    assert_eq!(findings.len(), audit(&servers, &EVERYBODY).len());
+});
