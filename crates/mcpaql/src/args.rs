@@ -408,6 +408,12 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "SECONDS", default_value_t = 30, help_heading = "Sources",
         value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
+    /// Call the tools that say they only read, twice each with made-up arguments, and see whether they do; nothing else is called.
+    #[arg(long, help_heading = "Sources")]
+    pub(crate) probe: bool,
+    /// Command of the shell whose output is the state that --probe compares before and after.
+    #[arg(long, value_name = "COMMAND", requires = "probe", help_heading = "Sources")]
+    pub(crate) snapshot: Option<String>,
     /// What the tools are held against besides MCP itself, separated by commas; `clients` is every known client.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Standard")]
     pub(crate) convention: Vec<String>,

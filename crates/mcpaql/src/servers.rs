@@ -1,6 +1,6 @@
 //! MCP servers that somebody named at the command line: how they are reached, and what they say of themselves.
 //!
-//! What always holds: no tool is called, and no value of a variable is shown.
+//! What always holds: no tool is called unless whoever asks does it, and no value of a variable is shown.
 
 use crate::args::Access;
 use crate::output::Hinted;
@@ -31,19 +31,34 @@ impl std::error::Error for Interrupted {}
 
 /// Asks a running server, which is started and ended for it.
 pub(crate) async fn heard(target: &McpTarget, auth: &Auth, environment: &Environment) -> Result<Capture> {
+    heard_then(target, auth, environment, async |_, _| Ok(())).await.map(|(capture, ())| capture)
+}
+
+/// The same; `then` may go on with the server before it is ended.
+pub(crate) async fn heard_then<T>(
+    target: &McpTarget,
+    auth: &Auth,
+    environment: &Environment,
+    then: impl AsyncFnOnce(&Upstream, &Capture) -> Result<T>,
+) -> Result<(Capture, T)> {
     let upstream = Upstream::new(target, auth, environment)?;
     if output::stderr_is_terminal() {
         output::talk(&format!("Asking {} for its tools", output::visible(&link_name(&target.link))));
     }
-    let capture = tokio::select! {
-        capture = upstream.capture() => Some(capture),
-        _ = tokio::signal::ctrl_c() => None,
+    let asking = async {
+        let capture = upstream.capture().await.map_err(|error| {
+            let hint = hint(&error, &target.link);
+            hinted(error.to_string(), hint)
+        })?;
+        let more = then(&upstream, &capture).await?;
+        Ok((capture, more))
+    };
+    let heard = tokio::select! {
+        heard = asking => heard,
+        _ = tokio::signal::ctrl_c() => Err(Interrupted.into()),
     };
     upstream.close().await;
-    capture.ok_or(Interrupted)?.map_err(|error| {
-        let hint = hint(&error, &target.link);
-        hinted(error.to_string(), hint)
-    })
+    heard
 }
 
 /// A server as people may see it.

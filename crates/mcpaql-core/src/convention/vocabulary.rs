@@ -8,26 +8,26 @@ use std::sync::LazyLock;
 /// Besides the classifier's.
 static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "accelerate adapt advance advise aim align allocate amend annotate answer arrange ask assemble assert \
-     assess augment auto automate balance benchmark bisect blend blur boost branch bring bundle calibrate \
+     assess augment auth auto automate balance benchmark bisect blend blur boost branch bring bundle calibrate \
      catch cd chat choose chunk collapse collect combine compact compile compress concat condense consolidate \
      construct contact continue contribute correct cut debug dedupe defer define defragment del delegate \
      deliver depart derive determine dig disassemble display distribute divide double drain draw dump \
      elaborate elicit emit emulate end enforce enhance enrich enter escalate establish exclude exit expand \
-     expose fail feed finish fire fit flatten flip focus fold format freeze gather grep grow guess guide \
-     gunzip gzip halt harvest heal help highlight hydrate improve include infer inflate inform inject \
+     expose fail feed finish fire fit flatten flip focus fold forgot format freeze gather grep grow guess \
+     guide gunzip gzip halt harvest heal help highlight hydrate improve include infer inflate inform inject \
      instrument integrate interpret interrupt intersect invert isolate iterate jump keep learn let lift listen \
      locate loop maintain mask measure meet mint mirror mock monitor mount multiply mutate narrow negotiate \
      nest next observe offer opt orchestrate organize outline pack paginate paint park pass paste peel pick \
      pipe plot plug poke pop populate postpone practice print probe produce propose prototype prove punch \
      quarantine quit raise rank rate reach rearrange reason rebalance recall recompute recover recreate \
-     recycle redirect reduce refactor refine reformat regress reinstall reinvite relate rem remediate remember \
-     reorganize repair repeat rephrase reposition represent reproduce rescale reschedule reseed reshape \
-     respond resync retain rethink retrain rewind rewrite roll sanitize say scaffold scroll seal secure seed \
-     seek separate serve shift shorten shrink shuffle skip sleep slice smooth snooze solve spawn speak specify \
-     spin split squash stash stay stitch straighten stream stretch strip study substitute subtract switch talk \
-     tell think throttle tidy tone touch train transcode transpile traverse treat triage trim trust tune turn \
-     unfold unload unmount unpack unset unstage unwrap unzip upscale use vacuum vouch wake warm warn weigh \
-     wire wrap zip zoom"
+     recycle redirect reduce refactor refine reformat regen regress reinstall reinvite relate rem remediate \
+     remember reorganize repair repeat rephrase reposition represent reproduce rescale reschedule reseed \
+     reshape respond resync retain rethink retrain rewind rewrite roll sanitize say scaffold scroll seal \
+     secure seed seek separate serve shift shorten shrink shuffle skip sleep slice smooth snooze solve spawn \
+     speak specify spin split squash stash stay stitch straighten stream stretch strip study substitute \
+     subtract switch talk tell think throttle tidy tone touch train transcode transpile traverse treat triage \
+     trim trust tune turn unfold unload unmount unpack unset unstage unwrap unzip upscale use vacuum vouch \
+     wake warm warn weigh wire wrap zip zoom"
     .split_whitespace()
     .collect()
 });

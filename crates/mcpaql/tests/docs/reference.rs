@@ -1,11 +1,12 @@
 //! Reference pages against the program: the loader's own lists of keys, the table of codes, the commands.
 
 use crate::pages::page;
+use mcpaql_core::audit::{Group, all_rules};
 use mcpaql_core::error::{Code, Remedy};
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::Hint;
 use mcpaql_core::source::Source;
-use mcpaql_core::{adapter, config, overrides, policy};
+use mcpaql_core::{adapter, config, convention, overrides, policy};
 use mcpaql_runtime::environment;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -309,6 +310,49 @@ fn the_page_of_codes_is_the_table_of_codes() {
         return;
     }
     assert_eq!(page.text, text, "run UPDATE_DOCS=1 cargo test -p mcpaql --test docs");
+}
+
+#[test]
+fn the_page_of_rules_is_what_rules_document() {
+    let page = page("docs/reference/rules.md");
+    let (head, _) = page.text.split_once("\n## ").unwrap();
+    let mut text = format!("{}\n", head.trim_end());
+    for group in Group::ALL {
+        let name = group.as_str();
+        text.push_str(&format!("\n## {}{}\n", name[..1].to_uppercase(), &name[1..]));
+        text.push_str("\n| rule | | level | what it says |\n|---|---|---|---|\n");
+        let rules = || all_rules().filter(|rule| rule.group() == group);
+        for rule in rules() {
+            let anchor = rule.code.to_lowercase();
+            let (code, level) = (rule.code, rule.level.as_str());
+            text.push_str(&format!(
+                "| [{code}](#{anchor}) | {} | {level} | {} |\n",
+                rule.name,
+                rule.summary()
+            ));
+        }
+        for rule in rules() {
+            text.push_str(&format!(
+                "\n### {}\n\n`{}`. {}",
+                rule.code,
+                rule.name,
+                rule.markdown().replace("\n## ", "\n#### ")
+            ));
+        }
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&page.path, &text).unwrap();
+        return;
+    }
+    assert_eq!(page.text, text, "run UPDATE_DOCS=1 cargo test -p mcpaql --test docs");
+}
+
+#[test]
+fn every_convention_is_on_the_page() {
+    let rows: BTreeSet<String> = listed("docs/guides/audit.md", "## What tools are held against");
+    for convention in convention::builtins() {
+        assert!(rows.contains(&convention.name), "{}", convention.name);
+    }
 }
 
 #[test]

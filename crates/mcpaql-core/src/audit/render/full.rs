@@ -40,7 +40,15 @@ pub fn full(report: &Report<'_>, options: Options) -> String {
         for group in own
             .chunk_by(|a, b| a.finding.rule.code == b.finding.rule.code && a.finding.level == b.finding.level)
         {
-            rule(report, group, options, &mut text);
+            match group.first() {
+                Some(first) if first.finding.level == Level::Advice && !options.verbose => {
+                    advice(report, group, paint, &mut text);
+                }
+                _ => rule(report, group, options, &mut text),
+            }
+        }
+        if text.ends_with('\n') && !text.ends_with("\n\n") {
+            text.push('\n');
         }
         let of_server = |row: &&(&Surface<'_>, &Tool<'_>, Facing)| row.0.index == surface.index;
         let rows = misleading.iter().filter(of_server).map(|(_, tool, facing)| (*tool, *facing)).collect();
@@ -137,6 +145,24 @@ fn rule(report: &Report<'_>, group: &[&Found<'_>], options: Options, text: &mut 
         let _ = writeln!(text, "  {} {}", paint.help("help:"), shown(help));
     }
     text.push('\n');
+}
+
+/// Advice of one rule on one line: nobody has to act on it.
+fn advice(report: &Report<'_>, group: &[&Found<'_>], paint: Paint, text: &mut String) {
+    let Some(first) = group.first() else { return };
+    let rule = first.finding.rule;
+    let label = paint.level(Level::Advice, &format!("advice[{}]", rule.code));
+    let names: Vec<String> = group.iter().take(FEW).map(|found| subject(report, found)).collect();
+    let more = match group.len() - names.len() {
+        0 => String::new(),
+        more => format!("{MORE}{} more", grouped(more)),
+    };
+    let summary = rule.summary().trim_end_matches('.');
+    let _ = writeln!(text, "{label} {summary}: {} {more}", names.join(", "));
+    if text.ends_with(" \n") {
+        text.truncate(text.len() - 2);
+        text.push('\n');
+    }
 }
 
 /// Hints side by side: as declared, as clients take them, and as the policy would have them.

@@ -1,6 +1,6 @@
 //! `mcpaql audit`: what is wrong with the tools that a server shows, whoever made it, and what they cost.
 //!
-//! What always holds: no tool is called; a server that cannot be asked hides no other; what servers say reaches no terminal
+//! What always holds: no tool is called, but for what a probe may call; a server that cannot be asked hides no other; what servers say reaches no terminal
 //! unescaped.
 
 mod compare;

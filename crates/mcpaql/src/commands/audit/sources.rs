@@ -1,5 +1,7 @@
 //! The servers to audit: asked, read from files, or compiled from documents.
 
+mod probed;
+
 use crate::clients::takeover::Takeover;
 use crate::commands::import_config;
 use crate::documents::{Document, Given, Plan};
@@ -62,7 +64,11 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
     if let Some(config) = &args.config {
         asked.extend(configured(config, &mut sources)?);
     }
-    sources.ask(asked, args.timeout).await?;
+    if args.probe {
+        probed::probe(&mut sources, asked, args).await?;
+    } else {
+        sources.ask(asked, args.timeout).await?;
+    }
     match sources.error.take() {
         Some(error) if sources.servers.is_empty() => Err(error),
         _ if sources.servers.is_empty() => {
@@ -89,11 +95,8 @@ impl Sources {
     /// Asks all at once: the slowest decides how long it takes.
     async fn ask(&mut self, asked: Vec<Asked>, timeout: u64) -> Result<()> {
         let mut tasks = JoinSet::new();
-        let mut names = Vec::new();
-        for (index, mut asked) in asked.into_iter().enumerate() {
-            asked.target.start_timeout_ms = timeout * 1000;
-            asked.target.timeout_ms = timeout * 1000;
-            names.push(asked.name.clone());
+        for (index, asked) in asked.into_iter().enumerate() {
+            let asked = asked.within(timeout);
             tasks.spawn(async move {
                 let Asked { target, auth, environment, .. } = &asked;
                 let capture = servers::heard(target, auth, environment).await;
@@ -109,11 +112,7 @@ impl Sources {
             match capture {
                 Err(error) if error.is::<Interrupted>() => return Err(error),
                 Err(error) => self.fail(asked.name, error),
-                Ok(capture) => {
-                    let tools = capture.tools.into_iter().filter(|tool| asked.shows(tool)).collect();
-                    let server = Server { name: asked.name, tools, ..Server::default() };
-                    self.add(server, Origin::Asked);
-                }
+                Ok(capture) => self.add(asked.server(&capture), Origin::Asked),
             }
         }
         Ok(())
@@ -141,6 +140,19 @@ impl Asked {
             include: Vec::new(),
             exclude: Vec::new(),
         }
+    }
+
+    /// The same, given up after so many seconds.
+    fn within(mut self, seconds: u64) -> Asked {
+        self.target.start_timeout_ms = seconds * 1000;
+        self.target.timeout_ms = seconds * 1000;
+        self
+    }
+
+    /// What it said, as far as the client shows it.
+    fn server(&self, capture: &Capture) -> Server {
+        let tools = capture.tools.iter().filter(|tool| self.shows(tool)).cloned().collect();
+        Server { name: self.name.clone(), tools, ..Server::default() }
     }
 
     fn shows(&self, tool: &Value) -> bool {
@@ -221,6 +233,7 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
                     tools: catalog.tools.iter().map(|tool| tool.to_json()).collect(),
                     known: known(&catalog),
                     is_adapter: true,
+                    ..Server::default()
                 };
                 sources.add(server, origin);
             }

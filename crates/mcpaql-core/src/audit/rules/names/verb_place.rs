@@ -7,6 +7,7 @@ use crate::audit::view::{Surface, Tool};
 use crate::classify::verbs::{self, Verb, Weight};
 use crate::convention::Standard;
 use crate::convention::vocabulary::is_verb;
+use crate::facts::Effect;
 
 /// Fewer names are no custom.
 const FEWEST: usize = 6;
@@ -68,21 +69,13 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             "The name '{}' has its verb {here} its object, unlike {count} others of the server",
             clipped(tool.name)
         );
-        let words = tool.words.iter().take(shared).cloned();
-        let others = tool
-            .words
-            .iter()
-            .enumerate()
-            .skip(shared)
-            .filter(|(index, _)| *index != place.index)
-            .map(|(_, w)| w.clone());
-        let verb = place.verb.word.to_owned();
-        let name: Vec<String> = match custom {
-            true => words.chain([verb]).chain(others).collect(),
-            false => words.chain(others).chain([verb]).collect(),
-        };
-        let joint = if tool.name.contains('-') { "-" } else { "_" };
-        findings.tool(tool, "/name", message).help(format!("such as {}", name.join(joint)));
+        let mut words = tool.words.clone();
+        let verb = words.remove(place.index);
+        words.insert(if custom { shared } else { words.len() }, verb);
+        let finding = findings.tool(tool, "/name", message);
+        if let Some(joint) = ["_", "-"].into_iter().find(|joint| tool.words.join(joint) == tool.name) {
+            finding.help(format!("such as {}", words.join(joint)));
+        }
     }
 }
 
@@ -100,7 +93,6 @@ pub(in crate::audit::rules) fn shared_words(surface: &Surface<'_>) -> usize {
 
 /// Where the verb of a name stands.
 pub(in crate::audit::rules) struct Place {
-    verb: &'static Verb,
     index: usize,
     /// Before its object.
     pub(in crate::audit::rules) before: bool,
@@ -116,25 +108,23 @@ impl Place {
             return None;
         }
         match (clear(first), clear(last)) {
-            (Some(verb), None) => Some(Place { verb, index: shared, before: true }),
+            (Some(_), None) => Some(Place { index: shared, before: true }),
             (None, Some(verb))
                 if (verb.never_noun() || !is_verb(first))
                     && !is_noun(verb)
                     && !own.iter().any(|word| is_link(word)) =>
             {
-                Some(Place { verb, index: words.len() - 1, before: false })
+                Some(Place { index: words.len() - 1, before: false })
             }
             _ => None,
         }
     }
 }
 
-/// Verbs that end a name as nouns: `health_check`.
+/// Verbs that end a name as nouns, or that have no object: `health_check`, `admin_login`.
 fn is_noun(verb: &Verb) -> bool {
-    matches!(
-        verb.word,
-        "check" | "query" | "view" | "preview" | "count" | "move" | "ping" | "upload" | "clone"
-    )
+    const NOUNS: &[&str] = &["check", "query", "view", "preview", "count", "move", "ping", "upload", "clone"];
+    verb.effect == Effect::Session || NOUNS.contains(&verb.word)
 }
 
 /// Words behind which a verb is part of something else.

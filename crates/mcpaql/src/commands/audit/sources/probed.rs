@@ -1,0 +1,67 @@
+//! `--probe`: one server whose word is put to the test.
+
+use super::{Asked, Sources};
+use crate::output::Hinted;
+use crate::servers::{self, Interrupted};
+use crate::{args, output};
+use anyhow::Result;
+use mcpaql_core::audit::Origin;
+use mcpaql_runtime::probe::{self, Probed, Snapshot};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Asks and probes the one server that was named; what was seen goes with its tools.
+pub(super) async fn probe(sources: &mut Sources, asked: Vec<Asked>, args: &args::Audit) -> Result<()> {
+    let Ok([asked]) = <[Asked; 1]>::try_from(asked) else {
+        return Err(Hinted {
+            message: "--probe takes one server that can be called".into(),
+            hint: "name one command behind `--`, or one --url: a change must belong to one server".into(),
+        }
+        .into());
+    };
+    let timeout = Duration::from_secs(args.timeout);
+    let snapshot = args.snapshot.clone().map(|command| Snapshot { command, timeout });
+    let asked = asked.within(args.timeout);
+    let Asked { target, auth, environment, .. } = &asked;
+    let heard = servers::heard_then(target, auth, environment, async |upstream, capture| {
+        let mut server = asked.server(capture);
+        let tell = |tool: &str| {
+            if output::stderr_is_terminal() {
+                output::talk(&format!("Calling {} twice", output::visible(tool)));
+            }
+        };
+        let probed = probe::probe(upstream, &server, snapshot.as_ref(), tell).await?;
+        output::talk(&summary(&probed, snapshot.is_some()));
+        let seen = probed.into_iter().filter_map(|(tool, probed)| match probed {
+            Probed::Seen(observed) => Some((tool, observed)),
+            Probed::Left(_) => None,
+        });
+        server.observed = seen.collect();
+        Ok(server)
+    });
+    match heard.await {
+        Ok((_, server)) => sources.add(server, Origin::Asked),
+        Err(error) if error.is::<Interrupted>() => return Err(error),
+        Err(error) => sources.fail(asked.name, error),
+    }
+    Ok(())
+}
+
+/// How many tools were called, and why the others were not.
+fn summary(probed: &[(String, Probed)], compared: bool) -> String {
+    let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, probed) in probed {
+        if let Probed::Left(reason) = probed {
+            *left.entry(reason).or_default() += 1;
+        }
+    }
+    let called = probed.len() - left.values().sum::<usize>();
+    let mut text = format!("Called {called} of {} tools, twice each", probed.len());
+    if !compared {
+        text.push_str("; without --snapshot only their answers were compared");
+    }
+    for (reason, count) in left {
+        text.push_str(&format!("\n  {count} left alone: {}", output::visible(reason)));
+    }
+    text
+}
