@@ -1,0 +1,85 @@
+//! `--probe`: a server's word put to the test, against a server that runs.
+
+use super::{found, report};
+use crate::fixture::Place;
+
+/// Four programs as tools: one that reads, one that says so and writes, one that writes and says so, one whose answer changes.
+const DOCUMENT: &str = r#"
+name: log
+type: adapter
+version: "1.0.0"
+description: A file with lines.
+mode: discrete
+target: { transport: native, protocol: command }
+operations:
+  read:
+    - { name: get_lines, description: Gives all lines of the file., command: [cat, log.txt], output: lines }
+    - { name: count_visits, description: Counts how often the file was looked into., command: [tee, -a, log.txt], stdin: params }
+    - { name: get_nanoseconds, description: Gives the part of a second that has gone by., command: [date, +%N], output: text }
+  create:
+    - { name: add_line, description: Adds a line to the file., command: [tee, -a, log.txt], stdin: params }
+"#;
+
+fn log() -> Place {
+    let place = Place::new();
+    place.file("log.yaml", DOCUMENT);
+    place.file("log.txt", "one\n");
+    place
+}
+
+/// Audits a server that is this program itself.
+const SERVER: [&str; 5] = ["--", env!("CARGO_BIN_EXE_mcpaql"), "serve", "log.yaml", "--no-watch"];
+
+#[tokio::test]
+async fn a_tool_that_says_it_only_reads_and_writes_is_found_out() {
+    let place = log();
+    let args = [&["--probe", "--snapshot", "cat log.txt"], &SERVER[..]].concat();
+    let (ran, report) = report(&place, &args).await;
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    let found = found(&report);
+    assert!(found.contains(&"HINT-101 log_count_visits".to_owned()), "{found:?}");
+    assert!(found.contains(&"HINT-102 log_get_nanoseconds".to_owned()), "{found:?}");
+    for honest in ["HINT-101 log_get_lines", "HINT-101 log_get_nanoseconds", "HINT-102 log_get_lines"] {
+        assert!(!found.contains(&honest.to_owned()), "{found:?}");
+    }
+    assert!(ran.stderr.contains("twice each"), "{}", ran.stderr);
+    let written = std::fs::read_to_string(place.path().join("log.txt")).unwrap();
+    // Only what says that it reads was called: two visits, and no line that was added openly.
+    assert_eq!(written, "one\n{}{}");
+}
+
+#[tokio::test]
+async fn without_a_snapshot_only_answers_are_compared() {
+    let place = log();
+    let args = [&["--probe"], &SERVER[..]].concat();
+    let (ran, report) = report(&place, &args).await;
+    assert!(!found(&report).iter().any(|finding| finding.starts_with("HINT-101")));
+    assert!(ran.stderr.contains("without --snapshot only their answers were compared"), "{}", ran.stderr);
+}
+
+#[tokio::test]
+async fn a_snapshot_that_is_of_no_use_stops_before_anything_is_called() {
+    for (command, why) in [
+        ("date +%N", "the snapshot changes by itself"),
+        ("cat nowhere.txt", "the snapshot command failed"),
+        ("exit 3", "the snapshot command failed"),
+    ] {
+        let place = log();
+        let args = [&["audit", "--probe", "--snapshot", command], &SERVER[..]].concat();
+        let ran = place.run(&args).await;
+        assert_eq!(ran.status, Some(2), "{command}: {}", ran.stderr);
+        assert!(ran.stderr.contains(why), "{command}: {}", ran.stderr);
+        assert_eq!(std::fs::read_to_string(place.path().join("log.txt")).unwrap(), "one\n", "{command}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_called_cannot_be_probed() {
+    let place = log();
+    for args in [&["audit", "log.yaml", "--probe"][..], &["audit", "--snapshot", "true", "log.yaml"]] {
+        let ran = place.run(args).await;
+        assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.stderr);
+    }
+    let ran = place.run(&["audit", "log.yaml", "--probe"]).await;
+    assert!(ran.stderr.contains("--probe takes one server that can be called"), "{}", ran.stderr);
+}
