@@ -203,6 +203,13 @@ impl<'a> Tree<'a> {
         child(&self.pointer(at), key)
     }
 
+    /// Whether a schema is that of a top-level parameter.
+    pub(in crate::audit) fn is_parameter(&self, schema: &Schema<'a>) -> bool {
+        let step = |index: u32| self.steps.get(index as usize);
+        let among = step(schema.at.0).and_then(|own| step(own.parent)).map(|around| around.key);
+        schema.is_input && schema.depth == 1 && matches!(among, Some(Key::Name("properties")))
+    }
+
     /// The schemas of arguments.
     pub(in crate::audit) fn inputs(&self) -> impl Iterator<Item = &Schema<'a>> {
         self.schemas.iter().filter(|schema| schema.is_input)

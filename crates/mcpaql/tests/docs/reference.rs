@@ -2,6 +2,7 @@
 
 use crate::pages::page;
 use mcpaql_core::audit::{Group, all_rules};
+use mcpaql_core::diagnostic::capital;
 use mcpaql_core::error::{Code, Remedy};
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::Hint;
@@ -318,8 +319,7 @@ fn the_page_of_rules_is_what_rules_document() {
     let (head, _) = page.text.split_once("\n## ").unwrap();
     let mut text = format!("{}\n", head.trim_end());
     for group in Group::ALL {
-        let name = group.as_str();
-        text.push_str(&format!("\n## {}{}\n", name[..1].to_uppercase(), &name[1..]));
+        text.push_str(&format!("\n## {}\n", capital(group.as_str())));
         text.push_str("\n| rule | | level | what it says |\n|---|---|---|---|\n");
         let rules = || all_rules().filter(|rule| rule.group() == group);
         for rule in rules() {
@@ -344,7 +344,8 @@ fn the_page_of_rules_is_what_rules_document() {
         std::fs::write(&page.path, &text).unwrap();
         return;
     }
-    assert_eq!(page.text, text, "run UPDATE_DOCS=1 cargo test -p mcpaql --test docs");
+    // The page is too long to be shown.
+    assert!(page.text == text, "run UPDATE_DOCS=1 cargo test -p mcpaql --test docs");
 }
 
 #[test]

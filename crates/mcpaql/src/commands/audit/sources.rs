@@ -14,6 +14,7 @@ use mcpaql_core::audit::{Failed, Known, Origin, Server};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{self, Catalog, Settings};
 use mcpaql_core::config;
+use mcpaql_core::facts::Reach;
 use mcpaql_core::source::Source;
 use mcpaql_core::tokens;
 use mcpaql_core::unified::Unified;
@@ -289,7 +290,12 @@ fn known(catalog: &Catalog) -> HashMap<String, Known> {
     entries
         .map(|entry| {
             let operation = &entry.operation;
-            (entry.tool.clone(), Known { category: operation.category, facts: operation.facts })
+            let mut facts = operation.facts;
+            // Only its author knows where a call ends.
+            if operation.hints.open_world == Some(false) {
+                facts.reach = Reach::Process;
+            }
+            (entry.tool.clone(), Known { category: operation.category, facts })
         })
         .collect()
 }

@@ -31,6 +31,8 @@ async fn what_is_misspelled_is_refused_with_a_suggestion() {
         (["--format", "xml"], "expected one of full, json"),
         (["--diff-policy", "mcpaql"], "2 values required"),
         (["--header", "X=Y"], "leave it out"),
+        (["--fail-on=error", "--fail-on=error"], "cannot be used multiple times"),
+        (["--write-baseline=x", "--fix"], "cannot be used with"),
     ] {
         let ran = place.run(&[&["audit", "--tools", "notes.json"], flags.as_slice()].concat()).await;
         assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{flags:?}: {ran:?}");

@@ -13,7 +13,7 @@ rule! {
     /// ## What it does
     ///
     /// Looks for the known phrases of shadowing, and, where several servers are audited together, for descriptions that name a tool of
-    /// another server.
+    /// another server, which is only advice: it may be called the same by chance.
     ///
     /// ## Why it matters
     ///
@@ -59,7 +59,9 @@ fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
                 finding.help("say nothing about tools of others; do not connect to this server before you know why it does");
                 continue;
             }
-            let Some(text) = tool.description.filter(|_| !owners.is_empty()) else { continue };
+            let Some(text) = tool.description.filter(|_| !owners.is_empty() && !tool.is_adapter) else {
+                continue;
+            };
             let named = text.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '.'));
             let mut named = named.map(|word| word.trim_matches(['.', '-']));
             let other = named.find_map(|word| {
@@ -74,8 +76,7 @@ fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
                 tool.name, theirs.server.name
             );
             let finding = findings.tool(tool, "/description", message);
-            finding.help("check that it means well: both stand in the same context").level =
-                finding.level.min(crate::convention::Level::Warning);
+            finding.help("check that it means well: both stand in the same context").advice();
             if let Some(tool) = theirs.tools.get(index) {
                 finding.with(tool.place("/name"));
             }

@@ -31,7 +31,7 @@ pub(super) fn find<'a>(tree: &Tree<'a>, tool: &'a Value, refused: &[Trap]) -> Ve
             recursion(tree, tool)
         } else {
             tree.inputs().find_map(|schema| {
-                place(*trap, schema).map(|key| {
+                place(*trap, tree, schema).map(|key| {
                     if key.is_empty() { tree.pointer(schema.at) } else { tree.below(schema.at, key) }
                 })
             })
@@ -42,7 +42,7 @@ pub(super) fn find<'a>(tree: &Tree<'a>, tool: &'a Value, refused: &[Trap]) -> Ve
 }
 
 /// The keyword that a schema is trapped by; empty for what is missing.
-fn place(trap: Trap, schema: &Schema<'_>) -> Option<&'static str> {
+fn place<'a>(trap: Trap, tree: &Tree<'a>, schema: &Schema<'a>) -> Option<&'static str> {
     let first = |keys: &'static [&'static str]| keys.iter().copied().find(|key| schema.has(key));
     let says = |key: &str, test: fn(&Value) -> bool| schema.get(key).is_some_and(test);
     match trap {
@@ -50,7 +50,7 @@ fn place(trap: Trap, schema: &Schema<'_>) -> Option<&'static str> {
         Trap::RootUnion => first(&["anyOf", "oneOf", "allOf"]),
         Trap::Union => first(&["anyOf", "oneOf"]),
         // Of parameters, because nobody is known to look deeper.
-        Trap::TypeList if schema.depth != 1 || schema.is_variant => None,
+        Trap::TypeList if !tree.is_parameter(schema) => None,
         Trap::TypeList => says("type", Value::is_array).then_some("type"),
         Trap::ArrayWithoutItems => {
             let elsewhere = || first(&["items", "prefixItems", "$ref", "anyOf", "oneOf", "allOf"]);
