@@ -58,7 +58,8 @@ pub async fn serve_stdio<S: Service>(
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
     let left = client::left();
-    crate::mcp::serve_stream(service, crate::mcp::stdio(), limits, shutdown, left).await
+    // Boxed, so that whoever embeds this need not carry all of it in a future of his own.
+    Box::pin(crate::mcp::serve_stream(service, crate::mcp::stdio(), limits, shutdown, left)).await
 }
 
 /// Serves one client over a byte stream until its input ends or `shutdown` is cancelled.
@@ -75,5 +76,5 @@ pub async fn serve_stream<S: Service>(
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
     let stays = |_| std::future::pending();
-    crate::mcp::serve_stream(service, (reader, writer), limits, shutdown, stays).await
+    Box::pin(crate::mcp::serve_stream(service, (reader, writer), limits, shutdown, stays)).await
 }

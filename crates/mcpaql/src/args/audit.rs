@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "No tool is called. Without a source, the adapters of mcpaql.yaml of this folder are audited.\n\
+    after_help = "No tool is called but by --probe. Without a source, the adapters of mcpaql.yaml of this folder are audited.\n\
     Such as: mcpaql audit -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
     Exit status: 0 clean or only findings below --fail-on, 1 findings, 2 could not run."
 )]
