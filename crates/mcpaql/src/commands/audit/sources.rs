@@ -292,8 +292,8 @@ fn known(catalog: &Catalog) -> HashMap<String, Known> {
             let operation = &entry.operation;
             let mut facts = operation.facts;
             // Only its author knows where a call ends.
-            if operation.hints.open_world == Some(false) {
-                facts.reach = Reach::Process;
+            if let Some(open) = operation.hints.open_world {
+                facts.reach = if open { Reach::Open } else { Reach::Process };
             }
             (entry.tool.clone(), Known { category: operation.category, facts })
         })

@@ -35,7 +35,7 @@ rule! {
     /// ```json good
     /// {"name": "add_numbers", "description": "Adds two numbers 👩‍🚀.\n\n- both are whole", "inputSchema": {"type": "object"}}
     /// ```
-    "DESC-008" "invisible-characters" Error Tool(check)
+    "DESC-008" "invisible-text" Error Tool(check)
 }
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
