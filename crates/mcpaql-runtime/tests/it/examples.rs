@@ -70,7 +70,7 @@ fn every_example_is_clean_and_explains_itself() {
         names.push(name.to_owned());
     }
     names.sort();
-    assert_eq!(names, ["apple-mail", "git", "github-api", "notebook"]);
+    assert_eq!(names, ["apple-mail", "firefly", "git", "github-api", "lightdash", "nextcloud", "notebook"]);
 }
 
 #[test]
