@@ -3,11 +3,12 @@
 use super::call::{Progress, with_progress, without_panic};
 use super::caller::{Caller, News};
 use super::conversation::Conversations;
+use super::listing::Listing;
 use super::logging::{LEVELS, Levels, SET_LEVEL};
 use super::offers::{self, Offer, Offers};
 use super::parked::{Call, Parked, Step};
 use super::session::Session;
-use super::{Limits, Service, Tool};
+use super::{Limits, Service};
 use mcpaql_core::response::Reply;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -20,12 +21,10 @@ use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
     ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SubscriptionFilter,
-    ToolAnnotations,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -65,38 +64,6 @@ struct Shared<S> {
     session: Option<Session>,
     parked: Arc<Parked>,
     levels: Arc<Levels>,
-}
-
-/// The tools in the library's types, built once for each list that the service hands out.
-struct Listing {
-    source: Arc<[Tool]>,
-    tools: Vec<rmcp::model::Tool>,
-    by_name: HashMap<String, usize>,
-}
-
-impl Listing {
-    fn new(source: Arc<[Tool]>) -> Self {
-        let tools = source.iter().map(published).collect();
-        let by_name = source.iter().enumerate().map(|(index, tool)| (tool.name.clone(), index)).collect();
-        Listing { source, tools, by_name }
-    }
-
-    fn tool(&self, name: &str) -> Option<&rmcp::model::Tool> {
-        self.by_name.get(name).and_then(|&index| self.tools.get(index))
-    }
-}
-
-fn published(tool: &Tool) -> rmcp::model::Tool {
-    let schema = tool.input_schema.as_object().cloned().unwrap_or_default();
-    let mut annotations = ToolAnnotations::new();
-    annotations.title = tool.title_in_annotations.then(|| tool.title.clone());
-    annotations.read_only_hint = tool.hints.read_only;
-    annotations.destructive_hint = tool.hints.destructive;
-    annotations.idempotent_hint = tool.hints.idempotent;
-    annotations.open_world_hint = tool.hints.open_world;
-    let published = rmcp::model::Tool::new(tool.name.clone(), tool.description.clone(), schema)
-        .with_title(tool.title.clone());
-    if annotations == ToolAnnotations::new() { published } else { published.with_annotations(annotations) }
 }
 
 impl<S: Service> Server<S> {
@@ -151,7 +118,7 @@ impl<S: Service> Server<S> {
         let source = caught(|| self.shared.service.tools())?;
         let mut known = self.shared.listing.lock().unwrap_or_else(PoisonError::into_inner);
         Some(match &*known {
-            Some(listing) if Arc::ptr_eq(&listing.source, &source) => listing.clone(),
+            Some(listing) if listing.is_of(&source) => listing.clone(),
             _ => known.insert(Arc::new(Listing::new(source))).clone(),
         })
     }
@@ -341,7 +308,7 @@ impl<S: Service> ServerHandler for Server<S> {
         let Some(listing) = self.listing() else {
             return Err(ErrorData::internal_error("The server failed while it listed its tools.", None));
         };
-        let list = ListToolsResult::with_all_items(listing.tools.clone());
+        let list = ListToolsResult::with_all_items(listing.tools().to_vec());
         // Earlier revisions do not know these fields.
         if !is_stateless(&context) {
             return Ok(list);
@@ -526,32 +493,5 @@ impl<S: Service> ServerHandler for Server<S> {
             return Ok(read.into());
         }
         Ok(read.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mcpaql_core::policy::HintOverrides;
-    use serde_json::json;
-
-    #[test]
-    fn a_tool_is_published_as_it_is_written() {
-        let said =
-            HintOverrides { read_only: Some(true), open_world: Some(false), ..HintOverrides::default() };
-        let all = HintOverrides { destructive: Some(false), idempotent: Some(true), ..said };
-        for hints in [HintOverrides::default(), said, all] {
-            for title_in_annotations in [false, true] {
-                let tool = Tool {
-                    name: "list_projects".into(),
-                    title: "List projects".into(),
-                    description: "Lists projects.".into(),
-                    input_schema: json!({"type": "object", "properties": {}}),
-                    hints,
-                    title_in_annotations,
-                };
-                assert_eq!(serde_json::to_value(published(&tool)).unwrap(), tool.to_json());
-            }
-        }
     }
 }

@@ -18,6 +18,7 @@ mod handler;
 mod health;
 mod http;
 mod lines;
+mod listing;
 mod logging;
 mod malformed;
 mod offers;
