@@ -60,7 +60,12 @@ pub fn surfaces(servers: &[Server]) -> Vec<Surface<'_>> {
 /// before its tools.
 #[must_use]
 pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
-    let surfaces = surfaces(servers);
+    audit_surfaces(&surfaces(servers), standard)
+}
+
+/// The same of servers that were read already.
+#[must_use]
+pub fn audit_surfaces(surfaces: &[Surface<'_>], standard: &Standard) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in all_rules() {
         let Some(level) = standard.level(rule.code, rule.level) else { continue };
@@ -72,7 +77,7 @@ pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
                 });
             }
             Check::Server(check) => surfaces.iter().for_each(|surface| check(surface, standard, &mut out)),
-            Check::Servers(check) => check(&surfaces, standard, &mut out),
+            Check::Servers(check) => check(surfaces, standard, &mut out),
         }
     }
     // Stable, so that the rules keep their order.
