@@ -97,11 +97,23 @@ impl Count {
     fn string(&mut self, text: &str) {
         self.marks(1);
         if text.is_ascii() {
-            for byte in text.bytes() {
-                match byte {
-                    b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' => self.letters(1),
-                    b' ' => self.marks(0),
-                    _ => self.odd(byte),
+            let is_letter = |byte: &u8| {
+                let is_alphabetic = (byte | 0x20).wrapping_sub(b'a') < 26;
+                is_alphabetic || byte.is_ascii_digit() || *byte == b'_'
+            };
+            let mut rest = text.as_bytes().iter();
+            // A word at a time.
+            while !rest.as_slice().is_empty() {
+                let left = rest.len();
+                let end = rest.find(|byte| !is_letter(byte));
+                let letters = left - rest.len() - usize::from(end.is_some());
+                if letters > 0 {
+                    self.letters(letters);
+                }
+                match end {
+                    Some(b' ') => self.marks(0),
+                    Some(byte) => self.odd(*byte),
+                    None => {}
                 }
             }
         } else {

@@ -35,9 +35,12 @@ pub use rule::{Example, Group, Rule};
 pub use score::{Score, scores};
 pub use view::{Known, Server, Surface, Tool};
 
-use crate::convention::Standard;
+use crate::convention::{Level, Standard};
 use finding::Findings;
 use rule::Check;
+
+/// Tools that every rule looks at before the next ones.
+const FEW: usize = 16;
 
 /// Every rule, in the order of their codes within each group.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
@@ -60,21 +63,32 @@ pub fn surfaces(servers: &[Server]) -> Vec<Surface<'_>> {
 /// before its tools.
 #[must_use]
 pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
-    let surfaces = surfaces(servers);
-    let mut findings = Vec::new();
-    for rule in all_rules() {
-        let Some(level) = standard.level(rule.code, rule.level) else { continue };
-        let mut out = Findings::new(rule, level, &mut findings);
-        match rule.check {
-            Check::Tool(check) => {
-                surfaces.iter().flat_map(|surface| &surface.tools).for_each(|tool| {
-                    check(tool, standard, &mut out);
-                });
-            }
-            Check::Server(check) => surfaces.iter().for_each(|surface| check(surface, standard, &mut out)),
-            Check::Servers(check) => check(&surfaces, standard, &mut out),
+    audit_surfaces(&surfaces(servers), standard)
+}
+
+/// The same of servers that were read already.
+#[must_use]
+pub fn audit_surfaces(surfaces: &[Surface<'_>], standard: &Standard) -> Vec<Finding> {
+    let leveled = all_rules().filter_map(|rule| Some((rule, standard.level(rule.code, rule.level)?)));
+    let mut by_rule: Vec<(&'static Rule, Level, Vec<Finding>)> =
+        leveled.map(|(rule, level)| (rule, level, Vec::new())).collect();
+    // A few tools at a time, so that they are still near when the next rule looks at them.
+    for tools in surfaces.iter().flat_map(|surface| surface.tools.chunks(FEW)) {
+        for (rule, level, found) in &mut by_rule {
+            let Check::Tool(check) = rule.check else { continue };
+            let mut out = Findings::new(rule, *level, found);
+            tools.iter().for_each(|tool| check(tool, standard, &mut out));
         }
     }
+    for (rule, level, found) in &mut by_rule {
+        let mut out = Findings::new(rule, *level, found);
+        match rule.check {
+            Check::Tool(_) => {}
+            Check::Server(check) => surfaces.iter().for_each(|surface| check(surface, standard, &mut out)),
+            Check::Servers(check) => check(surfaces, standard, &mut out),
+        }
+    }
+    let mut findings: Vec<Finding> = by_rule.into_iter().flat_map(|(_, _, found)| found).collect();
     // Stable, so that the rules keep their order.
     findings.sort_by_key(|finding: &Finding| (finding.place.server, finding.place.tool));
     findings

@@ -1,6 +1,7 @@
 //! The parameters of a tool, as far as rules about its effect read them: which it demands, and whether one of them switches
 //! between reading and writing.
 
+use super::tree::of;
 use super::view::Tool;
 use crate::classify::verbs::{self, Verb, Weight};
 use crate::classify::words;
@@ -33,13 +34,13 @@ pub(super) struct Switch<'a> {
 
 /// Name and schema of each parameter.
 pub(super) fn parameters<'a>(tool: &Tool<'a>) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
-    let properties = tool.schema.and_then(|schema| schema.get("properties")?.as_object());
+    let properties = tool.schema.and_then(|schema| of(schema, "properties")?.as_object());
     properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
 }
 
 /// The names of the parameters that a call must have.
 pub(super) fn required<'a>(tool: &Tool<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
-    let names = tool.schema.and_then(|schema| schema.get("required")?.as_array());
+    let names = tool.schema.and_then(|schema| of(schema, "required")?.as_array());
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
@@ -71,6 +72,10 @@ pub(super) fn choices(tool: &Tool<'_>) -> Vec<Effect> {
 
 /// Whether a parameter says what a call does, and if so, whether it is a mode.
 fn deciding(tool: &Tool<'_>, name: &str) -> Option<bool> {
+    // All of them end in one of these letters.
+    if !matches!(name.as_bytes().last(), Some(b'n' | b'd' | b'p' | b'e' | b'N' | b'D' | b'P' | b'E')) {
+        return None;
+    }
     let ends = SWITCHES.iter().chain(&["mode"]).any(|switch| {
         let end = name.len().checked_sub(switch.len()).and_then(|start| name.get(start..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(switch))

@@ -157,7 +157,17 @@ impl<'r> Report<'r> {
     /// The report of an audit; what the baseline has is counted and left out.
     #[must_use]
     pub fn new(audited: Audited<'r>, findings: &'r [Finding], baseline: Option<&Baseline>) -> Report<'r> {
-        let surfaces = super::surfaces(audited.servers);
+        Report::of_surfaces(audited, super::surfaces(audited.servers), findings, baseline)
+    }
+
+    /// The same of servers that were read already.
+    #[must_use]
+    pub fn of_surfaces(
+        audited: Audited<'r>,
+        surfaces: Vec<Surface<'r>>,
+        findings: &'r [Finding],
+        baseline: Option<&Baseline>,
+    ) -> Report<'r> {
         let numbered = audited.servers.iter().enumerate();
         let scores = numbered.map(|(index, server)| scores(server, index, findings)).collect();
         let prints = findings.iter().map(|finding| Fingerprint::of(finding, audited.servers));

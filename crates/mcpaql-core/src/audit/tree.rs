@@ -63,6 +63,22 @@ pub(in crate::audit) struct Schema<'a> {
     pub(in crate::audit) is_variant: bool,
 }
 
+/// A member of an object: few are compared sooner than one is hashed.
+#[inline]
+pub(in crate::audit) fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    const FEW: usize = 10;
+    if map.len() > FEW {
+        return map.get(key);
+    }
+    map.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value)
+}
+
+/// The same of any value.
+#[inline]
+pub(in crate::audit) fn of<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    value.as_object().and_then(|map| member(map, key))
+}
+
 /// A bit for each of the keywords that rules ask for. A match, because with a literal it is computed when this is compiled.
 #[inline]
 fn bit(key: &str) -> u32 {
@@ -100,7 +116,7 @@ impl<'a> Schema<'a> {
     pub(in crate::audit) fn get(&self, key: &str) -> Option<&'a Value> {
         let bit = bit(key);
         // What is not among those asked for has no bit and has to be looked up.
-        (bit == 0 || self.keywords & bit != 0).then(|| self.map.get(key)).flatten()
+        (bit == 0 || self.keywords & bit != 0).then(|| member(self.map, key)).flatten()
     }
 
     /// Whether the keyword is there.
@@ -155,18 +171,18 @@ impl<'a> Tree<'a> {
         let mut tree = Tree::default();
         let Some(tool) = tool.as_object() else { return tree };
         for key in ["title", "description"] {
-            if let Some(Value::String(text)) = tool.get(key) {
+            if let Some(Value::String(text)) = member(tool, key) {
                 let at = tree.step(u32::MAX, Key::Name(key));
                 tree.texts.push(Text { text, at: At(at), kind: Kind::Prose });
             }
         }
-        if let Some(Value::String(text)) = tool.get("annotations").and_then(|value| value.get("title")) {
+        if let Some(Value::String(text)) = member(tool, "annotations").and_then(|value| of(value, "title")) {
             let parent = tree.step(u32::MAX, Key::Name("annotations"));
             let at = tree.step(parent, Key::Name("title"));
             tree.texts.push(Text { text, at: At(at), kind: Kind::Prose });
         }
         for key in ["inputSchema", "outputSchema"] {
-            if let Some(value) = tool.get(key) {
+            if let Some(value) = member(tool, key) {
                 let at = tree.step(u32::MAX, Key::Name(key));
                 let is_input = key == "inputSchema";
                 tree.walk(Visit {

@@ -2,7 +2,7 @@
 
 use super::finding::Place;
 use super::probe::Observed;
-use super::tree::Tree;
+use super::tree::{self, Tree};
 use crate::classify::{self, Annotations, Decision, Evidence, words};
 use crate::facts::Facts;
 use crate::operation::Category;
@@ -102,9 +102,9 @@ impl<'a> Surface<'a> {
 
 impl<'a> Tool<'a> {
     fn of(server: &'a Server, value: &'a Value, place: (usize, usize)) -> Tool<'a> {
-        let text = |key: &str| value.get(key).and_then(Value::as_str);
-        let annotations = value.get("annotations");
-        let hint = |key: &str| annotations.and_then(|annotations| annotations.get(key)?.as_bool());
+        let text = |key: &str| tree::of(value, key).and_then(Value::as_str);
+        let annotations = tree::of(value, "annotations");
+        let hint = |key: &str| annotations.and_then(|annotations| tree::of(annotations, key)?.as_bool());
         let name = text("name").unwrap_or_default();
         let declared = HintOverrides {
             read_only: hint("readOnlyHint"),
@@ -112,28 +112,26 @@ impl<'a> Tool<'a> {
             idempotent: hint("idempotentHint"),
             open_world: hint("openWorldHint"),
         };
-        let evidence =
-            Evidence { name, description: text("description").unwrap_or_default(), ..Evidence::default() };
         let annotated = Annotations {
             read_only: declared.read_only,
             destructive: declared.destructive,
             idempotent: declared.idempotent,
         };
-        let by_name = classify::classify(&evidence);
-        // Where nothing is declared, the second judgement would be the first.
-        let judged = if annotated == Annotations::default() {
-            by_name.clone()
-        } else {
-            classify::classify(&Evidence { annotations: annotated, ..evidence })
-        };
+        let description = text("description");
+        let (by_name, judged) = classify::classify_unannounced_and_announced(&Evidence {
+            name,
+            description: description.unwrap_or_default(),
+            annotations: annotated,
+            ..Evidence::default()
+        });
         Tool {
             value,
             server: &server.name,
             name,
             title: text("title"),
-            annotation_title: annotations.and_then(|annotations| annotations.get("title")?.as_str()),
-            description: text("description"),
-            schema: value.get("inputSchema"),
+            annotation_title: annotations.and_then(|annotations| tree::of(annotations, "title")?.as_str()),
+            description,
+            schema: tree::of(value, "inputSchema"),
             declared,
             words: words::words(name),
             by_name,
@@ -162,8 +160,8 @@ impl<'a> Tool<'a> {
 
 /// MCP-AQL's tools take `operation` and `params`, and speak of `introspect`.
 fn takes_envelope(tool: &Value) -> bool {
-    let properties = tool.get("inputSchema").and_then(|schema| schema.get("properties"));
-    let property = |name: &str| properties.is_some_and(|properties| properties.get(name).is_some());
+    let properties = tree::of(tool, "inputSchema").and_then(|schema| tree::of(schema, "properties"));
+    let property = |name: &str| properties.is_some_and(|properties| tree::of(properties, name).is_some());
     if !(property("operation") && property("params")) {
         return false;
     }

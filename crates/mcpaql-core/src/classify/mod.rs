@@ -153,14 +153,27 @@ impl Decision {
 /// Decides what an operation does.
 #[must_use]
 pub fn classify(evidence: &Evidence<'_>) -> Decision {
+    judge(evidence, &Words::of(evidence))
+}
+
+/// The same twice: as if the source announced nothing, and as it does.
+#[must_use]
+pub fn classify_unannounced_and_announced(evidence: &Evidence<'_>) -> (Decision, Decision) {
     let words = Words::of(evidence);
+    let unannounced = judge(&Evidence { annotations: Annotations::default(), ..*evidence }, &words);
+    let is_announced = evidence.annotations != Annotations::default();
+    let announced = if is_announced { judge(evidence, &words) } else { unannounced.clone() };
+    (unannounced, announced)
+}
+
+fn judge(evidence: &Evidence<'_>, words: &Words) -> Decision {
     let draft = match (evidence.declared, evidence.method) {
         (Some(effect), _) => Draft::new(effect, Confidence::High)
             .because(Kind::Declared, format!("declared as {}", effect.as_str())),
-        (None, Some(method)) => http::judge(evidence, &words, &method.to_ascii_uppercase()),
-        (None, None) => tool::judge(evidence, &words),
+        (None, Some(method)) => http::judge(evidence, words, &method.to_ascii_uppercase()),
+        (None, None) => tool::judge(evidence, words),
     };
-    draft.finish(evidence, &words)
+    draft.finish(evidence, words)
 }
 
 /// Whether knowing if the answer is a collection could change the decision: it is costly to find out.

@@ -1,7 +1,7 @@
 //! What the sentences about an operation say, and the words that forbid calling it a read.
 
 use super::verbs::{self, Verb, WordSet, set};
-use super::words::words;
+use super::words::{spoken, tokens, words};
 use crate::operation::Category;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -48,7 +48,8 @@ static OPEN_ENDED: WordSet =
 /// The verb that the first sentence opens with, in base or third person.
 #[must_use]
 pub(super) fn opening_verb(text: &str) -> Option<&'static Verb> {
-    verbs::inflected(opening(text).first()?)
+    let mut words = plain(first_sentence(text)).skip_while(|word| OPENERS.contains(word.as_ref()));
+    verbs::inflected(&words.next()?)
 }
 
 /// The words of the first sentence from the one on that says something.
@@ -60,9 +61,7 @@ pub(super) fn opening(text: &str) -> Vec<String> {
 
 /// The words of a text, copied only where they are not spelled like that.
 fn plain(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    let tokens = text.split(|ch: char| !ch.is_alphanumeric()).filter(|token| !token.is_empty());
-    tokens.flat_map(|token| {
-        let is_word = token.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    tokens(text).flat_map(|(token, is_word)| {
         let others = if is_word { Vec::new() } else { words(token) };
         is_word.then_some(Cow::Borrowed(token)).into_iter().chain(others.into_iter().map(Cow::Owned))
     })
@@ -74,30 +73,29 @@ pub(super) fn program(text: &str) -> Option<String> {
     let first =
         plain(first_sentence(text)).find(|word| LANGUAGES.contains(word.as_ref())).map(Cow::into_owned);
     first.or_else(|| {
-        let all: Vec<Cow<'_, str>> = plain(text).collect();
-        all.windows(3).chain(all.rchunks(2).take(1)).find_map(|near| {
-            let (open, behind) = near.split_first()?;
-            let program =
-                |word: &&Cow<'_, str>| LANGUAGES.contains(word.as_ref()) || PROGRAMS.contains(word.as_ref());
-            let open = OPEN_ENDED.contains(open.as_ref());
-            open.then(|| behind.iter().find(program).map(|word| word.clone().into_owned())).flatten()
-        })
+        let program = |word: &str| LANGUAGES.contains(word) || PROGRAMS.contains(word);
+        // Whether one of the two words before leaves it open.
+        let mut open = (false, false);
+        let found = plain(text).find(|word| {
+            let found = (open.0 || open.1) && program(word);
+            open = (open.1, word.len() <= 9 && OPEN_ENDED.contains(word.as_ref()));
+            found
+        });
+        found.map(Cow::into_owned)
     })
 }
 
 /// Whether the first sentence has that verb, in any form.
 #[must_use]
 pub(super) fn tells(text: &str, verb: &Verb) -> bool {
-    words(first_sentence(text))
-        .iter()
-        .filter_map(|word| verbs::inflected(word))
-        .any(|told| told.word == verb.word)
+    spoken(first_sentence(text)).filter_map(|word| verbs::inflected(&word)).any(|told| told.word == verb.word)
 }
 
 /// The text up to its first full stop.
 #[must_use]
 pub(super) fn first_sentence(text: &str) -> &str {
-    text.split(". ").next().unwrap_or(text).lines().next().unwrap_or(text)
+    let line = text.lines().next().unwrap_or(text);
+    line.split_once(". ").map_or(line, |(sentence, _)| sentence)
 }
 
 /// A word of these sentences that speaks against a read: a verb that changes something, or a noun that is handed out.
@@ -115,22 +113,41 @@ pub(super) fn deed(summary: &str, description: &str) -> Option<String> {
 
 fn against(summary: &str, description: &str, nouns: &WordSet) -> Option<String> {
     let speaks = |word: &str| nouns.contains(word) || acts(word, true);
-    let in_first = |text: &str| words(first_sentence(text)).into_iter().find(|word| speaks(word));
+    let in_first = |text: &str| spoken(first_sentence(text)).find(|word| speaks(word)).map(Cow::into_owned);
     in_first(summary).or_else(|| in_first(description)).or_else(|| {
-        let words = words(description);
-        let besides = also(&words).map(str::to_owned);
-        words.into_iter().find(|word| acts(word, false)).or(besides)
+        let mut also = Also::default();
+        let found = spoken(description).find(|word| {
+            also.hear(word);
+            acts(word, false)
+        });
+        found.map(Cow::into_owned).or(also.act)
     })
 }
 
 /// "Also can be used to update …": what an operation does besides.
-fn also(words: &[String]) -> Option<&str> {
-    let mut behind = words.split(|word| word == "also").skip(1);
-    behind.find_map(|words| {
-        let acts = |word: &&str| verbs::verb(word).is_some_and(Verb::acts);
-        // "See also: create a user" speaks of another one.
-        words.iter().take(8).map(String::as_str).skip_while(|word| *word != "to").find(acts)
-    })
+#[derive(Debug, Default)]
+struct Also {
+    /// Words that still belong to the last "also".
+    left: usize,
+    /// Whether its "to" was heard.
+    to: bool,
+    /// The first deed of that kind.
+    act: Option<String>,
+}
+
+impl Also {
+    /// "See also: create a user" speaks of another one.
+    fn hear(&mut self, word: &str) {
+        if word == "also" {
+            (self.left, self.to) = (8, false);
+        } else if self.left > 0 && self.act.is_none() {
+            self.left -= 1;
+            self.to |= word == "to";
+            if self.to && verbs::verb(word).is_some_and(Verb::acts) {
+                self.act = Some(word.to_owned());
+            }
+        }
+    }
 }
 
 /// A word of a name or a path that speaks against a read.
@@ -152,7 +169,7 @@ fn is_trap(verb: &Verb) -> bool {
 }
 
 fn inflected_only(word: &str) -> Option<&'static Verb> {
-    (verbs::verb(word).is_none() && !word.ends_with("ing")).then(|| verbs::inflected(word)).flatten()
+    (word.ends_with('s') && verbs::verb(word).is_none()).then(|| verbs::inflected(word)).flatten()
 }
 
 #[cfg(test)]

@@ -43,6 +43,55 @@ pub fn words(text: &str) -> Vec<String> {
     out
 }
 
+/// The same words, one after another and copied only where they are not spelled like that.
+pub(super) fn spoken(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let mut single = tokens(text).flat_map(|(token, is_word)| {
+        let snake = if is_word { String::new() } else { snake_case(token) };
+        let others: Vec<Cow<'_, str>> = snake
+            .split('_')
+            .filter(|word| !word.is_empty())
+            .map(|word| Cow::Owned(word.to_owned()))
+            .collect();
+        is_word.then_some(Cow::Borrowed(token)).into_iter().chain(others)
+    });
+    let mut last: Option<Cow<'_, str>> = None;
+    std::iter::from_fn(move || {
+        loop {
+            let Some(word) = single.next() else { return last.take() };
+            match &mut last {
+                Some(last) if joins(last, &word) => last.to_mut().push_str(&word),
+                last => {
+                    if let Some(spoken) = last.replace(word) {
+                        return Some(spoken);
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// What stands between marks and blanks, and whether it is spelled in small letters and digits of ASCII alone.
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut rest = text;
+    let tokens = std::iter::from_fn(move || {
+        let from = rest.bytes().position(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())?;
+        let token = rest.get(from..)?;
+        let small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let end = token.bytes().position(|byte| !small(&byte)).unwrap_or(token.len());
+        let odd = token.as_bytes().get(end).is_some_and(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
+        if !odd {
+            rest = token.get(end..)?;
+            return Some((token.get(..end)?, true));
+        }
+        let end = token.find(|ch: char| !ch.is_alphanumeric()).unwrap_or(token.len());
+        let mark = token.get(end..)?.chars().next().map_or(0, char::len_utf8);
+        rest = token.get(end + mark..)?;
+        Some((token.get(..end)?, false))
+    });
+    // A mark that is not of ASCII may stand alone.
+    tokens.filter(|(token, _)| !token.is_empty())
+}
+
 fn joins(first: &str, second: &str) -> bool {
     // The first halves are all short.
     let known = first.len() <= 4 && JOINS.get(first).is_some_and(|seconds| seconds.contains(&second));

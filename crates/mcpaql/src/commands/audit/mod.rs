@@ -13,7 +13,7 @@ use crate::output::Hinted;
 use crate::{Outcome, args, clients, descriptions, output};
 use anyhow::Result;
 use mcpaql_core::audit::render::{Format, Options};
-use mcpaql_core::audit::{Audited, Baseline, Report, audit};
+use mcpaql_core::audit::{Audited, Baseline, Report, audit, audit_surfaces, surfaces};
 use std::path::Path;
 
 pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
@@ -30,11 +30,15 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
         output::data(&compare::compared(&sources.servers, &from?, &to?, args.format)?);
         return Ok(Outcome::Clean);
     }
-    let mut findings = audit(&sources.servers, &standard.standard);
-    if args.fix && fix::fix(&args, &mut sources, &findings)? > 0 {
-        // What remains.
-        findings = audit(&sources.servers, &standard.standard);
+    if matches!(args.format, Format::Full | Format::Json | Format::Markdown) {
+        sources.compare_with_adapters();
     }
+    if args.fix {
+        let findings = audit(&sources.servers, &standard.standard);
+        fix::fix(&args, &mut sources, &findings)?;
+    }
+    let surfaces = surfaces(&sources.servers);
+    let findings = audit_surfaces(&surfaces, &standard.standard);
     let audited = Audited {
         servers: &sources.servers,
         origins: &sources.origins,
@@ -48,7 +52,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
         clients::file::write(path, &baseline.to_text())?;
         output::talk(&format!("Wrote {} findings to {}", baseline.len(), path.display()));
     }
-    let report = Report::new(audited, &findings, baseline.as_ref());
+    let report = Report::of_surfaces(audited, surfaces, &findings, baseline.as_ref());
     show(&args, &report)?;
     // Whoever writes down what is wrong knows it.
     let is_known = args.write_baseline.is_some() && sources.failed.is_empty();

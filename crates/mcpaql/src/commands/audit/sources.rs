@@ -82,9 +82,15 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
 
 impl Sources {
     fn add(&mut self, server: Server, origin: Origin) {
-        self.as_adapters.push(if server.is_adapter { None } else { as_adapter(&server) });
         self.servers.push(server);
         self.origins.push(origin);
+    }
+
+    /// What they would cost as adapters: not every format shows it, and it takes as long as the audit.
+    pub(super) fn compare_with_adapters(&mut self) {
+        let costs =
+            self.servers.iter_mut().map(|server| if server.is_adapter { None } else { as_adapter(server) });
+        self.as_adapters = costs.collect();
     }
 
     fn fail(&mut self, name: String, error: anyhow::Error) {
@@ -301,8 +307,15 @@ fn known(catalog: &Catalog) -> HashMap<String, Known> {
 }
 
 /// What the tools would cost as an adapter with five tools, estimated.
-fn as_adapter(server: &Server) -> Option<usize> {
-    let capture = Capture { tools: server.tools.clone(), ..Capture::default() };
+fn as_adapter(server: &mut Server) -> Option<usize> {
+    // Lent, because a long list takes long to copy.
+    let capture = Capture { tools: std::mem::take(&mut server.tools), ..Capture::default() };
+    let cost = cost_as_adapter(&capture);
+    server.tools = capture.tools;
+    cost
+}
+
+fn cost_as_adapter(capture: &Capture) -> Option<usize> {
     let command = McpCommand {
         command: vec!["server".into()],
         cwd: None,
@@ -310,7 +323,7 @@ fn as_adapter(server: &Server) -> Option<usize> {
         set_env: Default::default(),
     };
     let target = McpTarget::new(McpLink::Command(command));
-    let imported = mcp::import(&capture, target, Auth::None, &mcp::Options::default()).ok()?;
+    let imported = mcp::import(capture, target, Auth::None, &mcp::Options::default()).ok()?;
     let compiled = catalog::compile(imported.adapter, &Origins::default(), &Settings::default());
     let tools = compiled.catalog?.tools;
     (!tools.is_empty()).then(|| tools.iter().map(|tool| tokens::estimate(&tool.to_json().to_string())).sum())

@@ -47,15 +47,17 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
 
 fn has_blob(text: &str) -> bool {
     let is_run = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-');
-    let (mut run, mut long) = (0, false);
-    for byte in text.bytes() {
-        run = if is_run(byte) { run + 1 } else { 0 };
-        long |= run >= LONG;
+    // A long run reaches its length only behind so many bytes, so that most of a text is never looked at.
+    let (bytes, mut from, mut long) = (text.as_bytes(), 0, false);
+    while let Some(run) = bytes.get(from..from + LONG).filter(|_| !long) {
+        let end = run.iter().rposition(|byte| !is_run(*byte));
+        long = end.is_none();
+        from += end.map_or(0, |end| end + 1);
     }
     let is_escape = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
     let escapes = || text.split("\\x").skip(1).filter(|rest| is_escape(rest)).count();
     let words = || text.split(|c: char| !u8::try_from(c).is_ok_and(is_run)).filter(|word| word.len() >= LONG);
-    (long && words().any(is_code)) || (text.contains("\\x") && escapes() > LONG / 4)
+    (long && words().any(is_code)) || (text.contains('\\') && escapes() > LONG / 4)
 }
 
 /// Letters of both cases and digits, as long identifiers and paths do not have them; or only hexadecimal digits.

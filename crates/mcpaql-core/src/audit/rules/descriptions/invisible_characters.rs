@@ -57,7 +57,8 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
 fn first(text: &str) -> Option<(usize, char, &'static str)> {
     let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     // Without a way out, so that many bytes are compared at once: nearly all texts are plain.
-    if text.bytes().fold(false, |odd, byte| odd | !(b' '..0x7f).contains(&byte)) {
+    let plain = |byte: u8| (b' '..0x7f).contains(&byte) | (byte == b'\n') | (byte == b'\r') | (byte == b'\t');
+    if text.bytes().fold(false, |odd, byte| odd | !plain(byte)) {
         let found = text.char_indices().find(|(_, c)| control(*c));
         let what = |c| if c == '\u{1b}' { "a terminal escape" } else { "a control character" };
         let found = found.map(|(position, c)| (position, c, what(c)));

@@ -74,7 +74,7 @@ const RECORDERS: &[&str] = &[
 ];
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    for text in tool.tree.texts.iter().filter(|text| text.text.contains(':')) {
+    for text in tool.tree.texts.iter().filter(|text| may_link(text.text)) {
         let Some((link, what)) = suspicious(text.text) else { continue };
         let message = format!("A text of '{}' holds {what}: '{}'", tool.name, excerpt(link));
         findings
@@ -84,48 +84,54 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     }
 }
 
+/// Whether it holds the colon of a link, of data or of a script.
+fn may_link(text: &str) -> bool {
+    let colon = text.bytes().fold(false, |found, byte| found | (byte == b':'));
+    colon
+        && text.match_indices(':').any(|(position, _)| {
+            let (before, behind) = (text.as_bytes().get(..position), text.as_bytes().get(position + 1..));
+            behind.is_some_and(|behind| behind.starts_with(b"//"))
+                || before.is_some_and(|before| before.ends_with(b"data") || before.ends_with(b"javascript"))
+        })
+}
+
 fn suspicious(text: &str) -> Option<(&str, &'static str)> {
+    // Where the last bracket opened and the first picture began, so that no part of a text is searched twice.
+    let (mut seen, mut bracket, mut picture) = (0, None, None);
     for (position, _) in text.match_indices("://") {
         let before = text.get(..position)?;
         let from = before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |index| {
             index + before.get(index..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
         });
-        let link = text.get(from..)?;
-        let link = link
-            .split(|c: char| {
-                c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | ')' | ']' | '|' | '\\')
-            })
-            .next()?;
-        let rest = link.split_once("://")?.1;
-        let authority = rest.split(['/', '?', '#']).next()?;
+        let ends =
+            |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | ')' | ']' | '|' | '\\');
+        let link = || text.get(from..)?.split(ends).next();
+        let rest = text.get(position + 3..)?;
+        let authority = rest.split(|c: char| ends(c) || matches!(c, '/' | '?' | '#')).next()?;
         if let Some(what) = of_authority(authority) {
             // A password is not shown.
-            let shown = if authority.contains('@') { link.split_once("://")?.0 } else { link };
+            let shown = if authority.contains('@') { text.get(from..position)? } else { link()? };
             return Some((shown, what));
         }
-        let image = before.get(..from).is_some_and(|before| {
-            before.ends_with("](")
-                && before.get(..before.len() - 2).is_some_and(|before| {
-                    before
-                        .rfind('[')
-                        .is_some_and(|open| before.get(..open).is_some_and(|before| before.ends_with('!')))
-                })
-        });
-        let tag = before.get(..from).is_some_and(|before| {
-            before.trim_end_matches(['"', '\'', '=', ' ']).ends_with("src") && before.contains("<img")
-        });
-        if (image || tag) && link.starts_with("http") {
-            return Some((link, "an image that clients would fetch"));
+        bracket = text.get(seen..from)?.rfind('[').map(|open| seen + open).or(bracket);
+        seen = from;
+        let before = before.get(..from)?;
+        let image = before.ends_with("](")
+            && bracket.is_some_and(|open| text.get(..open).is_some_and(|before| before.ends_with('!')));
+        let tag = before.trim_end_matches(['"', '\'', '=', ' ']).ends_with("src")
+            && *picture.get_or_insert_with(|| text.find("<img").unwrap_or(text.len())) < from;
+        if (image || tag) && text.get(from..)?.starts_with("http") {
+            return Some((link()?, "an image that clients would fetch"));
         }
     }
     let data = text.match_indices("data:").find_map(|(position, _)| {
-        let uri = text.get(position..)?;
-        let (head, body) =
-            uri.split_once(";base64,").filter(|(head, _)| head.len() < 64 && head.contains('/'))?;
-        let length = body
-            .bytes()
-            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
-            .count();
+        // What stands before the data is short, and only so much of it is searched.
+        let near = text.as_bytes().get(position..)?;
+        let end = near.windows(8).take(64).position(|bytes| bytes == b";base64,")?;
+        let head = text.get(position..position + end).filter(|head| head.contains('/'))?;
+        let body = near.get(end + 8..)?.iter().take(65);
+        let length =
+            body.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')).count();
         (length > 64).then_some((head, "a data URI"))
     });
     data.or_else(|| {

@@ -1,7 +1,8 @@
 //! Where `$ref` leads.
 
-use crate::audit::tree::{Schema, Tree};
+use crate::audit::tree::{Schema, Tree, of};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// What a reference leads to.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +29,7 @@ pub(super) fn target<'a>(
     tool: &'a Value,
 ) -> Target<'a> {
     let key = if schema.is_input { "inputSchema" } else { "outputSchema" };
-    let Some(root) = tool.get(key) else { return Target::Missing };
+    let Some(root) = of(tool, key) else { return Target::Missing };
     let Some(fragment) = reference.strip_prefix('#') else {
         let named = tree.schemas.iter().any(|schema| is_called(schema, reference));
         let network = reference.starts_with("http://") || reference.starts_with("https://");
@@ -41,7 +42,7 @@ pub(super) fn target<'a>(
     if fragment.is_empty() {
         return Target::Found(root);
     }
-    if let Some(found) = fragment.starts_with('/').then(|| root.pointer(&decoded(fragment))).flatten() {
+    if let Some(found) = fragment.starts_with('/').then(|| pointed(root, &decoded(fragment))).flatten() {
         return Target::Found(found);
     }
     // Below an identifier of its own a pointer begins there.
@@ -60,10 +61,25 @@ fn is_called(schema: &Schema<'_>, reference: &str) -> bool {
         || reference.strip_prefix('#').is_some_and(|name| is("$anchor", name))
 }
 
+/// What a pointer points to; where it only passes objects and nothing is escaped, without copying its keys.
+pub(super) fn pointed<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
+    let Some(keys) = pointer.strip_prefix('/').filter(|keys| !keys.contains('~')) else {
+        return root.pointer(pointer);
+    };
+    let mut here = root;
+    for key in keys.split('/') {
+        here = match here {
+            Value::Object(_) => of(here, key)?,
+            _ => return root.pointer(pointer),
+        };
+    }
+    Some(here)
+}
+
 /// A pointer in a fragment of a URI.
-fn decoded(fragment: &str) -> String {
+fn decoded(fragment: &str) -> Cow<'_, str> {
     if !fragment.contains('%') {
-        return fragment.to_owned();
+        return Cow::Borrowed(fragment);
     }
     let mut bytes = Vec::with_capacity(fragment.len());
     let mut rest = fragment.bytes();
@@ -78,5 +94,5 @@ fn decoded(fragment: &str) -> String {
             _ => bytes.push(byte),
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,7 +1,9 @@
 //! SCHEMA-002.
 
+use super::reference::pointed;
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
+use crate::audit::tree::of;
 use crate::audit::view::Tool;
 use crate::convention::Standard;
 use serde_json::Value;
@@ -37,7 +39,7 @@ rule! {
 const NAMED: usize = 6;
 
 fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let Some(properties) = tool.schema.and_then(|schema| schema.get("properties")?.as_object()) else {
+    let Some(properties) = tool.schema.and_then(|schema| of(schema, "properties")?.as_object()) else {
         return;
     };
     let missing: Vec<&str> = properties
@@ -78,16 +80,18 @@ fn is_explained(tool: &Tool<'_>, name: &str) -> bool {
 
 fn is_described(tool: &Tool<'_>, schema: &Value) -> bool {
     let says = |schema: &Value| {
-        schema.get("description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
+        of(schema, "description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
     };
     let referred = |schema: &Value| {
-        let reference = schema.get("$ref").and_then(Value::as_str)?.strip_prefix('#')?;
-        tool.schema?.pointer(reference).map(says)
+        let reference = of(schema, "$ref").and_then(Value::as_str)?.strip_prefix('#')?;
+        pointed(tool.schema?, reference).map(says)
     };
-    let variants = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
-    let parts = schema.get("properties").and_then(Value::as_object).into_iter().flat_map(|map| map.values());
-    says(schema)
-        || parts.take(16).any(says)
+    if says(schema) {
+        return true;
+    }
+    let variants = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| of(schema, key)?.as_array()).flatten();
+    let parts = of(schema, "properties").and_then(Value::as_object).into_iter().flat_map(|map| map.values());
+    parts.take(16).any(says)
         || referred(schema) == Some(true)
         || variants.take(16).any(|variant| says(variant) || referred(variant) == Some(true))
 }
