@@ -64,6 +64,7 @@ pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in all_rules() {
         let Some(level) = standard.level(rule.code, rule.level) else { continue };
+        let before = findings.len();
         let mut out = Findings::new(rule, level, &mut findings);
         match rule.check {
             Check::Tool(check) => {
@@ -74,7 +75,12 @@ pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
             Check::Server(check) => surfaces.iter().for_each(|surface| check(surface, standard, &mut out)),
             Check::Servers(check) => check(&surfaces, standard, &mut out),
         }
+        if standard.decides(rule.code) {
+            // Whatever the rule made of a single case, somebody has said how bad it is.
+            findings.iter_mut().skip(before).for_each(|finding| finding.level = level);
+        }
     }
+    expect::keep_honest(&surfaces, &mut findings);
     // Stable, so that the rules keep their order.
     findings.sort_by_key(|finding: &Finding| (finding.place.server, finding.place.tool));
     findings
