@@ -158,8 +158,7 @@ impl<'r> Report<'r> {
     #[must_use]
     pub fn new(audited: Audited<'r>, findings: &'r [Finding], baseline: Option<&Baseline>) -> Report<'r> {
         let surfaces = super::surfaces(audited.servers);
-        let numbered = audited.servers.iter().enumerate();
-        let scores = numbered.map(|(index, server)| scores(server, index, findings)).collect();
+        let scores = surfaces.iter().map(|surface| scores(surface, findings)).collect();
         let prints = findings.iter().map(|finding| Fingerprint::of(finding, audited.servers));
         let mut found: Vec<Found<'r>> = findings
             .iter()
@@ -170,7 +169,7 @@ impl<'r> Report<'r> {
         let all = found.len();
         let mut gone = Vec::new();
         if let Some(baseline) = baseline {
-            let mut left = baseline.counted();
+            let mut left = baseline.counted(audited.servers);
             found.retain(|found| match left.get_mut(&found.fingerprint) {
                 Some(count) if *count > 0 => {
                     *count -= 1;
