@@ -94,6 +94,17 @@ fn saves_a_file(tool: &Tool<'_>) -> bool {
     })
 }
 
+/// Whether nothing but name and description tells what it does: no document, no parameter, and no claim of its own to read.
+pub(super) fn is_known_by_name_alone(tool: &Tool<'_>) -> bool {
+    tool.known.is_none()
+        && endpoint(tool).is_none()
+        && !is_single(tool)
+        && tool.declared.read_only != Some(true)
+        && switch(tool).is_none()
+        && choices(tool).is_empty()
+        && !required(tool).any(is_version)
+}
+
 /// The endpoint of an adapter's tool, by its name.
 pub(super) fn endpoint(tool: &Tool<'_>) -> Option<Category> {
     let last = tool.words.last().filter(|_| tool.is_adapter)?;

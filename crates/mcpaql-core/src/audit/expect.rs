@@ -4,9 +4,10 @@
 //! for all of it is expected.
 
 use super::deed::{deeds, effect, surely_acts, told_to_act};
-use super::view::Tool;
+use super::finding::{Finding, Fix};
+use super::view::{Surface, Tool};
 use crate::convention::Hint;
-use crate::facts::Effect;
+use crate::facts::{Effect, Reach};
 use crate::policy::{HintOverrides, Policy};
 
 /// One hint of one tool, three times.
@@ -45,17 +46,60 @@ pub(super) fn expected(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
     })
 }
 
-/// What can be written without asking anybody. Of a foreign tool that is nothing which makes it look safer than to say nothing
-/// does, unless it follows from the tool's own claim to read; how far it reaches is the policy's word.
+/// What can be written without asking anybody: nothing that makes a tool look safer than it says itself, nor than to say nothing
+/// does, unless its document says so or it follows from the tool's own claim to read.
 pub(super) fn harmless(tool: &Tool<'_>, hints: HintOverrides) -> HintOverrides {
-    if tool.known.is_some() || says_it_reads(tool) {
-        return hints;
-    }
+    honest(tool, hints, |hint| is_warranted(tool, hint))
+}
+
+/// The hints without those that flip what the tool says to what looks safer, and without those that look safer than silence and
+/// are not `warranted`.
+fn honest(tool: &Tool<'_>, hints: HintOverrides, warranted: impl Fn(Hint) -> bool) -> HintOverrides {
+    let kept = |hint: Hint| {
+        hints.get(hint).filter(|value| {
+            let declared = tool.declared.get(hint);
+            // What MCP assumes of silent tools is the worst.
+            *value == hint.default_value()
+                || declared == Some(*value)
+                || (declared.is_none() && warranted(hint))
+        })
+    };
     HintOverrides {
-        read_only: hints.read_only.filter(|read_only| !read_only),
-        destructive: hints.destructive.filter(|destructive| *destructive),
-        idempotent: hints.idempotent.filter(|idempotent| !idempotent),
-        open_world: hints.open_world,
+        read_only: kept(Hint::ReadOnly),
+        destructive: kept(Hint::Destructive),
+        idempotent: kept(Hint::Idempotent),
+        open_world: kept(Hint::OpenWorld),
+    }
+}
+
+/// Whether somebody who knows says what is expected, so that it may look safer than silence.
+fn is_warranted(tool: &Tool<'_>, hint: Hint) -> bool {
+    match hint {
+        Hint::ReadOnly => tool.known.is_some(),
+        Hint::Destructive | Hint::Idempotent => tool.known.is_some() || says_it_reads(tool),
+        // A policy may call every tool closed; that a call stays inside only its author knows.
+        Hint::OpenWorld => tool.known.is_some_and(|known| known.facts.reach == Reach::Process),
+    }
+}
+
+/// Rules that only spell right what the tool's author said.
+const SPELLING: [&str; 2] = ["HINT-013", "HINT-014"];
+
+/// Takes from all corrections what would make a tool look safer than it says itself: whatever a rule proposes goes through here.
+pub(super) fn keep_honest(surfaces: &[Surface<'_>], findings: &mut [Finding]) {
+    for finding in findings {
+        let place = &finding.place;
+        let tool = place.tool.and_then(|tool| surfaces.get(place.server)?.tools.get(tool));
+        let Some(tool) = tool else { continue };
+        finding.fix = finding.fix.take().and_then(|fix| match fix {
+            Fix::Hints(hints) => {
+                let spelled = SPELLING.contains(&finding.rule.code);
+                let hints = if spelled { honest(tool, hints, |_| true) } else { harmless(tool, hints) };
+                (hints != HintOverrides::default()).then_some(Fix::Hints(hints))
+            }
+            Fix::Effect(Effect::Read | Effect::Compute) if !says_it_reads(tool) => None,
+            other => Some(other),
+        });
     }
 }
 
@@ -92,8 +136,9 @@ fn says_it_reads(tool: &Tool<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::{Server, Surface};
-    use crate::facts::{Facts, Guard, Reach, Repeat};
+    use crate::audit::{Known, Server, audit};
+    use crate::convention::{Standard, builtins};
+    use crate::facts::{Facts, Guard, Repeat};
     use crate::operation::Category;
     use serde_json::{Value, json};
 
@@ -262,5 +307,80 @@ mod tests {
         assert_eq!(with(vec![get], |tool| letters(safe(tool, policy))), ["-ft-"]);
         let delete = tool("delete_note", "Delete a note.", &[], &declared);
         assert_eq!(with(vec![delete], |tool| letters(safe(tool, policy))), ["-t--"]);
+    }
+
+    /// Every combination of hints that a tool can declare.
+    fn all_annotations() -> Vec<Value> {
+        let mut all = vec![serde_json::Map::new()];
+        for hint in Hint::ALL {
+            let with = |value: bool| {
+                all.iter().map(move |map| {
+                    let mut map = map.clone();
+                    map.insert(hint.key().to_owned(), value.into());
+                    map
+                })
+            };
+            let more: Vec<_> = with(true).chain(with(false)).collect();
+            all.extend(more);
+        }
+        all.into_iter().map(Value::Object).collect()
+    }
+
+    #[test]
+    fn whatever_a_tool_declares_no_rule_proposes_what_looks_safer() {
+        let facts = Facts {
+            effect: Effect::Read,
+            repeat: Repeat::NoEffect,
+            overwrites: false,
+            reversible: true,
+            guard: Guard::None,
+            reach: Reach::Backend,
+        };
+        let names = ["get_note", "create_note", "delete_note", "lightdash_tools__list_spaces", "nc_manifest"];
+        let annotations = all_annotations();
+        assert_eq!(annotations.len(), 81);
+        let each = names.iter().flat_map(|name| annotations.iter().map(move |hints| (name, hints)));
+        let tools: Vec<Value> =
+            each.map(|(name, hints)| tool(name, "Of the notes.", &["id"], hints)).collect();
+        let documented = names.map(|name| (name.to_owned(), Known { category: Category::Read, facts }));
+        let mut proposed = 0;
+        for known in [Default::default(), documented.into()] {
+            let server =
+                Server { name: "cloud".to_owned(), tools: tools.clone(), known, ..Server::default() };
+            for convention in builtins() {
+                let mut standard = Standard::of(vec![convention.clone()]);
+                standard.policy_chosen = true;
+                for finding in audit(std::slice::from_ref(&server), &standard) {
+                    let Some(Fix::Hints(hints)) = finding.fix else { continue };
+                    let tool = &tools[finding.place.tool.unwrap()];
+                    for hint in Hint::ALL {
+                        let Some(value) = hints.get(hint) else { continue };
+                        let declared = tool["annotations"][hint.key()].as_bool();
+                        let safer = value != hint.default_value();
+                        let context =
+                            format!("{} by {}: {hint:?} of {tool}", finding.rule.code, convention.name);
+                        assert!(!safer || declared != Some(!value), "flips {context}");
+                        assert!(!safer || hint != Hint::OpenWorld, "nobody knows {context}");
+                        assert!(
+                            !safer || hint != Hint::ReadOnly || !server.known.is_empty(),
+                            "guesses {context}"
+                        );
+                        proposed += 1;
+                    }
+                }
+            }
+        }
+        assert!(proposed > 1000, "{proposed}");
+    }
+
+    #[test]
+    fn of_a_contradiction_the_dangerous_half_stays() {
+        let both = json!({"readOnlyHint": true, "destructiveHint": true});
+        let tools = vec![tool("get_note", "Get a note.", &[], &both)];
+        let server = Server { name: "cloud".to_owned(), tools, ..Server::default() };
+        let found = audit(&[server], &Standard::of(Vec::new()));
+        let fix = found.iter().find(|finding| finding.rule.code == "HINT-002").unwrap().fix.clone();
+        let hints = HintOverrides { read_only: Some(false), ..HintOverrides::default() };
+        assert_eq!(fix, Some(Fix::Hints(hints)));
     }
 }

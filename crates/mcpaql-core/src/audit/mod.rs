@@ -11,6 +11,7 @@ mod deed;
 mod expect;
 mod finding;
 mod parameters;
+mod parts;
 pub mod probe;
 pub mod render;
 mod report;
@@ -70,26 +71,57 @@ pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
 #[must_use]
 pub fn audit_surfaces(surfaces: &[Surface<'_>], standard: &Standard) -> Vec<Finding> {
     let leveled = all_rules().filter_map(|rule| Some((rule, standard.level(rule.code, rule.level)?)));
-    let mut by_rule: Vec<(&'static Rule, Level, Vec<Finding>)> =
-        leveled.map(|(rule, level)| (rule, level, Vec::new())).collect();
-    // A few tools at a time, so that they are still near when the next rule looks at them.
-    for tools in surfaces.iter().flat_map(|surface| surface.tools.chunks(FEW)) {
-        for (rule, level, found) in &mut by_rule {
-            let Check::Tool(check) = rule.check else { continue };
-            let mut out = Findings::new(rule, *level, found);
-            tools.iter().for_each(|tool| check(tool, standard, &mut out));
+    let rules: Vec<(&'static Rule, Level)> = leveled.collect();
+    let mut found = Vec::new();
+    for surface in surfaces {
+        let by_part = parts::parts(&surface.tools, |_, tools| of_tools(tools, &rules, standard));
+        found.extend(by_part.into_iter().flatten());
+    }
+    found.extend(of_servers(surfaces, &rules, standard));
+    for (position, finding) in &mut found {
+        // Whatever a rule made of a single case, somebody may have said how bad it is.
+        if let Some((rule, level)) = rules.get(*position).filter(|(rule, _)| standard.decides(rule.code)) {
+            debug_assert_eq!(rule.code, finding.rule.code);
+            finding.level = *level;
         }
     }
-    for (rule, level, found) in &mut by_rule {
-        let mut out = Findings::new(rule, *level, found);
+    found.sort_by_key(|(position, finding)| (finding.place.server, finding.place.tool, *position));
+    let mut findings: Vec<Finding> = found.into_iter().map(|(_, finding)| finding).collect();
+    expect::keep_honest(surfaces, &mut findings);
+    findings
+}
+
+/// Findings with the position of their rule.
+type Ranked = Vec<(usize, Finding)>;
+
+/// What rules find that look at one tool at a time.
+fn of_tools(tools: &[Tool<'_>], rules: &[(&'static Rule, Level)], standard: &Standard) -> Ranked {
+    let mut ranked = Vec::new();
+    // A few tools at a time, so that they are still near when the next rule looks at them.
+    for tools in tools.chunks(FEW) {
+        for (position, (rule, level)) in rules.iter().enumerate() {
+            let Check::Tool(check) = rule.check else { continue };
+            let mut found = Vec::new();
+            let mut out = Findings::new(rule, *level, &mut found);
+            tools.iter().for_each(|tool| check(tool, standard, &mut out));
+            ranked.extend(found.into_iter().map(|finding| (position, finding)));
+        }
+    }
+    ranked
+}
+
+/// What the others find.
+fn of_servers(surfaces: &[Surface<'_>], rules: &[(&'static Rule, Level)], standard: &Standard) -> Ranked {
+    let mut ranked = Vec::new();
+    for (position, (rule, level)) in rules.iter().enumerate() {
+        let mut found = Vec::new();
+        let mut out = Findings::new(rule, *level, &mut found);
         match rule.check {
             Check::Tool(_) => {}
             Check::Server(check) => surfaces.iter().for_each(|surface| check(surface, standard, &mut out)),
             Check::Servers(check) => check(surfaces, standard, &mut out),
         }
+        ranked.extend(found.into_iter().map(|finding| (position, finding)));
     }
-    let mut findings: Vec<Finding> = by_rule.into_iter().flat_map(|(_, _, found)| found).collect();
-    // Stable, so that the rules keep their order.
-    findings.sort_by_key(|finding: &Finding| (finding.place.server, finding.place.tool));
-    findings
+    ranked
 }

@@ -168,8 +168,7 @@ impl<'r> Report<'r> {
         findings: &'r [Finding],
         baseline: Option<&Baseline>,
     ) -> Report<'r> {
-        let numbered = audited.servers.iter().enumerate();
-        let scores = numbered.map(|(index, server)| scores(server, index, findings)).collect();
+        let scores = surfaces.iter().map(|surface| scores(surface, findings)).collect();
         let prints = findings.iter().map(|finding| Fingerprint::of(finding, audited.servers));
         let mut found: Vec<Found<'r>> = findings
             .iter()
@@ -180,7 +179,7 @@ impl<'r> Report<'r> {
         let all = found.len();
         let mut gone = Vec::new();
         if let Some(baseline) = baseline {
-            let mut left = baseline.counted();
+            let mut left = baseline.counted(audited.servers);
             found.retain(|found| match left.get_mut(&found.fingerprint) {
                 Some(count) if *count > 0 => {
                     *count -= 1;

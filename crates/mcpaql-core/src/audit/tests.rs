@@ -2,7 +2,7 @@
 
 use super::probe::{Answers, Observed};
 use super::*;
-use crate::convention::{self, Kind};
+use crate::convention::{self, Kind, Level};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -159,4 +159,24 @@ fn every_file_is_a_rule_and_every_rule_is_listed() {
         }
     }
     assert_eq!(files, rules.len());
+}
+
+#[test]
+fn a_level_that_somebody_set_holds_whatever_the_rule_makes_of_a_case() {
+    let tools = vec![serde_json::json!({"name": "create_issue", "inputSchema": {"type": "object"}})];
+    let server = [Server { name: "tracker".to_owned(), tools, ..Server::default() }];
+    let level = |standard: &Standard| {
+        let findings = audit(&server, standard);
+        findings.into_iter().find(|finding| finding.rule.code == "TITLE-001").map(|finding| finding.level)
+    };
+    let silent = Standard::default();
+    assert_eq!(level(&silent), Some(Level::Advice));
+    let mut by_user = silent.clone();
+    by_user.rules.insert("TITLE-001".to_owned(), Some(Level::Error));
+    assert_eq!(level(&by_user), Some(Level::Error));
+    let mut by_convention = silent.clone();
+    by_convention.conventions[0].rules.insert("TITLE-001".to_owned(), Some(Level::Warning));
+    assert_eq!(level(&by_convention), Some(Level::Warning));
+    by_convention.rules.insert("TITLE-001".to_owned(), None);
+    assert_eq!(level(&by_convention), None);
 }

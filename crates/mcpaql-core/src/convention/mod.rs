@@ -355,9 +355,18 @@ impl Standard {
     /// says something.
     #[must_use]
     pub fn level(&self, code: &str, default: Level) -> Option<Level> {
-        let said = self.rules.get(code);
-        let said =
-            said.or_else(|| self.conventions.iter().rev().find_map(|convention| convention.rules.get(code)));
-        said.copied().unwrap_or(Some(default))
+        self.said(code).unwrap_or(Some(default))
+    }
+
+    /// Whether somebody says how bad what a rule finds is, so that the rule itself cannot make less of it.
+    #[must_use]
+    pub fn decides(&self, code: &str) -> bool {
+        self.said(code).is_some()
+    }
+
+    fn said(&self, code: &str) -> Option<Option<Level>> {
+        let by_convention =
+            || self.conventions.iter().rev().find_map(|convention| convention.rules.get(code));
+        self.rules.get(code).or_else(by_convention).copied()
     }
 }

@@ -8,6 +8,7 @@ mod terms;
 
 pub(crate) use given::{Document, Given, Wanted, corrections};
 pub(crate) use members::open_gateway;
+pub(crate) use terms::Terms;
 
 use crate::args::Importing;
 use crate::descriptions::{self, Description, Digest};
@@ -29,7 +30,6 @@ use mcpaql_runtime::gateway::{Collision, check_names};
 use mcpaql_runtime::{builtin, environment};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use terms::Terms;
 
 /// The configuration file of a folder.
 pub(crate) const CONFIG: &str = "mcpaql.yaml";

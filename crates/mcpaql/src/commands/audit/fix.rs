@@ -94,9 +94,11 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
     let is_document = |index: &usize| matches!(sources.origins.get(*index), Some(Origin::Document { .. }));
     let (inside, outside): (Vec<usize>, Vec<usize>) = corrections.keys().copied().partition(is_document);
     let mut corrected = 0;
+    let foreign = sources.origins.iter().filter(|origin| !matches!(origin, Origin::Document { .. })).count();
     match outside.as_slice() {
         [] => {}
-        [server] => {
+        // Overrides do not say whose they are: with others beside it, nobody could tell.
+        [server] if foreign == 1 && (args.config.is_none() || sources.failed.is_empty()) => {
             let Some(path) = &args.output else {
                 return Err(hinted(
                     "--fix needs a file for the corrections of a server",
@@ -149,7 +151,7 @@ fn name(tool: &Value) -> &str {
     tool.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Corrects an adapter document in its own text.
+/// Corrects an adapter document in its own text; the server is then what the new text would be served as.
 fn document(
     sources: &mut Sources,
     server: usize,
@@ -157,7 +159,7 @@ fn document(
     dry_run: bool,
 ) -> Result<usize> {
     let (Some(audited), Some(Origin::Document { source, operations })) =
-        (sources.servers.get_mut(server), sources.origins.get_mut(server))
+        (sources.servers.get(server), sources.origins.get(server))
     else {
         return Ok(0);
     };
@@ -167,46 +169,50 @@ fn document(
     let mut owners = Vec::new();
     for (index, correction) in tools {
         let tool = audited.tools.get(*index).map(name).unwrap_or_default();
-        let Some(parent) = operations.get(tool).filter(|parent| parsed.value.pointer(parent).is_some())
-        else {
-            continue;
-        };
-        for (key, value) in correction.members() {
-            // Another name is another interface, which its author decides; what a section says goes before an effect.
-            if !["name", "effect"].contains(&key) {
-                edits.push(Edit { parent: parent.clone(), key: key.to_owned(), value });
-            }
-        }
-        let annotations = correction.annotations();
-        if !annotations.is_empty() {
-            edits.extend(members(&parsed.value, parent, "annotations", annotations));
+        if let Some(parent) = operations.get(tool) {
+            edits.extend(changes(&parsed.value, parent, correction));
         }
         owners.resize(edits.len(), *index);
     }
     let (text, refused) = source.edited(&edits);
-    if text == source.text {
-        return Ok(0);
-    }
-    let errors = |source: &Source| check(source, &Settings::default()).errors();
-    let new = Source::new(source.name.clone(), text);
-    if errors(&new) > errors(source) {
-        output::talk(&format!("{} was not corrected: it would have errors", source.name));
-        return Ok(0);
-    }
-    write(&path, &source.text, &new.text, dry_run)?;
     let lost: HashSet<usize> = refused.iter().filter_map(|edit| owners.get(*edit).copied()).collect();
     for tool in &lost {
         let tool = audited.tools.get(*tool).map(name).unwrap_or_default();
         output::talk(&format!("Correct {} by hand: its text has no room for it", output::visible(tool)));
     }
-    *source = new;
-    let done: HashSet<usize> = owners.into_iter().filter(|owner| !lost.contains(owner)).collect();
-    for index in &done {
-        if let (Some(tool), Some(correction)) = (audited.tools.get_mut(*index), tools.get(index)) {
-            Correction { name: None, effect: None, ..correction.clone() }.apply(tool);
-        }
+    if text == source.text {
+        return Ok(0);
     }
+    let errors = |source: &Source| check(source, &Settings::default()).errors();
+    let new = Source::new(source.name.clone(), text);
+    let reread = sources.reread(server, new.clone()).filter(|_| errors(&new) <= errors(source));
+    let Some((shown, origin)) = reread else {
+        output::talk(&format!("{} was not corrected: it would have errors", source.name));
+        return Ok(0);
+    };
+    write(&path, &source.text, &new.text, dry_run)?;
+    if let (Some(server), Some(old)) = (sources.servers.get_mut(server), sources.origins.get_mut(server)) {
+        (*server, *old) = (shown, origin);
+    }
+    let done: HashSet<usize> = owners.into_iter().filter(|owner| !lost.contains(owner)).collect();
     Ok(done.len())
+}
+
+/// What the text of an operation does not say yet.
+fn changes(document: &Value, parent: &str, correction: &Correction) -> Vec<Edit> {
+    let Some(own) = document.pointer(parent) else { return Vec::new() };
+    let members_of = correction.members().into_iter().filter(|(key, value)| {
+        // Another name is another interface, which its author decides; what a section says goes before an effect.
+        !["name", "effect"].contains(key) && own.get(key) != Some(value)
+    });
+    let edit = |(key, value): (&str, Value)| Edit { parent: parent.to_owned(), key: key.to_owned(), value };
+    let mut edits: Vec<Edit> = members_of.map(edit).collect();
+    let mut annotations = correction.annotations();
+    annotations.retain(|hint, value| own.get("annotations").and_then(|own| own.get(hint)) != Some(value));
+    if !annotations.is_empty() {
+        edits.extend(members(document, parent, "annotations", annotations));
+    }
+    edits
 }
 
 /// Writes a file, or shows what would change.

@@ -4,7 +4,7 @@ mod probed;
 
 use crate::clients::takeover::Takeover;
 use crate::commands::import_config;
-use crate::documents::{Document, Given, Plan};
+use crate::documents::{Document, Given, Plan, Terms};
 use crate::output::Hinted;
 use crate::servers::{self, Interrupted};
 use crate::{args, descriptions};
@@ -36,6 +36,8 @@ pub(super) struct Sources {
     /// What they would cost as adapters, in the same order.
     pub(super) as_adapters: Vec<Option<usize>>,
     pub(super) failed: Vec<Failed>,
+    /// What decides how documents are served, by the index of their server.
+    served: HashMap<usize, (Settings, Terms)>,
     /// Why the first of them failed, for those who asked for nothing else.
     error: Option<anyhow::Error>,
 }
@@ -97,6 +99,15 @@ impl Sources {
         let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
         self.failed.push(Failed { name, why: causes.join(": ") });
         self.error.get_or_insert(error);
+    }
+
+    /// The server of a document as it would be served with another text; `None` where it could not be.
+    pub(super) fn reread(&self, index: usize, source: Source) -> Option<(Server, Origin)> {
+        let (settings, terms) = self.served.get(&index)?.clone();
+        let document = Document { given: Given::Document(source.clone()), settings, terms };
+        let catalog = document.check().1.catalog?;
+        let origin = written(&catalog, source);
+        Some((shown(&catalog), origin))
     }
 
     /// Asks all at once: the slowest decides how long it takes.
@@ -232,17 +243,12 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
     let mut together: Vec<Catalog> = Vec::new();
     for document in plan.documents {
         let name = document.source();
+        let served = (document.settings.clone(), document.terms.clone());
         match compiled(document) {
             Ok((catalog, _)) if catalog.sharing.is_some() => together.push(catalog),
             Ok((catalog, origin)) => {
-                let server = Server {
-                    name: catalog.adapter.name.clone(),
-                    tools: catalog.tools.iter().map(|tool| tool.to_json()).collect(),
-                    known: known(&catalog),
-                    is_adapter: true,
-                    ..Server::default()
-                };
-                sources.add(server, origin);
+                sources.served.insert(sources.servers.len(), served);
+                sources.add(shown(&catalog), origin);
             }
             Err(error) => sources.fail(name, error),
         }
@@ -264,10 +270,26 @@ fn compiled(document: Document) -> Result<(Catalog, Origin)> {
         Given::Openapi(_) | Given::Mcp(_) => None,
     };
     let catalog = document.catalog()?;
-    let Some(source) = source else { return Ok((catalog, Origin::Asked)) };
+    let origin = source.map_or(Origin::Asked, |source| written(&catalog, source));
+    Ok((catalog, origin))
+}
+
+/// The server that clients see.
+fn shown(catalog: &Catalog) -> Server {
+    Server {
+        name: catalog.adapter.name.clone(),
+        tools: catalog.tools.iter().map(|tool| tool.to_json()).collect(),
+        known: known(catalog),
+        is_adapter: true,
+        ..Server::default()
+    }
+}
+
+/// Where the tools of a document stand in it.
+fn written(catalog: &Catalog, source: Source) -> Origin {
     let origins = source.parse().map(|parsed| adapter::load(&parsed.value).origins).unwrap_or_default();
-    let operations = operations(&catalog, &origins);
-    Ok((catalog, Origin::Document { source, operations }))
+    let operations = operations(catalog, &origins);
+    Origin::Document { source, operations }
 }
 
 /// By tool, where its operation is written; only tools that are one operation are there.

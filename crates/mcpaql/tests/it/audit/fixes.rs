@@ -111,6 +111,12 @@ async fn corrections_of_a_server_need_a_file_and_one_server() {
     let ran = fix(&place, &["--tools", "other.json"]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("one server at a time"), "{}", ran.stderr);
+    // Not even where only one of them has anything to correct: the file would not say whose it is.
+    place.file("other.json", r#"{"tools": []}"#);
+    let ran = fix(&place, &["--tools", "other.json"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("one server at a time"), "{}", ran.stderr);
+    assert!(!place.path().join("overrides.yaml").exists());
 }
 
 const DOCUMENT: &str = r#"---
@@ -160,4 +166,55 @@ async fn a_document_is_corrected_in_its_own_text() {
     }
     let again = place.run(&["audit", "shop.md", "--fix"]).await;
     assert_eq!(std::fs::read_to_string(place.path().join("shop.md")).unwrap(), written, "{again:?}");
+}
+
+const CAUTIOUS: &str =
+    "{readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true}";
+
+#[tokio::test]
+async fn no_correction_takes_back_what_an_author_warns_of() {
+    let place = Place::new();
+    let document = DOCUMENT
+        .replace("title: get_book", &format!("annotations: {CAUTIOUS}\n      title: Get book"))
+        .replace("{idempotentHint: true}", CAUTIOUS);
+    place.file("shop.md", &document);
+    let tools = json!({"tools": [
+        {"name": "create_issue", "title": "Create issue", "description": "Opens an issue in a project, with labels.",
+         "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": true}},
+        {"name": "delete_issue", "title": "Delete issue", "description": "Removes an issue and what was said about it.",
+         "inputSchema": {"type": "object"}},
+    ]});
+    place.file("tracker.json", &tools.to_string());
+    for more in [["--policy", "mcp"], ["--policy", "mcpaql"], ["--convention", "lightdash"]] {
+        place.run(&[["audit", "shop.md", "--fix"].as_slice(), &more].concat()).await;
+        let written = std::fs::read_to_string(place.path().join("shop.md")).unwrap();
+        assert_eq!(written.matches(CAUTIOUS).count(), 2, "{more:?}: {written}");
+        place
+            .run(&[["audit", "--tools", "tracker.json", "--fix", "-o", "o.yaml"].as_slice(), &more].concat())
+            .await;
+        let overrides = std::fs::read_to_string(place.path().join("o.yaml")).unwrap_or_default();
+        for safer in
+            ["openWorldHint: false", "readOnlyHint: true", "destructiveHint: false", "idempotentHint: true"]
+        {
+            assert!(!overrides.contains(safer), "{more:?}: {overrides}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_correction_that_a_document_cannot_hold_is_not_reported_as_made() {
+    let place = Place::new();
+    let document = DOCUMENT
+        .replace("mode: discrete", "mode: discrete\npolicy: nextcloud")
+        .replace("title: get_book", "title:   'Get book'  # good");
+    place.file("shop.md", &document);
+    let directory = ["shop.md", "--convention", "claude-directory"];
+    let (_, fixed) = report(&place, &[directory.as_slice(), &["--fix"]].concat()).await;
+    let written = std::fs::read_to_string(place.path().join("shop.md")).unwrap();
+    assert!(written.contains("title:   'Get book'  # good"), "{written}");
+    let (_, after) = report(&place, &directory).await;
+    assert_eq!(found(&fixed), found(&after), "what is told is what is there");
+    assert!(found(&after).iter().any(|finding| finding.starts_with("TITLE-006")), "{after:#}");
+    let (_, dry) = report(&place, &[directory.as_slice(), &["--fix", "--dry-run"]].concat()).await;
+    assert_eq!(found(&dry), found(&after));
 }

@@ -219,6 +219,19 @@ mod tests {
     }
 
     #[test]
+    fn a_name_alone_does_not_outweigh_what_a_tool_declares() {
+        let tool = |schema: Value| {
+            let hints = json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true, "openWorldHint": true});
+            json!({"name": "update_note", "description": "Updates a note.", "inputSchema": schema, "annotations": hints})
+        };
+        let plain = tool(json!({"type": "object"}));
+        assert_eq!(level(&plain, &["mcpaql"], "HINT-016"), Some(Level::Advice));
+        let etag =
+            json!({"type": "object", "properties": {"etag": {"type": "string"}}, "required": ["etag"]});
+        assert_eq!(level(&tool(etag), &["mcpaql"], "HINT-016"), Some(Level::Warning));
+    }
+
+    #[test]
     fn tools_that_mix_are_told_from_tools_that_do_not() {
         let tool = |parameter: &str, schema: Value| json!({"name": "labels", "inputSchema": {"type": "object", "properties": {parameter: schema}}});
         for (parameter, schema, mixes) in [

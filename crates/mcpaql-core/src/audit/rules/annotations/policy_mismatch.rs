@@ -1,6 +1,7 @@
 //! HINT-016.
 
-use crate::audit::expect::{facing, harmless};
+use crate::audit::deed::is_known_by_name_alone;
+use crate::audit::expect::{Facing, facing, harmless};
 use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
@@ -15,7 +16,7 @@ rule! {
     /// Where a policy is chosen, by its name or by a convention, works out what each tool does and compares what the policy would
     /// have it say with what it says, or with MCP's default where it says nothing. What cannot be known from the outside, or what
     /// the policy leaves unsaid, is not compared, and a missing hint that a convention demands is HINT-001's. Each hint stands there
-    /// as declared, as effective and as expected.
+    /// as declared, as effective and as expected. Where only a name speaks against what a tool writes out, it is advice.
     ///
     /// ## Why it matters
     ///
@@ -44,7 +45,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// What the policy says, unless it makes the tool look safer and only the tool's name speaks for that.
+    /// What the policy says, unless it makes the tool look safer than it says itself.
     "HINT-016" "policy-mismatch" Warning Tool(check)
 }
 
@@ -89,6 +90,11 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let fix = harmless(tool, fix);
     let finding = findings.tool(tool, pointer, message);
     finding.help("say what the policy says, or choose another");
+    // Its author knows what it does, and a name only proposes.
+    let guessed = |facing: &&Facing| facing.declared.is_some() && facing.hint != Hint::OpenWorld;
+    if is_known_by_name_alone(tool) && differs.iter().all(|facing| guessed(facing)) {
+        finding.advice();
+    }
     if fix != HintOverrides::default() {
         finding.fix(Fix::Hints(fix));
     }

@@ -1,6 +1,5 @@
 //! HINT-002.
 
-use crate::audit::deed::surely_reads;
 use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
@@ -35,7 +34,7 @@ rule! {
     ///
     /// ## Fix
     ///
-    /// `destructiveHint: false` where name and description say that it reads, and `readOnlyHint: false` otherwise.
+    /// `readOnlyHint: false`: of two claims the one that warns is kept.
     "HINT-002" "read-only-and-destructive" Error Tool(check)
 }
 
@@ -44,11 +43,6 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let message = format!("The tool '{}' says that it only reads and that it destroys", tool.name);
         let finding = findings.tool(tool, "/annotations/destructiveHint", message);
         finding.help("one of the two is false");
-        let reads = surely_reads(tool);
-        finding.fix(Fix::Hints(HintOverrides {
-            read_only: (!reads).then_some(false),
-            destructive: reads.then_some(false),
-            ..HintOverrides::default()
-        }));
+        finding.fix(Fix::Hints(HintOverrides { read_only: Some(false), ..HintOverrides::default() }));
     }
 }

@@ -1,10 +1,9 @@
 //! HINT-008.
 
-use crate::audit::finding::{Findings, Fix};
+use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::Standard;
-use crate::policy::HintOverrides;
 
 rule! {
     /// A tool says that it only reads and that it must not be repeated.
@@ -30,10 +29,6 @@ rule! {
     /// ```json good
     /// {"name": "get_weather", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true, "idempotentHint": true}}
     /// ```
-    ///
-    /// ## Fix
-    ///
-    /// `idempotentHint: true`, unless the name says that the tool acts.
     "HINT-008" "unrepeatable-read" Advice Tool(check)
 }
 
@@ -44,8 +39,4 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let message = format!("The tool '{}' only reads, and yet says that it must not be repeated", tool.name);
     let finding = findings.tool(tool, "/annotations/idempotentHint", message);
     finding.help("say `idempotentHint: true`; an answer that changes with time is no effect");
-    let reads = tool.judged.category == crate::operation::Category::Read && tool.judged.review.is_none();
-    if reads {
-        finding.fix(Fix::Hints(HintOverrides { idempotent: Some(true), ..HintOverrides::default() }));
-    }
 }
