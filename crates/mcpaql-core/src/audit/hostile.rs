@@ -106,7 +106,7 @@ proptest! {
             prop_assert!(finding.place.pointer.is_empty() || finding.place.pointer.starts_with('/'));
             prop_assert!(!finding.message.is_empty());
         }
-        let said = |findings: &[Finding]| findings.iter().map(|finding| finding.message.clone()).collect::<Vec<_>>();
+        let said = |findings: &[Finding]| findings.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>();
         prop_assert_eq!(said(&found), said(&audited(tools)));
     }
 }
