@@ -7,6 +7,7 @@
 
 mod baseline;
 mod compare;
+mod credential;
 mod deed;
 mod expect;
 mod finding;
@@ -38,6 +39,7 @@ pub use view::{Known, Server, Surface, Tool};
 use crate::convention::Standard;
 use finding::Findings;
 use rule::Check;
+use std::borrow::Cow;
 
 /// Every rule, in the order of their codes within each group.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
@@ -73,6 +75,14 @@ pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
             }
             Check::Server(check) => surfaces.iter().for_each(|surface| check(surface, standard, &mut out)),
             Check::Servers(check) => check(&surfaces, standard, &mut out),
+        }
+    }
+    for finding in &mut findings {
+        let Finding { message, help, .. } = finding;
+        for text in help.iter_mut().chain([message]) {
+            if let Cow::Owned(masked) = credential::masked_words(text) {
+                *text = masked;
+            }
         }
     }
     // Stable, so that the rules keep their order.
