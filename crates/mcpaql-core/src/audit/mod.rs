@@ -77,6 +77,13 @@ pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
             Check::Servers(check) => check(&surfaces, standard, &mut out),
         }
     }
+    // What is no tool at all is said once.
+    let is_entry = |place: &Place| {
+        let surface = surfaces.get(place.server);
+        let tool = place.tool.and_then(|tool| surface?.tools.get(tool));
+        tool.is_some_and(|tool| !tool.value.is_object())
+    };
+    findings.retain(|finding| finding.rule.code == "NAME-002" || !is_entry(&finding.place));
     for finding in &mut findings {
         let Finding { message, help, .. } = finding;
         for text in help.iter_mut().chain([message]) {
