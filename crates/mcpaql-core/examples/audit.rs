@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         };
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let server = Server { name, tools: capture.tools, ..Server::default() };
+        let server = Server { name, name_is_guessed: true, tools: capture.tools, ..Server::default() };
         let begun = Instant::now();
         let findings = audit(std::slice::from_ref(&server), &standard);
         if option("--rule").is_none() {

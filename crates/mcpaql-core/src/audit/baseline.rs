@@ -3,6 +3,7 @@
 //! A finding is the same as long as the same rule finds it in the same place of the same tool; what it says about it may change.
 //! What may be an attack is only the same in the same tool, word for word: who looked at one text has not seen the next.
 
+use super::credential::masked;
 use super::finding::{Finding, Place};
 use super::view::Server;
 use serde_json::{Value, json};
@@ -51,7 +52,8 @@ impl Fingerprint {
         let name = |place: &Place| server(place).map_or("", |server| &server.name).to_owned();
         let tool = |place: &Place| {
             let tool = place.tool.and_then(|tool| server(place)?.tools.get(tool)?.get("name")?.as_str());
-            tool.unwrap_or_default().to_owned()
+            // The file is kept and shared.
+            masked(tool.unwrap_or_default()).into_owned()
         };
         let place = &finding.place;
         let mut related: Vec<String> =
@@ -64,7 +66,7 @@ impl Fingerprint {
             rule: finding.rule.code.to_owned(),
             server: name(place),
             tool: tool(place),
-            pointer: place.pointer.clone(),
+            pointer: masked(&place.pointer).into_owned(),
             related,
         }
     }

@@ -106,7 +106,7 @@ proptest! {
             prop_assert!(finding.place.pointer.is_empty() || finding.place.pointer.starts_with('/'));
             prop_assert!(!finding.message.is_empty());
         }
-        let said = |findings: &[Finding]| findings.iter().map(|finding| finding.message.clone()).collect::<Vec<_>>();
+        let said = |findings: &[Finding]| findings.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>();
         prop_assert_eq!(said(&found), said(&audited(tools)));
     }
 }
@@ -141,4 +141,63 @@ fn no_finding_shows_the_secret_it_is_about() {
     assert!(found.iter().any(|finding| finding.rule.code == "DESC-011"));
     assert!(found.iter().any(|finding| finding.rule.code == "DESC-010"));
     assert!(found.iter().all(|finding| !format!("{finding:?}").contains(key)));
+}
+
+#[test]
+fn what_is_no_tool_is_said_once() {
+    let found =
+        audited(vec![json!(7), json!(["a"]), json!({"name": "get_note", "inputSchema": {"type": "object"}})]);
+    for entry in [0, 1] {
+        let said: Vec<&str> = found
+            .iter()
+            .filter(|finding| finding.place.tool == Some(entry))
+            .map(|finding| finding.message.as_str())
+            .collect();
+        assert_eq!(said, [format!("Entry {entry} of the list is not an object")]);
+    }
+}
+
+#[test]
+fn findings_say_what_is_there_and_what_should_be() {
+    let tools = vec![
+        json!({"name": "save note", "title": "save_note", "annotations": {"readOnlyHint": true, "title": 3},
+            "inputSchema": {"type": "object", "properties": {"when": {"type": "string", "enum": 7}, "how": {"type": ["boolean", "string"]}}}}),
+        json!({"name": "delete_note", "inputSchema": {"type": "object", "properties": {"x": 3}}}),
+    ];
+    let found = audited(tools);
+    let of = |code: &str, tool: usize| {
+        let of = |finding: &&Finding| finding.rule.code == code && finding.place.tool == Some(tool);
+        found
+            .iter()
+            .filter(of)
+            .map(|finding| format!("{}; {}", finding.message, finding.help.clone().unwrap_or_default()))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    assert!(of("HINT-005", 0).contains("but 'save' in its name changes something"), "{}", of("HINT-005", 0));
+    assert!(of("NAME-001", 0).contains("holds a space"), "{}", of("NAME-001", 0));
+    assert!(of("TITLE-002", 0).contains("write it as people would"), "{}", of("TITLE-002", 0));
+    assert!(of("SCHEMA-006", 0).contains("make several parameters of it"), "{}", of("SCHEMA-006", 0));
+    assert!(!of("SCHEMA-006", 0).contains("null"), "{}", of("SCHEMA-006", 0));
+    assert!(
+        of("SCHEMA-015", 0).contains("`enum` of the parameter 'when' of 'save note' is not a list"),
+        "{}",
+        of("SCHEMA-015", 0)
+    );
+    assert!(
+        of("SCHEMA-015", 1)
+            .contains("'x' in the `properties` of the schema of 'delete_note' is not a schema"),
+        "{}",
+        of("SCHEMA-015", 1)
+    );
+    assert!(!of("HINT-001", 1).contains("readOnlyHint: true"), "{}", of("HINT-001", 1));
+    let titles = found.iter().filter(|finding| finding.place.pointer == "/annotations/title");
+    assert_eq!(
+        titles
+            .filter(
+                |finding| finding.message.contains("not a string") || finding.message.contains("instead of")
+            )
+            .count(),
+        1
+    );
 }

@@ -7,6 +7,7 @@
 
 mod baseline;
 mod compare;
+mod credential;
 mod deed;
 mod expect;
 mod finding;
@@ -39,6 +40,7 @@ pub use view::{Known, Server, Surface, Tool};
 use crate::convention::{Level, Standard};
 use finding::Findings;
 use rule::Check;
+use std::borrow::Cow;
 
 /// Tools that every rule looks at before the next ones.
 const FEW: usize = 16;
@@ -87,8 +89,26 @@ pub fn audit_surfaces(surfaces: &[Surface<'_>], standard: &Standard) -> Vec<Find
     }
     found.sort_by_key(|(position, finding)| (finding.place.server, finding.place.tool, *position));
     let mut findings: Vec<Finding> = found.into_iter().map(|(_, finding)| finding).collect();
+    // What is no tool at all is said once.
+    let is_entry = |place: &Place| {
+        let surface = surfaces.get(place.server);
+        let tool = place.tool.and_then(|tool| surface?.tools.get(tool));
+        tool.is_some_and(|tool| !tool.value.is_object())
+    };
+    findings.retain(|finding| finding.rule.code == "NAME-002" || !is_entry(&finding.place));
+    findings.iter_mut().for_each(mask);
     expect::keep_honest(surfaces, &mut findings);
     findings
+}
+
+/// Takes credentials out of what a finding quotes.
+fn mask(finding: &mut Finding) {
+    let Finding { message, help, .. } = finding;
+    for text in help.iter_mut().chain([message]) {
+        if let Cow::Owned(masked) = credential::masked_words(text) {
+            *text = masked;
+        }
+    }
 }
 
 /// Findings with the position of their rule.

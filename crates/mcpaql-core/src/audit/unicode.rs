@@ -29,10 +29,11 @@ pub(super) fn what(c: char) -> &'static str {
 }
 
 /// The invisible characters of a text and where they begin, without those that an emoji is made of: a selector behind a
-/// picture, and what joins two of them.
+/// picture, what joins two of them, and what spells a flag. Marks of direction are writing beside Arabic and Hebrew.
 pub(super) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut pictured = false;
-    text.char_indices().filter(move |(_, c)| {
+    let mut flag_end = 0;
+    text.char_indices().filter(move |(position, c)| {
         if c.is_ascii() {
             // Keycaps are a digit, a selector and a frame.
             pictured = c.is_ascii_digit() || matches!(c, '#' | '*');
@@ -41,9 +42,34 @@ pub(super) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
         if pictured && matches!(c, '\u{200d}' | '\u{fe0e}' | '\u{fe0f}') {
             return false;
         }
+        if *position < flag_end {
+            return false;
+        }
+        if *c == BLACK_FLAG {
+            flag_end = position + flag(text.get(*position..).unwrap_or_default());
+        }
         pictured = pictorial(*c);
         invisible(*c)
+            && !(matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}') && text.chars().any(right_to_left))
     })
+}
+
+/// What the flags of England, Scotland and Wales begin with; tag characters spell which.
+const BLACK_FLAG: char = '\u{1f3f4}';
+
+/// How long the flag is that a text begins with; no others are known, so that nothing else can be spelled there.
+fn flag(text: &str) -> usize {
+    let spelled = |letters: &str| -> String {
+        let tags = letters.bytes().filter_map(|letter| char::from_u32(0xe0000 + u32::from(letter)));
+        [BLACK_FLAG].into_iter().chain(tags).chain(['\u{e007f}']).collect()
+    };
+    let flags = ["gbeng", "gbsct", "gbwls"].map(spelled);
+    flags.iter().find(|flag| text.starts_with(flag.as_str())).map_or(0, String::len)
+}
+
+/// Letters of scripts in which marks of direction are part of writing.
+fn right_to_left(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{5ff}' | '\u{620}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
 fn pictorial(c: char) -> bool {
@@ -151,6 +177,17 @@ mod tests {
         assert_eq!(what('\u{e0041}'), "a tag character");
         assert_eq!(what('\u{202e}'), "a mark that turns the direction of text");
         assert_eq!(hidden("word\u{fe0f}").count(), 1, "a selector that selects nothing");
+    }
+
+    #[test]
+    fn flags_and_marks_of_direction_are_left_alone_where_they_belong() {
+        let flag = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
+        assert_eq!(hidden(&format!("News of {flag} and {flag}.")).count(), 0);
+        assert_eq!(hidden(&format!("{flag}\u{e0041}")).count(), 1, "behind a flag");
+        assert_eq!(hidden("\u{1f3f4}\u{e0072}\u{e006d}\u{e007f}").count(), 3, "no flag");
+        assert_eq!(hidden("يقرأ\u{200f} الملاحظات (API\u{200e})").count(), 0);
+        assert_eq!(hidden("קורא\u{200f}\u{202e}").count(), 1, "what turns text around stays");
+        assert_eq!(hidden("Reads\u{200f} notes").count(), 1);
     }
 
     #[test]

@@ -17,6 +17,8 @@ use std::collections::HashMap;
 pub struct Server {
     /// What the client calls it.
     pub name: String,
+    /// Whether that name is only a guess: of a saved list nobody knows what the client calls its server.
+    pub name_is_guessed: bool,
     /// Every tool, as raw JSON.
     pub tools: Vec<Value>,
     /// What is known for sure about tools, by name: of adapter documents, which say it.
@@ -56,6 +58,8 @@ pub struct Tool<'a> {
     pub value: &'a Value,
     /// What the client calls the server.
     pub server: &'a str,
+    /// Whether that is only a guess.
+    pub server_is_guessed: bool,
     /// Its name; empty where it has none.
     pub name: &'a str,
     /// `title`.
@@ -131,6 +135,7 @@ impl<'a> Tool<'a> {
         Tool {
             value,
             server: &server.name,
+            server_is_guessed: server.name_is_guessed,
             name,
             title: text("title"),
             annotation_title: annotations.and_then(|annotations| tree::of(annotations, "title")?.as_str()),

@@ -26,6 +26,9 @@ pub(crate) struct Audit {
     /// A saved answer of tools/list, `-` for standard input; repeat for several.
     #[arg(long, value_name = "FILE", help_heading = "Sources")]
     pub(crate) tools: Vec<PathBuf>,
+    /// What the client calls the server, where it is only one: most put it before the names of tools.
+    #[arg(long, value_name = "NAME", help_heading = "Sources")]
+    pub(crate) name: Option<String>,
     /// All servers of a client's configuration: its file, or the client's name.
     #[arg(long, value_name = "PATH", help_heading = "Sources")]
     pub(crate) config: Option<String>,

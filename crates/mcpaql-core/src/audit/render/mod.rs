@@ -1,7 +1,7 @@
 //! Views of an audit: every view is a function from a [`Report`] to text.
 //!
 //! What servers say is not to be trusted: no control or invisible character of theirs reaches a terminal, and nothing of theirs
-//! is taken for markup of the format it stands in.
+//! is taken for markup of the format it stands in. Nor is anything shown that looks like a credential, wherever it stood.
 
 mod full;
 mod github;
@@ -20,9 +20,11 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
 
+use super::credential;
 use super::report::{Found, Report};
 use crate::convention::Level;
 use crate::diagnostic::render::printable;
+use std::borrow::Cow;
 
 /// A view, to choose by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,13 +71,17 @@ impl Format {
     /// Renders a report in this format; the options matter to [`Format::Full`] alone.
     #[must_use]
     pub fn render(self, report: &Report<'_>, options: Options) -> String {
-        match self {
+        let text = match self {
             Format::Full => full(report, options),
             Format::Json => json(report),
             Format::Sarif => sarif(report),
             Format::Markdown => markdown(report),
             Format::Github => github(report),
             Format::Junit => junit(report),
+        };
+        match credential::masked(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(masked) => masked,
         }
     }
 }
@@ -85,9 +91,10 @@ const LONGEST: usize = 300;
 
 /// Foreign text on one line, without what a terminal would obey or nobody would see, and not endless.
 fn shown(text: &str) -> String {
+    let text = credential::masked(text);
     let text = match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+        None => text,
     };
     printable(&text)
 }

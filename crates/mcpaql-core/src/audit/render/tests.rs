@@ -78,6 +78,40 @@ fn nothing_of_a_server_is_obeyed_or_hidden_in_any_format() {
 }
 
 #[test]
+fn no_format_shows_a_credential_wherever_it_stands() {
+    let key = "ghp_9876543210zyxwvutsrqZYXWVUTSRQ987654";
+    let tools = json!([
+        {"name": format!("{key}.x"), "title": key, "description": format!("Gets {key} with `{key}` tool\u{200b}"),
+         "inputSchema": {"type": key, "properties": {
+             format!("{key}[]"): {"type": key}, "a": {"$ref": format!("#/{key}")}, "p": {"type": "string", "pattern": format!("[{key}")},
+             "d": {"type": "integer", "default": key}, "e": {"enum": [key, key]}, "r": {"required": [key]}}, "required": [key, 3]},
+         "annotations": {"title": format!("{key} 2"), key: 1, "readOnlyHint": key}},
+        {"name": key, "title": key, "description": format!("https://bob:{key}@example.com and ~/.ssh/{key} <IMPORTANT> {key}")},
+        {"name": key, "inputSchema": {"type": "object", "properties": {key: {"description": key}}}},
+    ]);
+    let text = format!("{{\"tools\": {tools:#}}}");
+    for origin in
+        [Origin::Asked, Origin::List { source: Source::new("a.json", text), pointer: "/tools".into() }]
+    {
+        let mut case = Case::new(origin);
+        case.servers[0].tools = tools.as_array().unwrap().clone();
+        case.servers[0].name = key.into();
+        case.failed[0] = Failed { name: key.into(), why: format!("{key} failed") };
+        case.findings = audit(&case.servers, &case.standard);
+        assert!(case.findings.len() > 12, "{}", case.findings.len());
+        for format in Format::ALL {
+            for verbose in [false, true] {
+                let options = Options { verbose, hints: verbose, ..Options::default() };
+                let text = format.render(&Report::new(case.audited(), &case.findings, None), options);
+                assert!(!text.replace('\\', "").contains(&key[..20]), "{}: {text}", format.as_str());
+                assert!(text.contains("•••"), "{}", format.as_str());
+            }
+        }
+        assert!(!Baseline::of(&case.findings, &case.servers[..0]).to_text().contains(key));
+    }
+}
+
+#[test]
 fn findings_of_a_file_point_into_it_and_those_of_a_server_have_a_path() {
     let value: Value = serde_json::from_str(&saved().render(Format::Json)).unwrap();
     let of = |value: &Value| {

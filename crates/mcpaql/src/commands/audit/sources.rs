@@ -72,6 +72,9 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
     } else {
         sources.ask(asked, args.timeout).await?;
     }
+    if let Some(name) = &args.name {
+        sources.call(name)?;
+    }
     match sources.error.take() {
         Some(error) if sources.servers.is_empty() => Err(error),
         _ if sources.servers.is_empty() => {
@@ -93,6 +96,22 @@ impl Sources {
         let costs =
             self.servers.iter_mut().map(|server| if server.is_adapter { None } else { as_adapter(server) });
         self.as_adapters = costs.collect();
+    }
+
+    /// The only server by another name.
+    fn call(&mut self, name: &str) -> Result<()> {
+        match self.servers.as_mut_slice() {
+            [server] => {
+                server.name = name.to_owned();
+                server.name_is_guessed = false;
+                Ok(())
+            }
+            [] => Ok(()),
+            _ => {
+                let hint = "leave --name out, or audit one server at a time";
+                Err(Hinted { message: "--name is for one server".into(), hint: hint.into() }.into())
+            }
+        }
     }
 
     fn fail(&mut self, name: String, error: anyhow::Error) {
@@ -220,7 +239,7 @@ fn saved(path: &Path) -> Result<(Server, Origin)> {
     let own = capture.server().and_then(|server| server.get("name")?.as_str()).map(str::to_owned);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let server = if is_stdin { own.unwrap_or_else(|| "server".into()) } else { stem.unwrap_or_default() };
-    let server = Server { name: server, tools: capture.tools, ..Server::default() };
+    let server = Server { name: server, name_is_guessed: true, tools: capture.tools, ..Server::default() };
     // A name that ends otherwise would have the text read as something else than JSON.
     let source = Source::new(name, text);
     Ok((server, Origin::List { source, pointer }))

@@ -123,10 +123,12 @@ fn rule(pair: &str) -> Result<(String, Option<Level>)> {
     let Some((code, level)) = pair.split_once('=') else {
         return Err(hinted("--rule takes CODE=LEVEL".into(), "such as --rule TITLE-001=off"));
     };
-    let code = code.trim().to_ascii_uppercase();
-    if mcpaql_core::audit::rule(&code).is_none() {
-        return Err(unknown("rule", &code, all_rules().map(|rule| rule.code)));
-    }
+    let wanted = code.trim();
+    let named = || all_rules().find(|rule| rule.name.eq_ignore_ascii_case(wanted));
+    let Some(rule) = mcpaql_core::audit::rule(wanted).or_else(named) else {
+        return Err(unknown("rule", wanted, all_rules().map(|rule| rule.code)));
+    };
+    let code = rule.code.to_owned();
     match level.trim() {
         "off" => Ok((code, None)),
         word => match Level::parse(word) {

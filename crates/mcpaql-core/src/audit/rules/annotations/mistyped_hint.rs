@@ -73,11 +73,6 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             finding.fix(Fix::Hints(one(hint, meant)));
         }
     }
-    if let Some(title) = map.get("title").filter(|title| !title.is_string()) {
-        let message =
-            format!("The title in the annotations of '{}' is {} instead of a text", tool.name, kind(title));
-        findings.tool(tool, "/annotations/title", message).help("write a text, or leave it out");
-    }
 }
 
 /// One hint and no other.

@@ -5,6 +5,7 @@ use crate::audit::finding::{Findings, Fix};
 use crate::audit::parameters::switch;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
+use crate::classify::verbs;
 use crate::convention::{Level, Standard};
 use crate::facts::Effect;
 use crate::operation::Category;
@@ -65,6 +66,15 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     finding.level = finding.level.min(level);
 }
 
+/// The word of the name that says it: one that is surely a verb, before one that may be.
+fn acting_word<'t>(tool: &'t Tool<'_>) -> Option<&'t str> {
+    let verb = |word: &&String| verbs::verb(word).or_else(|| verbs::inflected(word));
+    let sure = tool.words.iter().find(|word| verb(word).is_some_and(|verb| verb.acts()));
+    let of_effect = |verb: &verbs::Verb| verb.effect.category() != Category::Read;
+    let likely = || tool.words.iter().find(|word| verb(word).is_some_and(of_effect));
+    sure.or_else(likely).map(String::as_str)
+}
+
 /// What speaks against the claim, and how loud.
 fn belies(tool: &Tool<'_>) -> Option<(String, Level)> {
     if tool.known.is_some_and(|known| known.category != Category::Read) {
@@ -79,8 +89,9 @@ fn belies(tool: &Tool<'_>) -> Option<(String, Level)> {
             // What "triggers" or "starts" may be a demonstration.
             (false, None) => Level::Advice,
         };
-        let effect = tool.judged.effect.as_str().replace('_', " ");
-        return Some((format!("its name says otherwise ({effect})"), level));
+        let deed = if runs { "runs or switches something" } else { "changes something" };
+        let what = acting_word(tool).map(|word| format!("'{word}' in its name {deed}"));
+        return Some((what.unwrap_or_else(|| "its name says otherwise".to_owned()), level));
     }
     if let Some(switch) = switch(tool) {
         return Some((format!("its '{}' can be '{}'", switch.parameter, switch.acts), Level::Warning));

@@ -4,6 +4,7 @@ use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Surface;
 use crate::convention::Standard;
+use crate::operation::Category;
 use crate::policy::HintOverrides;
 
 rule! {
@@ -46,6 +47,11 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
         ),
     };
     if silent {
-        findings.server(surface, message).help("begin with `readOnlyHint` on the tools that only read");
+        let reads = surface.tools.iter().any(|tool| tool.by_name.category == Category::Read);
+        findings.server(surface, message).help(if reads {
+            "begin with `readOnlyHint` on the tools that only read"
+        } else {
+            "begin with `destructiveHint: false` on the tools that only add"
+        });
     }
 }

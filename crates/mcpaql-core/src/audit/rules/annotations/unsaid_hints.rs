@@ -6,6 +6,7 @@ use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::{Kind, Level, Standard};
+use crate::operation::Category;
 use crate::policy::{Hint, HintOverrides, HintSet};
 
 rule! {
@@ -80,7 +81,9 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         idempotent: safe(Hint::Idempotent),
         open_world: safe(Hint::OpenWorld),
     };
-    if fix == HintOverrides::default() {
+    if fix == HintOverrides::default() && tool.by_name.category != Category::Read {
+        finding.help("write out what it does: `readOnlyHint: false`, and in `destructiveHint` whether anything is lost");
+    } else if fix == HintOverrides::default() {
         finding.help(
             "write out what it does; where it only reads, `readOnlyHint: true` and `destructiveHint: false`",
         );

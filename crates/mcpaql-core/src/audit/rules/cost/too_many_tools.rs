@@ -35,9 +35,11 @@ fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>
     let count = surface.tools.len();
     let broken: Vec<(&str, usize)> =
         standard.demands(|convention| convention.max_tools).filter(|(_, most)| count > *most).collect();
-    let Some(least) = broken.iter().map(|(_, most)| *most).min() else { return };
-    let message =
-        format!("The server '{}' has {count} tools, and a client takes {least}", surface.server.name);
+    if broken.is_empty() {
+        return;
+    }
+    let takes: Vec<String> = broken.iter().map(|(who, most)| format!("{who} takes {most}")).collect();
+    let message = format!("The server '{}' has {count} tools, and {}", surface.server.name, takes.join(", "));
     let finding = findings.server(surface, message);
     finding.help("group them, serve them through an adapter, or let users choose which they want");
     for (who, _) in broken {

@@ -1,6 +1,7 @@
 //! DESC-008.
 
 use super::excerpt;
+use crate::audit::credential::masked;
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::unicode;
@@ -41,7 +42,9 @@ rule! {
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for text in &tool.tree.texts {
         let Some((position, c, what)) = first(text.text) else { continue };
-        let near: String = text.text.get(..position).unwrap_or_default().chars().rev().take(24).collect();
+        // Before it is cut, because the end of a credential does not look like one.
+        let near = masked(text.text.get(..position).unwrap_or_default());
+        let near: String = near.chars().rev().take(24).collect();
         let near: String = near.chars().rev().filter(|c| !c.is_control()).collect();
         let message = format!(
             "A text of '{}' holds {what} (U+{:04X}) behind '{}'",

@@ -1,18 +1,18 @@
 //! DESC-011.
 
+use crate::audit::credential;
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::Standard;
-use regex::Regex;
-use std::sync::LazyLock;
 
 rule! {
     /// A text holds what looks like a credential.
     ///
     /// ## What it does
     ///
-    /// Looks in every text of a tool for keys of well-known formats. What it finds is not shown.
+    /// Looks in every text of a tool for keys of well-known formats, and for passwords in the address of a database or behind
+    /// `password:` and `api_key=`. Placeholders are none. What it finds is not shown, by this rule or any other.
     ///
     /// ## Why it matters
     ///
@@ -26,32 +26,25 @@ rule! {
     /// {"name": "create_issue", "description": "Opens an issue.", "inputSchema": {"type": "object", "properties": {"token": {"type": "string", "default": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}}}}
     /// ```
     ///
+    /// ```json bad at=/description
+    /// {"name": "query_orders", "description": "Runs SQL on postgres://admin:hunter2pass@db.internal/shop.", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
     /// ## Good
     ///
     /// ```json good
     /// {"name": "create_issue", "description": "Opens an issue.", "inputSchema": {"type": "object", "properties": {"token": {"type": "string", "description": "Such as ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}}}}
     /// ```
+    ///
+    /// ```json good
+    /// {"name": "query_orders", "description": "Runs SQL on postgres://user:password@host/shop.", "inputSchema": {"type": "object"}}
+    /// ```
     "DESC-011" "secret-in-text" Error Tool(check)
 }
 
-static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?-u)\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}|glpat-[A-Za-z0-9_-]{20}|sk-ant-[A-Za-z0-9_-]{40,}|",
-        r"sk-proj-[A-Za-z0-9_-]{40,}|sk-[A-Za-z0-9]{48}|[sr]k_live_[A-Za-z0-9]{20,}|xox[abeprs]-[0-9]{6,}-[A-Za-z0-9-]{10,}|",
-        r"AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z]{34}|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}|",
-        r"eyJ[A-Za-z0-9_-]{16,}\.eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})",
-        r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\\nr]+[A-Za-z0-9+/]{40,}",
-    ))
-    .ok()
-});
-/// No known key is shorter.
-const SHORTEST: usize = 20;
-
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let Some(shapes) = SHAPES.as_ref() else { return };
     for text in &tool.tree.texts {
-        let keys = || shapes.find_iter(text.text).filter(|found| !is_placeholder(found.as_str()));
-        if text.text.len() >= SHORTEST && keys().next().is_some() {
+        if credential::is_in(text.text) {
             let message = format!("A text of '{}' holds what looks like a credential", tool.name);
             findings
                 .tool(tool, tool.tree.pointer(text.at), message)
@@ -59,17 +52,4 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             return;
         }
     }
-}
-
-/// Examples repeat a character, say that they are one, or count.
-fn is_placeholder(key: &str) -> bool {
-    let lower = key.to_ascii_lowercase();
-    let mut run = (0, 0);
-    for byte in key.bytes() {
-        run = if byte == run.0 { (byte, run.1 + 1) } else { (byte, 1) };
-        if run.1 >= 6 {
-            return true;
-        }
-    }
-    ["example", "your", "xxxx", "placeholder", "dummy", "redacted"].iter().any(|word| lower.contains(word))
 }

@@ -45,7 +45,9 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             tool.name
         );
         let finding = findings.tool(tool, "/description", message);
-        if let Some(near) = suggest::nearest(name, names.iter().copied()) {
+        // In the order of the list, so that the same is proposed every time.
+        let near = suggest::nearest(name, surface.tools.iter().map(|tool| tool.name));
+        if let Some(near) = near.filter(|near| suggest::is_slip(name, near)) {
             finding.help(format!("is `{near}` meant?"));
         }
     }
@@ -64,4 +66,27 @@ fn mentioned(text: &str) -> impl Iterator<Item = &str> {
             || ["tool ", "tools ", " call "].iter().any(|end| before.ends_with(end));
         (is_name && said).then_some(*name)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::audit::{Server, audit};
+    use crate::convention::Standard;
+    use serde_json::json;
+
+    fn help(names: &[&str], mentioned: &str) -> Option<String> {
+        let tool = |name: &&str| json!({"name": name, "description": format!("See the `{mentioned}` tool."), "inputSchema": {"type": "object"}});
+        let server = Server { tools: names.iter().map(tool).collect(), ..Server::default() };
+        let findings = audit(&[server], &Standard::default());
+        findings.into_iter().find(|finding| finding.rule.code == "DESC-014").expect("it is not there").help
+    }
+
+    #[test]
+    fn the_first_of_the_nearest_is_proposed_and_nothing_that_is_only_related() {
+        let both = ["list_issue_types", "get_issues", "issues_get"];
+        for _ in 0..8 {
+            assert_eq!(help(&both, "get_issue").as_deref(), Some("is `get_issues` meant?"));
+        }
+        assert_eq!(help(&["issue_read", "issue_write"], "update_issue"), None);
+    }
 }

@@ -34,6 +34,12 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if !tool.name.trim().is_empty() {
         return;
     }
+    if !tool.value.is_object() {
+        let place = tool.place("");
+        let message = format!("Entry {} of the list is not an object", place.tool.unwrap_or(0));
+        findings.tool(tool, "", message).help("write an object with `name` and `inputSchema`");
+        return;
+    }
     let message = match tool.value.get("name") {
         Some(name) if !name.is_string() => "The name of a tool is not a string",
         Some(_) => "The name of a tool is blank",

@@ -7,6 +7,7 @@ use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::template::{self, Mismatch};
+use crate::convention::vocabulary::is_verb;
 use crate::convention::{Characters, Names, Standard};
 
 rule! {
@@ -52,18 +53,24 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let unmet: Vec<(&str, (&str, Mismatch<'_>))> =
         standard.demands(|convention| mismatch(tool, &convention.names)).collect();
     let Some((_, (pattern, mismatch))) = unmet.first() else { return };
-    let why = match mismatch {
-        Mismatch::Text(text) => format!("it lacks '{text}'"),
-        Mismatch::Empty(hole) => format!("nothing stands for {{{hole}}}"),
-        Mismatch::Product => "it begins with no product".to_owned(),
-        Mismatch::Vocabulary if pattern.starts_with("{product}") => {
+    let verb = tool.words.first().filter(|word| pattern.starts_with("{product}") && is_verb(word));
+    let why = match (mismatch, verb) {
+        (Mismatch::Product | Mismatch::Vocabulary, Some(verb)) => {
+            format!("it begins with the verb '{verb}' instead of a product")
+        }
+        (Mismatch::Text(text), _) => format!("it lacks '{text}'"),
+        (Mismatch::Empty(hole), _) => format!("nothing stands for {{{hole}}}"),
+        (Mismatch::Product, None) => "it begins with no product".to_owned(),
+        (Mismatch::Vocabulary, None) if pattern.starts_with("{product}") => {
             "no verb or object that is known stands behind the product".to_owned()
         }
-        Mismatch::Vocabulary => "no verb or object that is known stands where it should".to_owned(),
+        (Mismatch::Vocabulary, None) => "no verb or object that is known stands where it should".to_owned(),
     };
     let message = format!("The name '{}' does not follow '{pattern}': {why}", clipped(tool.name));
     let finding = findings.tool(tool, "/name", message);
-    if *mismatch == Mismatch::Vocabulary {
+    if verb.is_some() && matches!(mismatch, Mismatch::Product | Mismatch::Vocabulary) {
+        finding.help("put the product before it");
+    } else if *mismatch == Mismatch::Vocabulary {
         finding.help("rename it, or list its verb or object in a convention of your own");
     }
     for (who, _) in unmet {

@@ -1,6 +1,6 @@
 //! NAME-004.
 
-use super::spelling::{Spellings, by_all, character, clipped, listed};
+use super::spelling::{Spellings, by_all, character, clipped};
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Surface;
@@ -53,7 +53,7 @@ fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>
         let message =
             format!("The name '{}' holds {}, which not everybody takes", clipped(tool.name), character(bad));
         let finding = findings.tool(tool, "/name", message);
-        finding.help(format!("use '_' instead, for {}", listed(&who)));
+        finding.help("use '_' instead");
         finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
         by_all(finding, &who);
     }

@@ -54,7 +54,9 @@ pub(in crate::audit::rules) fn clipped(name: &str) -> Cow<'_, str> {
 
 /// A character in a message: by its number where it would not be seen.
 pub(super) fn character(c: char) -> String {
-    if c.is_control() || c.is_whitespace() || invisible(c) {
+    if c == ' ' {
+        "a space".to_owned()
+    } else if c.is_control() || c.is_whitespace() || invisible(c) {
         format!("U+{:04X}", u32::from(c))
     } else {
         format!("'{c}'")

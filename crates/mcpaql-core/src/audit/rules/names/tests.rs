@@ -58,15 +58,37 @@ fn each_client_s_own_prefix_is_counted() {
     assert_eq!(long[0].level, Level::Error);
     assert_eq!(
         long[0].message,
-        format!(
-            "The name '{name}' of 49 characters, behind a server's of 12, is too long for claude-code by 4, codex by 4, \
-             cursor by 2, gemini-cli by 3, vscode by 2"
-        )
+        format!("The name '{name}' of 49 characters, behind a server's of 12, is too long by 2 to 4")
     );
     assert_eq!(
         long[0].help.as_deref(),
         Some("shorten it by 4 characters, or call the server by a name of at most 8")
     );
+}
+
+#[test]
+fn where_nobody_knows_what_the_server_is_called_the_name_says_how_much_room_it_leaves() {
+    let of = |length: usize| {
+        let server = Server {
+            name_is_guessed: true,
+            ..server("a-very-long-name-of-a-file-with-tools", &[&"a".repeat(length)])
+        };
+        found(server, &named(&["claude-code", "cursor"]), "NAME-005")
+    };
+    // mcp__…__ and a server of 20 leave 37.
+    assert!(of(35).is_empty());
+    let tight = of(42);
+    assert_eq!(tight[0].level, Level::Advice);
+    assert!(
+        tight[0].message.ends_with("fits only behind a server's name of at most 15"),
+        "{}",
+        tight[0].message
+    );
+    assert_eq!(of(50)[0].level, Level::Warning);
+    let alone = of(70);
+    assert_eq!((alone[0].level, alone[0].demanded_by.len()), (Level::Error, 2));
+    assert!(alone[0].help.as_deref().is_some_and(|help| help.starts_with("shorten it by")));
+    assert!(!alone[0].message.contains("behind"), "{}", alone[0].message);
 }
 
 #[test]

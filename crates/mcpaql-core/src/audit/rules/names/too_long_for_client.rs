@@ -8,6 +8,10 @@ use crate::convention::{Level, Names, Standard, template};
 
 /// What is longer is the matter of NAME-003.
 const MCP: usize = 128;
+/// Servers are called so long: `github`, `my-notebooks`.
+const USUAL: usize = 12;
+/// Few servers have a longer name.
+const LONG_SERVER: &str = "a-server-of-20-chars";
 
 rule! {
     /// A name is too long for a client, with what the client puts before it.
@@ -15,7 +19,9 @@ rule! {
     /// ## What it does
     ///
     /// Adds what each of the chosen clients adds to a name, the server's name included, and compares the length with what the client, the model's API
-    /// behind it or the directory takes. Says by how much it is over for each, and how long the server's name may be so that all still fit.
+    /// behind it or the directory takes. Says by how much it is over, and how long the server's name may be so that all still fit. Of a saved
+    /// list nobody knows what the client calls its server: unless `--name` says it, a tool that leaves less than 12 characters for that name
+    /// is a warning, and one that leaves less than 20 is advice.
     ///
     /// ## Why it matters
     ///
@@ -48,23 +54,36 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         .demands(|convention| Some(&convention.names))
         .filter_map(|(who, names)| Over::of(who, names, tool))
         .collect();
-    let Some(most) = over.iter().map(|over| over.by).max() else { return };
-    let named: Vec<String> = over.iter().map(|over| format!("{} by {}", over.who, over.by)).collect();
-    let behind = match (over.iter().any(|over| over.is_behind), tool.server.chars().count()) {
-        (false, _) | (_, 0) => String::new(),
-        (true, server) => format!(", behind a server's of {server},"),
+    let (Some(most), Some(least)) =
+        (over.iter().map(|over| over.by).max(), over.iter().map(|over| over.by).min())
+    else {
+        return;
     };
-    let message = format!(
-        "The name '{}' of {length} characters{behind} is too long for {}",
-        clipped(tool.name),
-        named.join(", ")
-    );
     let room = over.iter().map(|over| over.room).min().unwrap_or(0);
-    let finding = findings.tool(tool, "/name", message);
-    finding.help(match room {
-        0 => format!("shorten it by {most} characters"),
-        _ => format!("shorten it by {most} characters, or call the server by a name of at most {room}"),
-    });
+    let name = clipped(tool.name);
+    let finding = if tool.server_is_guessed && room > 0 {
+        let message = format!(
+            "The name '{name}' of {length} characters fits only behind a server's name of at most {room}"
+        );
+        let finding = findings.tool(tool, "/name", message);
+        finding.help("shorten it; say with --name what the client calls the server");
+        finding.level = finding.level.min(if room < USUAL { Level::Warning } else { Level::Advice });
+        finding
+    } else {
+        let behind = match (over.iter().any(|over| over.is_behind), tool.server.chars().count()) {
+            _ if tool.server_is_guessed => String::new(),
+            (false, _) | (_, 0) => String::new(),
+            (true, server) => format!(", behind a server's of {server},"),
+        };
+        let by = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        let message = format!("The name '{name}' of {length} characters{behind} is too long by {by}");
+        let finding = findings.tool(tool, "/name", message);
+        finding.help(match room {
+            0 => format!("shorten it by {most} characters"),
+            _ => format!("shorten it by {most} characters, or call the server by a name of at most {room}"),
+        });
+        finding
+    };
     if over.iter().all(|over| over.cuts) {
         finding.level = finding.level.min(Level::Warning);
     }
@@ -89,18 +108,24 @@ impl<'s> Over<'s> {
     fn of(who: &'s str, names: &'s Names, tool: &Tool<'_>) -> Option<Over<'s>> {
         let longest = names.max_length.filter(|longest| *longest < MCP)?;
         let pattern = names.shown_as.as_deref().unwrap_or_default();
-        // No character takes less than a byte.
-        if tool.name.len() + tool.server.len() + pattern.len() <= longest {
-            return None;
-        }
         let length = |server: &str| match &names.shown_as {
             Some(pattern) => template::shown(pattern, server, tool.name).chars().count(),
             None => tool.name.chars().count(),
         };
-        let by = length(tool.server).checked_sub(longest).filter(|by| *by > 0)?;
+        let over = |server: &str| {
+            // No character takes less than a byte.
+            let is_short = tool.name.len() + server.len() + pattern.len() <= longest;
+            let by = if is_short { 0 } else { length(server).saturating_sub(longest) };
+            (by > 0).then_some(by)
+        };
+        // Where it is too long by itself, so much must go whatever the server is called.
+        let by = match tool.server_is_guessed {
+            true => over("").or_else(|| over(LONG_SERVER)),
+            false => over(tool.server),
+        };
         Some(Over {
             who,
-            by,
+            by: by?,
             room: longest.saturating_sub(length("")),
             is_behind: names.shown_as.is_some(),
             cuts: names.cuts,

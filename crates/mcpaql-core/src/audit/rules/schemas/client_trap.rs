@@ -4,7 +4,8 @@ use super::trap::{self, Found};
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
-use crate::convention::Standard;
+use crate::convention::{Standard, Trap};
+use serde_json::Value;
 
 rule! {
     /// A schema holds what a client cannot take.
@@ -47,8 +48,13 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     }
     for Found { trap, pointer } in trap::find(&tool.tree, tool.value, &refused) {
         let message = format!("The schema of '{}' {}", tool.name, trap::says(trap));
+        let types = tool.value.pointer(&pointer).and_then(Value::as_array);
+        let is_choice = types.is_some_and(|types| types.iter().all(|name| name != "null"));
         let finding = findings.tool(tool, pointer, message);
-        finding.help(trap::help(trap));
+        finding.help(match trap {
+            Trap::TypeList if is_choice => trap::help(Trap::Union),
+            trap => trap::help(trap),
+        });
         if !trap::breaks_requests(trap) {
             finding.level = finding.level.min(crate::convention::Level::Warning);
         }

@@ -42,11 +42,18 @@ rule! {
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for schema in &tool.tree.schemas {
         if let Some((keyword, member)) = malformed(schema) {
-            let message =
-                format!("`{keyword}` in the schema of '{}' has a value that it cannot have", tool.name);
             let pointer = tool.tree.below(schema.at, keyword);
+            let whose = match parameter(&pointer) {
+                Some(parameter) => format!("the parameter '{parameter}' of '{}'", tool.name),
+                None => format!("the schema of '{}'", tool.name),
+            };
+            let should = if member.is_some() { "a schema" } else { should_be(keyword) };
+            let message = match member {
+                Some(member) => format!("'{member}' in the `{keyword}` of {whose} is not {should}"),
+                None => format!("`{keyword}` of {whose} is not {should}"),
+            };
             let pointer = member.map_or(pointer.clone(), |member| crate::reader::child(&pointer, member));
-            findings.tool(tool, pointer, message);
+            findings.tool(tool, pointer, message).help(format!("write {should}, or leave it out"));
             return;
         }
     }
@@ -69,6 +76,33 @@ fn malformed<'a>(schema: &Schema<'a>) -> Option<(&'a str, Option<&'a str>)> {
         }
     }
     None
+}
+
+/// The innermost parameter that a keyword stands in.
+fn parameter(pointer: &str) -> Option<String> {
+    let (path, _) = pointer.rsplit_once('/')?;
+    let (_, behind) = path.rsplit_once("/properties/")?;
+    let name = behind.split('/').next()?;
+    Some(name.replace("~1", "/").replace("~0", "~"))
+}
+
+/// What JSON Schema wants there.
+fn should_be(keyword: &str) -> &'static str {
+    match keyword {
+        "required" => "a list of names",
+        "enum" | "examples" => "a list of values",
+        "type" => "the name of a type",
+        "anyOf" | "oneOf" | "allOf" | "prefixItems" => "a list of schemas",
+        "minimum" | "maximum" | "multipleOf" => "a number",
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            "a number that is not negative"
+        }
+        "description" | "title" | "pattern" | "format" | "$ref" => "a text",
+        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
+            "an object of schemas"
+        }
+        _ => "a schema",
+    }
 }
 
 fn is_well_formed(keyword: &str, value: &Value) -> bool {

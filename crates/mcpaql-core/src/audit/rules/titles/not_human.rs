@@ -53,5 +53,10 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             Some(other) => Some(Fix::Title(other.to_owned())),
             None => wordings.get_or_insert_with(|| Wordings::of(surface)).fix(tool),
         };
+        let help = match &finding.fix {
+            Some(Fix::Title(title)) => format!("write it as people would: '{}'", clipped(title)),
+            _ => "write a few words, as people would".to_owned(),
+        };
+        finding.help(help);
     }
 }

@@ -1,0 +1,178 @@
+//! What looks like a credential: found in the texts of tools, and masked in whatever an audit says about them.
+//!
+//! What is found must be one beyond doubt, because it is reported; what is masked need not, and may be cut off.
+
+use regex::{Captures, Regex};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Keys of well-known formats, whole.
+static KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?-u)\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}|glpat-[A-Za-z0-9_-]{20}|sk-ant-[A-Za-z0-9_-]{40,}|",
+        r"sk-proj-[A-Za-z0-9_-]{40,}|sk-[A-Za-z0-9]{48}|[sr]k_live_[A-Za-z0-9]{20,}|xox[abeprs]-[0-9]{6,}-[A-Za-z0-9-]{10,}|",
+        r"AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z]{34}|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}|",
+        r"eyJ[A-Za-z0-9_-]{16,}\.eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})",
+        r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\\nr]+[A-Za-z0-9+/]{40,}",
+    ))
+    .ok()
+});
+/// Passwords in the address of a database, behind a name and a sign; what is in the last group is the password.
+static PASSWORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?-u)(?i:\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|s?ftp|ssh|smtps?|ldaps?)://",
+        r"([!-9;-?A-~]{1,64}):([!-.0-?A-~]{6,128})@[a-z0-9\[])",
+        r#"|(?i:(?:^|[\x00-@\[-`{-~])(?:password|passwd|pwd|api[_-]?key|secret[_-]?key|access[_-]?key|client[_-]?secret|auth[_-]?token|access[_-]?token)["'`]?(?: ?= ?|: ?)["'`]?)([!#%&*+\-./0-9=?@A-Z^_a-z~]{8,128})"#,
+    ))
+    .ok()
+});
+/// What is not shown: every known beginning of a key with something behind it, and passwords of addresses.
+static MASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?-u:gh[pousr]_[A-Za-z0-9]{12,}|github_pat_[A-Za-z0-9_]{12,}|glpat-[A-Za-z0-9_-]{12,}|sk-[A-Za-z0-9]{20,}|sk-(?:ant|proj)-[A-Za-z0-9_-]{12,}|",
+        r"[sr]k_live_[A-Za-z0-9]{12,}|xox[abeprs]-[0-9]{4,}[A-Za-z0-9-]{8,}|AKIA[0-9A-Z]{12,}|AIza[0-9A-Za-z_-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z]{20,}|",
+        r"SG\.[A-Za-z0-9_-]{16,}[A-Za-z0-9._-]*|eyJ[A-Za-z0-9_-]{16,}\.eyJ[A-Za-z0-9._-]{8,}|-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/\s\\]*)",
+    ))
+    .ok()
+});
+/// The user and password of an address; what formats quote with is no part of it.
+static ADDRESSES: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(://[^/\s:@"'<>&\\,]+:)[^/\s@"'<>&\\,{}$•]+@"#).ok());
+
+/// No known key is shorter.
+const SHORTEST: usize = 20;
+const MASK: &str = "•••";
+
+/// Whether a text holds a credential that nobody would take for an example.
+pub(super) fn is_in(text: &str) -> bool {
+    let (Some(keys), Some(passwords)) = (KEYS.as_ref(), PASSWORDS.as_ref()) else { return false };
+    if text.len() < SHORTEST {
+        return false;
+    }
+    keys.find_iter(text).any(|key| !is_placeholder(key.as_str()))
+        || (text.contains([':', '='])
+            && passwords.captures_iter(text).any(|found| password(&found).is_some()))
+}
+
+/// The password of a match, unless it is an example.
+fn password<'t>(found: &Captures<'t>) -> Option<regex::Match<'t>> {
+    let password = found.get(2).or_else(|| found.get(3))?;
+    let text = password.as_str();
+    let lower = text.to_ascii_lowercase();
+    let is_user = found.get(1).is_some_and(|user| lower.starts_with(&user.as_str().to_ascii_lowercase()));
+    let has = |is: fn(&u8) -> bool| text.bytes().any(|byte| is(&byte));
+    let is_made = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    let is_code = text.contains(['<', '{', '[', '(', '$', '*', '%']);
+    // A key is long and of no words; a path, a host and a number with its unit are none.
+    let is_plain =
+        found.get(1).is_none() && (text.contains(['/', '.', '?', '&']) || text.ends_with(['=', ':']));
+    (is_made && !is_user && !is_code && !is_plain && !is_placeholder(text)).then_some(password)
+}
+
+/// Examples repeat a character, say that they are one, or count.
+fn is_placeholder(key: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "example",
+        "your",
+        "xxx",
+        "placeholder",
+        "dummy",
+        "redacted",
+        "password",
+        "changeme",
+        "secret123",
+        "abc123",
+        "1234567",
+    ];
+    let lower = key.to_ascii_lowercase();
+    let mut run = (0, 0);
+    for byte in key.bytes() {
+        run = if byte == run.0 { (byte, run.1 + 1) } else { (byte, 1) };
+        if run.1 >= 6 {
+            return true;
+        }
+    }
+    let is_known_key = key.len() >= SHORTEST && KEYS.as_ref().is_some_and(|keys| keys.is_match(key));
+    let words = if is_known_key { WORDS.get(..6).unwrap_or_default() } else { WORDS };
+    words.iter().any(|word| lower.contains(word))
+}
+
+/// The text of a report without what looks like a credential, whatever the format.
+pub(super) fn masked(text: &str) -> Cow<'_, str> {
+    let (Some(keys), Some(addresses)) = (MASKED.as_ref(), ADDRESSES.as_ref()) else {
+        return Cow::Borrowed("");
+    };
+    then(keys.replace_all(text, MASK), |text| addresses.replace_all(text, "${1}•••@"))
+}
+
+/// What a finding says without what looks like a credential, passwords behind their name among it.
+pub(super) fn masked_words(text: &str) -> Cow<'_, str> {
+    let Some(passwords) = PASSWORDS.as_ref() else { return Cow::Borrowed("") };
+    then(masked(text), |text| {
+        passwords.replace_all(text, |found: &Captures<'_>| {
+            let whole = found.get(0).map_or("", |whole| whole.as_str());
+            match password(found) {
+                Some(password) => whole.replace(password.as_str(), MASK),
+                None => whole.to_owned(),
+            }
+        })
+    })
+}
+
+fn then<'t>(text: Cow<'t, str>, mask: impl for<'a> Fn(&'a str) -> Cow<'a, str>) -> Cow<'t, str> {
+    match mask(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(masked) => Cow::Owned(masked),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_passwords_are_found() {
+        for text in [
+            "Use ghp_9876543210zyxwvutsrqZYXWVUTSRQ987654 for it",
+            "Connects to postgres://admin:hunter2pass@db.internal:5432/main",
+            "such as mysql://root:s3cr3tRoot@10.0.0.7/app",
+            "Log in with user bob, password: hunter2horse",
+            "password=hunter2secret99, then go on",
+            "Call it with api_key=0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        ] {
+            assert!(is_in(text), "{text}");
+            assert_ne!(masked_words(text), text, "{text}");
+        }
+    }
+
+    #[test]
+    fn placeholders_are_left_alone() {
+        for text in [
+            "postgres://user:pass@localhost:5432/db",
+            "postgresql://postgres:postgres1@localhost/db or postgresql://user:password1@host",
+            "postgres://postgres1:postgres1@localhost/db",
+            "mysql://root:<password>@host and mysql://${USER}:${PASS1234}@host/db",
+            "password: <your password>, password: xxxxxxxx1, api_key=your-api-key-2",
+            "password: at least 8 characters; passwd=${PASSWORD_1}; api_key: string",
+            "api_key=YOUR_API_KEY_123 and the header access_token: {token12345}",
+            "The path of password: /etc/secrets/password1.txt",
+            "https://example.com:8443/path?a=b@c and mailto:bob@example.com",
+        ] {
+            assert!(!is_in(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_masked_may_be_cut_off_and_keeps_what_stands_around_it() {
+        assert_eq!(masked("'ghp_9876543210zyxwv…'"), "'•••…'");
+        assert_eq!(
+            masked(r#"{"u":"https://a.example","x":"b@c"}"#),
+            r#"{"u":"https://a.example","x":"b@c"}"#
+        );
+        assert_eq!(masked("https://bob:hunter2@example.com"), "https://bob:•••@example.com");
+        assert_eq!(masked_words("password=hunter2secret99, then"), "password=•••, then");
+        for plain in ["risk-assessment of a task-list", "sk-and-more", "get_github_pat", "localhost:80"] {
+            assert_eq!(masked_words(plain), plain);
+        }
+    }
+}
