@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub struct Score {
     /// What the rules are about.
     pub group: Group,
-    /// From 0 to 100, which is a server without a finding.
+    /// From 0 to 100: nothing is found, and of cost that there is next to none.
     pub points: u8,
     /// How many findings.
     pub findings: usize,
