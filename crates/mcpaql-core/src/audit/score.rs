@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub struct Score {
     /// What the rules are about.
     pub group: Group,
-    /// From 0 to 100, which is a server without a finding.
+    /// From 0 to 100: nothing is found, and of cost that there is next to none.
     pub points: u8,
     /// How many findings.
     pub findings: usize,
@@ -76,8 +76,8 @@ mod tests {
             |n| json!({"name": format!("open_issue_{n}"), "description": format!("{n} {description}")});
         let tools: Vec<Value> = (0..tools).map(tool).collect();
         let servers = [Server { name: "tracker".to_owned(), tools, ..Server::default() }];
-        let mut standard = Standard::default();
-        standard.rules = rules.iter().map(|(code, level)| ((*code).to_owned(), Some(*level))).collect();
+        let rules = rules.iter().map(|(code, level)| ((*code).to_owned(), Some(*level))).collect();
+        let standard = Standard { rules, ..Standard::default() };
         let findings = audit(&servers, &standard);
         let scores = scores(&surfaces(&servers)[0], &findings);
         scores.into_iter().find(|score| score.group == Group::Cost).unwrap().points

@@ -92,7 +92,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     finding.help("say what the policy says, or choose another");
     // Its author knows what it does, and a name only proposes.
     let guessed = |facing: &&Facing| facing.declared.is_some() && facing.hint != Hint::OpenWorld;
-    if is_known_by_name_alone(tool) && differs.iter().all(|facing| guessed(facing)) {
+    if is_known_by_name_alone(tool) && differs.iter().all(guessed) {
         finding.advice();
     }
     if fix != HintOverrides::default() {
