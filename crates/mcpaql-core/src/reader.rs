@@ -163,7 +163,12 @@ impl Reader {
     pub(crate) fn unsigned(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
         let value = object.get(key)?;
         let number = value.as_u64();
-        if number.is_none() {
+        if number.is_none() && value.is_i64() {
+            let pointer = object.at(key);
+            let message = format!("Field '{}' is less than 0", field_path(&pointer));
+            let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, &pointer, message);
+            self.push(diagnostic.expected("a whole number, 0 or more").found(value.to_string()));
+        } else if number.is_none() {
             self.wrong_type(&object.at(key), "integer", value);
         }
         number

@@ -1,12 +1,12 @@
-//! Puts the hints of a running MCP server to the test: tools that say they only read are called, twice each, and what can be seen
-//! of the state is compared before and after.
+//! Puts the hints of a running MCP server to the test: tools that say they only read are called, twice where they answer, and
+//! what can be seen of the state is compared before and after.
 //!
 //! What always holds: nothing is called but what `audit::probe` allows, one call at a time, so that a change belongs to the tool
 //! that was called last. A snapshot that changes by itself proves nothing, so that nothing is called then.
 
 use crate::mcp::Caller;
 use crate::target::command::process::{self, Ending, Job};
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, UpstreamError};
 use mcpaql_core::audit::Server;
 use mcpaql_core::audit::probe::{Answers, Observed, Plan, plans};
 use serde_json::{Map, Value};
@@ -16,6 +16,9 @@ use thiserror::Error;
 
 /// A larger snapshot is none.
 const LARGEST: usize = 64 << 20;
+
+/// So many calls in a row without an answer, and nothing more is called.
+const PATIENCE: usize = 3;
 
 /// A command whose output is the state that can be seen, run by the shell.
 #[derive(Debug, Clone)]
@@ -29,7 +32,7 @@ pub struct Snapshot {
 /// What became of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Probed {
-    /// It was called twice.
+    /// It was called.
     Seen(Observed),
     /// It was not called, for this reason.
     Left(String),
@@ -61,6 +64,7 @@ pub async fn probe(
         None => None,
     };
     let mut probed = Vec::new();
+    let mut failures = 0;
     for (tool, plan) in plans(server) {
         let arguments = match plan {
             Plan::Call(arguments) => arguments,
@@ -69,30 +73,63 @@ pub async fn probe(
                 continue;
             }
         };
+        if failures >= PATIENCE {
+            probed.push((tool, Probed::Left("the server failed three times in a row".to_owned())));
+            continue;
+        }
         tell(&tool);
-        let first = call(upstream, &tool, &arguments).await;
-        let second = call(upstream, &tool, &arguments).await;
-        let answers = match (first, second) {
-            (Some(first), Some(second)) if first == second => Answers::Same,
-            (Some(_), Some(_)) => Answers::Different,
-            _ => Answers::Failed,
+        let Some(answers) = answers(upstream, &tool, &arguments).await else {
+            failures += 1;
+            probed.push((tool, Probed::Left("the server does not start again".to_owned())));
+            continue;
         };
+        failures = if answers == Answers::Failed { failures + 1 } else { 0 };
         let now = match snapshot {
             Some(snapshot) => Some(taken(snapshot).await?),
             None => None,
         };
-        let changed = now != state;
+        let changed = now.as_ref().map(|now| state.as_ref() != Some(now));
         state = now;
         probed.push((tool, Probed::Seen(Observed { changed, answers })));
     }
     Ok(probed)
 }
 
-/// The answer of a call that succeeded.
-async fn call(upstream: &Upstream, tool: &str, arguments: &Map<String, Value>) -> Option<Value> {
-    let answer = upstream.call_tool(tool, arguments.clone(), &Caller::nobody()).await.ok()?;
-    let failed = answer.get("isError") == Some(&Value::Bool(true));
-    (!failed).then_some(answer)
+/// How two answers compare; there is no second call where the first came to nothing. `None` where the tool was not called.
+async fn answers(upstream: &Upstream, tool: &str, arguments: &Map<String, Value>) -> Option<Answers> {
+    let first = match call(upstream, tool, arguments).await {
+        Ok(first) => first,
+        // It failed over an earlier call, which is not the fault of this tool.
+        Err(UpstreamError::Unavailable { retry_after: Some(_), .. }) => return None,
+        Err(error) => return Some(missing(&error)),
+    };
+    let is_refused = |answer: &Value| answer.get("isError") == Some(&Value::Bool(true));
+    if is_refused(&first) {
+        return Some(Answers::Refused);
+    }
+    Some(match call(upstream, tool, arguments).await {
+        Ok(second) if second == first => Answers::Same,
+        Ok(second) if is_refused(&second) => Answers::Refused,
+        Ok(_) => Answers::Different,
+        Err(error) => missing(&error),
+    })
+}
+
+/// What it means that there is no answer.
+fn missing(error: &UpstreamError) -> Answers {
+    match error {
+        // Some servers refuse arguments by an error of the protocol.
+        UpstreamError::Refused { .. } | UpstreamError::Refusal(_) => Answers::Refused,
+        _ => Answers::Failed,
+    }
+}
+
+async fn call(
+    upstream: &Upstream,
+    tool: &str,
+    arguments: &Map<String, Value>,
+) -> Result<Value, UpstreamError> {
+    upstream.call_tool(tool, arguments.clone(), &Caller::nobody()).await
 }
 
 /// A snapshot that is the same twice.

@@ -20,7 +20,13 @@ fn main() -> ExitCode {
     let quiet = matches!(args.command, args::Command::Import(_) | args::Command::Audit(_));
     output::start_log(args.log, quiet);
     match run(args) {
-        Ok(outcome) => outcome.into(),
+        Ok(outcome) => match output::lost() {
+            Some(error) => {
+                output::talk(&format!("error: the output could not be written: {error}"));
+                Outcome::CouldNotRun.into()
+            }
+            None => outcome.into(),
+        },
         Err(error) => {
             output::failure(&error);
             Outcome::CouldNotRun.into()

@@ -1,15 +1,20 @@
 //! The only place that writes to a terminal: data to standard output, talk to standard error.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the output module")]
+//!
+//! What always holds: nothing that others wrote makes a terminal do something; nobody who listens no more ends the program; data
+//! that was lost is not kept secret.
 
 use crate::args::Log;
 use mcpaql_runtime::mcp::LOG_DIRECTIVES;
-use std::io::{IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 use tracing_subscriber::EnvFilter;
 
 /// Starts the log on standard error; a command that tells everything itself is `quiet`.
 pub(crate) fn start_log(shape: Log, quiet: bool) {
     let filter = EnvFilter::new(directives(std::env::var("RUST_LOG").ok().as_deref(), quiet));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // Its own complaint about a standard error that is gone would have nowhere to go either.
+    let builder = builder.log_internal_errors(false);
     match shape {
         Log::Text => builder.with_ansi(stderr_is_terminal()).init(),
         Log::Json => builder.json().init(),
@@ -27,14 +32,28 @@ fn directives(wanted: Option<&str>, quiet: bool) -> String {
     format!("{wanted},{LOG_DIRECTIVES},h2=warn,hyper=warn,hyper_util=warn,reqwest=warn,sqlx=warn")
 }
 
-/// Data. A reader that went away is not an error.
+/// Why data did not arrive, the first time that it did not.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// Data. A reader that went away is not an error; what is one is in [`lost`].
 pub(crate) fn data(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    if !text.ends_with('\n') {
-        let _ = out.write_all(b"\n");
+    match written(&mut io::stdout().lock(), text) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => drop(LOST.set(error)),
+        _ => {}
     }
-    let _ = out.flush();
+}
+
+/// Why data did not arrive, where it did not.
+pub(crate) fn lost() -> Option<&'static io::Error> {
+    LOST.get()
+}
+
+fn written(out: &mut impl Write, text: &str) -> io::Result<()> {
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    out.flush()
 }
 
 /// Foreign text without what a terminal would obey or nobody would see.
@@ -46,19 +65,25 @@ pub(crate) fn visible(text: &str) -> String {
     text.replace(is_hidden, "\u{fffd}")
 }
 
-/// Talk.
+/// Talk, whoever wrote parts of it.
 pub(crate) fn talk(text: &str) {
-    eprintln!("{text}");
+    painted(&visible(text));
+}
+
+/// Talk with colours of our own; whatever others wrote in it was made visible before.
+pub(crate) fn painted(text: &str) {
+    // Who does not listen misses it.
+    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
 /// The program cannot run: what, why, and what to do.
 pub(crate) fn failure(error: &anyhow::Error) {
-    eprintln!("error: {error}");
+    talk(&format!("error: {error}"));
     for cause in error.chain().skip(1) {
-        eprintln!("cause: {cause}");
+        talk(&format!("cause: {cause}"));
     }
     if let Some(hint) = error.downcast_ref::<Hinted>() {
-        eprintln!("\nhint: {}", hint.hint);
+        talk(&format!("\nhint: {}", hint.hint));
     }
 }
 
@@ -78,11 +103,11 @@ impl std::fmt::Display for Hinted {
 impl std::error::Error for Hinted {}
 
 pub(crate) fn stdout_is_terminal() -> bool {
-    std::io::stdout().is_terminal()
+    io::stdout().is_terminal()
 }
 
 pub(crate) fn stderr_is_terminal() -> bool {
-    std::io::stderr().is_terminal()
+    io::stderr().is_terminal()
 }
 
 /// Whether standard output takes colours: a terminal, and nobody said no.

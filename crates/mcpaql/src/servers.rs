@@ -5,7 +5,7 @@
 use crate::args::Access;
 use crate::output::Hinted;
 use crate::{descriptions, output};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, is_credential_name, without_credentials};
 use mcpaql_core::capture::Capture;
 use mcpaql_runtime::environment::Environment;
@@ -94,8 +94,13 @@ pub(crate) fn saved(path: &Path) -> Result<Capture> {
 
 /// A saved answer, and the pointer to the list of tools in its text.
 pub(crate) fn read_saved(name: &str, text: &str) -> Result<(Capture, String)> {
-    let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .with_context(|| format!("{name} is not JSON"))?;
+    let value: Value =
+        serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+            match error.to_string().starts_with("recursion limit") {
+                true => anyhow::anyhow!("{name} is nested too deeply to be read"),
+                false => anyhow::Error::new(error).context(format!("{name} is not JSON")),
+            }
+        })?;
     let mut pointer = String::new();
     // A bundle holds what was captured.
     let is_bundle = value.get("provenance").is_some() && value.get("capture").is_some();

@@ -11,11 +11,11 @@ use crate::schema::{Schemas, required_fields};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-/// What was seen when a tool was called twice with the same arguments.
+/// What was seen when a tool was called with made-up arguments, and where it answered once more with the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observed {
-    /// Whether the state that the user lets us see was another one afterwards.
-    pub changed: bool,
+    /// Whether the state that the user lets us see was another one afterwards; nothing where there is none to see.
+    pub changed: Option<bool>,
     /// How the two answers compare.
     pub answers: Answers,
 }
@@ -27,8 +27,23 @@ pub enum Answers {
     Same,
     /// They are not.
     Different,
-    /// At least one of the calls failed, so that they say little.
+    /// The tool refused what was made up for it, so that there is nothing to compare.
+    Refused,
+    /// There was none: the server ended, did not answer in time, or its answer could not be read.
     Failed,
+}
+
+impl Answers {
+    /// As reports write it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Answers::Same => "same",
+            Answers::Different => "different",
+            Answers::Refused => "refused",
+            Answers::Failed => "failed",
+        }
+    }
 }
 
 /// What a probe does with a tool.
@@ -44,6 +59,12 @@ pub enum Plan {
 #[must_use]
 pub fn plans(server: &Server) -> Vec<(String, Plan)> {
     let surface = Surface::of(server, 0);
+    let is_one_of_many = |name: &str| surface.tools.iter().filter(|tool| tool.name == name).count() > 1;
+    let plan = |tool: &Tool<'_>| match is_one_of_many(tool.name) {
+        // The server decides which of them runs.
+        true => Plan::Leave("its name is listed more than once".to_owned()),
+        false => plan(tool),
+    };
     surface.tools.iter().map(|tool| (tool.name.to_owned(), plan(tool))).collect()
 }
 
@@ -228,6 +249,15 @@ mod tests {
             "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}},
         });
         assert!(matches!(plan_of(adapter), Plan::Leave(_)));
+    }
+
+    #[test]
+    fn a_name_that_is_listed_twice_is_not_called_whatever_one_of_the_two_says() {
+        let tool = |read: bool| json!({"name": "get_note", "annotations": {"readOnlyHint": read}});
+        for tools in [vec![tool(true), tool(false)], vec![tool(true), tool(true)]] {
+            let server = Server { name: "example".into(), tools, ..Server::default() };
+            assert!(plans(&server).iter().all(|(_, plan)| matches!(plan, Plan::Leave(_))));
+        }
     }
 
     #[test]

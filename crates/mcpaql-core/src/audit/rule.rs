@@ -97,6 +97,12 @@ impl Rule {
         Group::ALL.into_iter().find(|group| group.prefix() == prefix).unwrap_or(Group::Names)
     }
 
+    /// Whether only a probe can see what it looks for.
+    #[must_use]
+    pub fn needs_probe(&self) -> bool {
+        matches!(self.code, "HINT-101" | "HINT-102" | "HINT-103")
+    }
+
     /// What it says, in one line.
     #[must_use]
     pub fn summary(&self) -> &'static str {

@@ -51,9 +51,11 @@ fn servers(json: &Value) -> Vec<Server> {
 fn seen(value: &Value) -> Observed {
     let answers = match value["answers"].as_str() {
         Some("different") => Answers::Different,
+        Some("refused") => Answers::Refused,
+        Some("failed") => Answers::Failed,
         _ => Answers::Same,
     };
-    Observed { changed: value["changed"] == true, answers }
+    Observed { changed: value["changed"].as_bool(), answers }
 }
 
 /// A place as a pointer into the example.

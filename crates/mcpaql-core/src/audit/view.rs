@@ -27,6 +27,16 @@ pub struct Server {
     pub is_adapter: bool,
     /// What a probe saw, by the name of the tool.
     pub observed: HashMap<String, Observed>,
+    /// Why a probe left tools alone, by the name of the tool.
+    pub unprobed: HashMap<String, String>,
+}
+
+impl Server {
+    /// Whether its word was put to the test.
+    #[must_use]
+    pub fn is_probed(&self) -> bool {
+        !self.observed.is_empty() || !self.unprobed.is_empty()
+    }
 }
 
 /// What an adapter document says about a tool.

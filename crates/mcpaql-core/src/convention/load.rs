@@ -2,7 +2,8 @@
 
 use super::template;
 use super::{
-    Annotations, Characters, Convention, Descriptions, Hint, Kind, Level, Names, Schemas, Titles, Trap,
+    Annotations, CLIENTS, Characters, Convention, Descriptions, Hint, Kind, Level, Names, Schemas, Titles,
+    Trap,
 };
 use crate::audit;
 use crate::diagnostic::{Diagnostic, Severity, field_path};
@@ -121,7 +122,12 @@ pub fn builtin(name: &str) -> Option<&'static Convention> {
 /// # Errors
 /// Everything that is wrong with it, located.
 pub fn parse(source: &Source) -> Result<Vec<Convention>, Vec<Diagnostic>> {
-    let parsed = source.parse()?;
+    let parsed = source.parse().map_err(|mut found| {
+        if let ([empty], true) = (found.as_mut_slice(), source.text.trim().is_empty()) {
+            empty.suggestion = Some("write a mapping from names of conventions to what each demands".into());
+        }
+        found
+    })?;
     let (conventions, mut diagnostics) = read_all(&parsed.value, "");
     diagnostics.extend(parsed.diagnostics);
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
@@ -136,9 +142,21 @@ pub fn parse(source: &Source) -> Result<Vec<Convention>, Vec<Diagnostic>> {
 pub fn read_all(value: &Value, pointer: &str) -> (Vec<Convention>, Vec<Diagnostic>) {
     let mut reader = Reader::default();
     let Some(members) = reader.object(value, pointer) else { return (Vec::new(), reader.diagnostics) };
+    for name in members.map.keys().filter(|name| !can_be_chosen(name)) {
+        let message = format!("'{name}' cannot be the name of a convention");
+        let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, members.at(name), message).at_key();
+        reader.push(
+            diagnostic.suggest(format!("choose one without commas and spaces, other than `{CLIENTS}`")),
+        );
+    }
     let builtin: Vec<&'static str> = names().collect();
     let conventions = shelf(members.map, &builtin).read_all(&mut reader, pointer, read);
     (conventions, reader.diagnostics)
+}
+
+/// Whether a list of names, with commas between them, can mean it.
+fn can_be_chosen(name: &str) -> bool {
+    !name.is_empty() && name != CLIENTS && !name.contains(|c: char| c == ',' || c.is_whitespace())
 }
 
 fn read(reader: &mut Reader, name: &str, object: &Object<'_>) -> Convention {
@@ -319,6 +337,24 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].pointer, "/ours/names/pattern");
         assert_eq!(found[0].suggestion.as_deref(), Some("did you mean `{product}`?"));
+    }
+
+    #[test]
+    fn a_name_that_nobody_could_choose_is_refused() {
+        for name in ["clients", "a,b", "", "a b"] {
+            let text = format!("\"{name}\": {{about: a}}\n");
+            let found = parse(&Source::new("conventions.yaml", text)).unwrap_err();
+            assert_eq!(found.len(), 1, "{name}: {found:?}");
+            assert_eq!(found[0].message, format!("'{name}' cannot be the name of a convention"));
+        }
+    }
+
+    #[test]
+    fn what_is_less_than_nothing_is_said_as_such() {
+        let found = parse(&Source::new("c.yaml", "ours:\n  names: {max_length: -1}\n")).unwrap_err();
+        assert_eq!(found[0].message, "Field 'ours.names.max_length' is less than 0");
+        let found = parse(&Source::new("c.yaml", " \n")).unwrap_err();
+        assert!(found[0].suggestion.as_deref().unwrap().contains("conventions"), "{found:?}");
     }
 
     #[test]

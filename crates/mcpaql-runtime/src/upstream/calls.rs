@@ -236,7 +236,7 @@ impl Calls {
         let mut scan = IdScan::default();
         scan.feed(text.as_bytes());
         if let Some(id) = scan.number() {
-            self.answered(id, Err(UpstreamError::Unreadable { server, reason: "cannot be read" }));
+            self.answered(id, Err(UpstreamError::Unreadable { server, reason: "cannot be read".into() }));
         }
     }
 
@@ -258,7 +258,9 @@ impl Calls {
                     Ok(RpcError { code, message, data }) => {
                         UpstreamError::Refused { server, code, message, data }
                     }
-                    Err(_) => UpstreamError::Unreadable { server, reason: "is an error of no known form" },
+                    Err(_) => {
+                        UpstreamError::Unreadable { server, reason: "is an error of no known form".into() }
+                    }
                 };
                 self.answered(id, Err(outcome));
             }

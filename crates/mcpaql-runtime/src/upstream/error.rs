@@ -3,6 +3,7 @@
 use crate::secret::Mask;
 use mcpaql_core::error::{Code, OpError};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// Why there is no answer. Nothing in it shows a secret.
@@ -40,7 +41,7 @@ pub enum UpstreamError {
         /// Its name.
         server: String,
         /// What is wrong with it, as the rest of a sentence.
-        reason: &'static str,
+        reason: Cow<'static, str>,
     },
     /// It answered with an error of the protocol.
     #[error("the MCP server '{server}' answered with error {code}: {message}")]

@@ -163,11 +163,13 @@ impl Upstream {
                 Err(UpstreamError::Refused { code: METHOD_NOT_FOUND, .. }) if cursor.is_none() => {
                     return Ok(entries);
                 }
-                page => parsed(&page?),
+                page => self.parsed(method, &page?)?,
             };
-            if let Some(Value::Array(more)) = page.get_mut(key).map(Value::take) {
-                entries.extend(more);
-            }
+            // What cannot be read is not nothing: an empty list would hide what the server shows to others.
+            let Some(Value::Array(more)) = page.get_mut(key).map(Value::take) else {
+                return Err(self.unreadable(method, &format!("it has no list '{key}'")));
+            };
+            entries.extend(more);
             if entries.len() > ENTRIES {
                 break;
             }
@@ -178,7 +180,7 @@ impl Upstream {
             }
         }
         let server = self.handle.life.name().to_owned();
-        Err(UpstreamError::Unreadable { server, reason: "is a list without an end" })
+        Err(UpstreamError::Unreadable { server, reason: "is a list without an end".into() })
     }
 
     /// The raw result of `tools/call`. Dropping the future cancels the call.
@@ -192,7 +194,8 @@ impl Upstream {
         caller: &Caller,
     ) -> Result<Value, UpstreamError> {
         let params = object(json!({"name": tool, "arguments": arguments}));
-        self.ask("tools/call", &params, caller).await.map(|raw| parsed(&raw))
+        let raw = self.ask("tools/call", &params, caller).await?;
+        self.parsed("tools/call", &raw)
     }
 
     /// The raw result of any method.
@@ -205,7 +208,26 @@ impl Upstream {
         params: Value,
         caller: &Caller,
     ) -> Result<Value, UpstreamError> {
-        self.ask(method, &object(params), caller).await.map(|raw| parsed(&raw))
+        let raw = self.ask(method, &object(params), caller).await?;
+        self.parsed(method, &raw)
+    }
+
+    /// An answer as a tree, which holds neither endless depth nor halves of characters.
+    fn parsed(&self, method: &str, raw: &RawValue) -> Result<Value, UpstreamError> {
+        serde_json::from_str(raw.get()).map_err(|error| {
+            let said = error.to_string();
+            let why = match said.split(" at line ").next() {
+                Some("recursion limit exceeded") => "it is nested too deeply",
+                Some(why) => why,
+                None => "it is no JSON",
+            };
+            self.unreadable(method, why)
+        })
+    }
+
+    fn unreadable(&self, method: &str, why: &str) -> UpstreamError {
+        let reason = format!("to {method} cannot be read: {why}").into();
+        UpstreamError::Unreadable { server: self.handle.life.name().to_owned(), reason }
     }
 
     /// The result of any method, as the text it came as, without what was sent along to be let in.
@@ -337,11 +359,6 @@ fn header_names(written: &[String]) -> Result<Vec<(String, HeaderName)>, SetupEr
         }),
     };
     Ok(written.iter().map(name).collect::<Result<_, _>>()?)
-}
-
-fn parsed(raw: &RawValue) -> Value {
-    // It is JSON; what a tree cannot hold is nested past every use.
-    serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
 fn object(value: Value) -> Map<String, Value> {

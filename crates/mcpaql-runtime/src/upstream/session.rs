@@ -122,7 +122,7 @@ impl Session {
         let greeting = greeting.map_err(|failure| failure.error)?;
         let unreadable = || UpstreamError::Unreadable {
             server: self.calls.server(),
-            reason: "to the handshake is no object",
+            reason: "to the handshake is no object".into(),
         };
         let greeting: Map<String, Value> = serde_json::from_str(greeting.get()).map_err(|_| unreadable())?;
         if let Some(name) = info(&greeting, "name") {
@@ -207,7 +207,7 @@ impl Session {
             again.extend(Box::pin(asked.answered_by(caller)).await);
             answer = Box::pin(self.ask_once(method, &again, caller, patience)).await?;
         }
-        let reason = "asks for more and more";
+        let reason = "asks for more and more".into();
         Err(UpstreamError::Unreadable { server: self.calls.server(), reason }.into())
     }
 

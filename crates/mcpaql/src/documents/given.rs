@@ -144,7 +144,7 @@ impl Document {
 /// Shows what is wrong with a text.
 pub(crate) fn tell(source: &Source, diagnostics: &[Diagnostic]) {
     if !diagnostics.is_empty() {
-        output::talk(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
+        output::painted(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
     }
 }
 

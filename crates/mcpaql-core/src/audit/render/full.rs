@@ -52,7 +52,9 @@ pub fn full(report: &Report<'_>, options: Options) -> String {
         }
         let of_server = |row: &&(&Surface<'_>, &Tool<'_>, Facing)| row.0.index == surface.index;
         let rows = misleading.iter().filter(of_server).map(|(_, tool, facing)| (*tool, *facing)).collect();
-        hints(report, rows, options, &mut text);
+        if options.hints || shows_hints(report, surface.index) {
+            hints(report, rows, options, &mut text);
+        }
     }
     for failed in report.audited.failed {
         let label = paint.level(Level::Error, "not audited");
@@ -74,6 +76,10 @@ const MORE: &str = "… and ";
 fn head(report: &Report<'_>, surface: &Surface<'_>, paint: Paint, text: &mut String) {
     let tokens = surface.tokens();
     let name = paint.bold(&shown(&surface.server.name));
+    if surface.tools.is_empty() {
+        let _ = writeln!(text, "{name}: the server shows no tools\n");
+        return;
+    }
     let tools = counted(surface.tools.len(), "tool");
     let _ = write!(text, "{name}: {tools}, about {} tokens", grouped(tokens));
     let _ = write!(text, " ({}% of a window of {})", percent(tokens), grouped(WINDOW));
@@ -163,6 +169,12 @@ fn advice(report: &Report<'_>, group: &[&Found<'_>], paint: Paint, text: &mut St
         text.truncate(text.len() - 2);
         text.push('\n');
     }
+}
+
+/// Whether hints are of interest to somebody who did not ask for them: a policy was chosen, and not all is known already.
+fn shows_hints(report: &Report<'_>, server: usize) -> bool {
+    let is_new = report.known == 0 || report.found.iter().any(|found| found.finding.place.server == server);
+    report.audited.standard.policy_chosen && is_new
 }
 
 /// Hints side by side: as declared, as clients take them, and as the policy would have them.

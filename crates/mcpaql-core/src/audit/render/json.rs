@@ -3,7 +3,7 @@
 use super::{Found, Report, subject};
 use crate::audit::finding::Fix;
 use crate::audit::report::WINDOW;
-use crate::audit::view::Surface;
+use crate::audit::view::{Surface, Tool};
 use crate::convention::{Hint, Level};
 use crate::diagnostic::render::is_unseen;
 use serde_json::{Map, Value, json};
@@ -51,7 +51,8 @@ fn escaped(json: &str) -> String {
 
 fn server(report: &Report<'_>, surface: &Surface<'_>) -> Value {
     let origin = report.audited.origins.get(surface.index);
-    let scores = report.scores.get(surface.index).into_iter().flatten();
+    // Nothing can be said for or against what is not there.
+    let scores = report.scores.get(surface.index).filter(|_| !surface.tools.is_empty()).into_iter().flatten();
     let scores: Map<String, Value> =
         scores.map(|score| (score.group.as_str().to_owned(), score.points.into())).collect();
     let heaviest: Vec<Value> = super::full::heaviest(surface)
@@ -68,7 +69,21 @@ fn server(report: &Report<'_>, surface: &Surface<'_>) -> Value {
         "as_adapter": report.as_adapter(surface.index),
         "heaviest": heaviest,
         "scores": scores,
+        "probe": surface.server.is_probed().then(|| probe(surface)),
     })
+}
+
+/// What became of each tool in a probe.
+fn probe(surface: &Surface<'_>) -> Vec<Value> {
+    let outcome = |tool: &Tool<'_>| match tool.observed {
+        Some(seen) => json!({
+            "tool": tool.name, "called": true, "answers": seen.answers.as_str(), "changed": seen.changed,
+        }),
+        None => {
+            json!({"tool": tool.name, "called": false, "reason": surface.server.unprobed.get(tool.name)})
+        }
+    };
+    surface.tools.iter().map(outcome).collect()
 }
 
 fn finding(report: &Report<'_>, found: &Found<'_>) -> Value {
@@ -118,7 +133,7 @@ fn fix(fix: &Fix) -> Value {
 
 fn hints(report: &Report<'_>) -> Vec<Value> {
     let rows = report.misleading();
-    let row = |(surface, tool, facing): &(&Surface<'_>, &crate::audit::Tool<'_>, crate::audit::Facing)| {
+    let row = |(surface, tool, facing): &(&Surface<'_>, &Tool<'_>, crate::audit::Facing)| {
         json!({
             "server": surface.server.name,
             "tool": tool.name,

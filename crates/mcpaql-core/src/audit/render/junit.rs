@@ -1,7 +1,7 @@
 //! JUnit's XML, which build servers read: a suite per server, a case per rule that is on.
 
 use super::{Report, headline};
-use crate::audit::all_rules;
+use crate::audit::{Server, all_rules};
 use std::fmt::Write as _;
 
 /// A rule fails where it found something that fails the audit; milder findings stand in its output.
@@ -33,7 +33,8 @@ pub fn junit(report: &Report<'_>) -> String {
 fn suite(report: &Report<'_>, server: usize) -> (String, usize, usize) {
     let name = escaped(report.server(server));
     let mut cases = String::new();
-    let (mut tests, mut failures) = (0, 0);
+    let (mut tests, mut failures, mut skipped) = (0, 0, 0);
+    let is_probed = report.audited.servers.get(server).is_some_and(Server::is_probed);
     for rule in all_rules() {
         if report.audited.standard.level(rule.code, rule.level).is_none() {
             continue;
@@ -51,6 +52,11 @@ fn suite(report: &Report<'_>, server: usize) -> (String, usize, usize) {
             rule.code,
             rule.name
         );
+        if rule.needs_probe() && !is_probed {
+            skipped += 1;
+            cases.push_str("><skipped message=\"needs --probe\"/></testcase>\n");
+            continue;
+        }
         if own.is_empty() {
             cases.push_str("/>\n");
             continue;
@@ -69,8 +75,9 @@ fn suite(report: &Report<'_>, server: usize) -> (String, usize, usize) {
             let _ = writeln!(cases, "><system-out>{lines}</system-out></testcase>");
         }
     }
-    let head =
-        format!("  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">\n");
+    let head = format!(
+        "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">\n"
+    );
     (format!("{head}{cases}  </testsuite>\n"), tests, failures)
 }
 

@@ -26,7 +26,10 @@ fn servers(report: &Report<'_>, text: &mut String) {
     for (surface, scores) in report.surfaces.iter().zip(&report.scores) {
         let tokens = surface.tokens();
         let adapter = report.as_adapter(surface.index).map_or_else(|| "–".to_owned(), grouped);
-        let points: Vec<String> = scores.iter().map(|score| score.points.to_string()).collect();
+        let points: Vec<String> = scores
+            .iter()
+            .map(|score| if surface.tools.is_empty() { "–".to_owned() } else { score.points.to_string() })
+            .collect();
         let _ = writeln!(
             text,
             "| {} | {} | {} | {}% | {adapter} | {} |",

@@ -3,7 +3,7 @@
 use super::{Found, Report, headline, shown, subject};
 use crate::audit::rule::Rule;
 use crate::convention::Level;
-use crate::diagnostic::render::sarif::{log, uri};
+use crate::diagnostic::render::sarif::{log_of, uri};
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
@@ -18,7 +18,11 @@ pub fn sarif(report: &Report<'_>) -> String {
         entry.or_insert_with(|| rule(found.finding.rule));
         results.push(result(report, found, index));
     }
-    log(rules.into_values().collect(), results)
+    let failed = report.audited.failed.iter();
+    let failures: Vec<String> = failed
+        .map(|failed| format!("{} was not audited: {}", shown(&failed.name), shown(&failed.why)))
+        .collect();
+    log_of(rules.into_values().collect(), results, &failures)
 }
 
 fn rule(rule: &Rule) -> Value {
@@ -50,12 +54,15 @@ fn result(report: &Report<'_>, found: &Found<'_>, rule: usize) -> Value {
     let mut location = json!({
         "logicalLocations": [{"fullyQualifiedName": path, "name": subject(report, found), "kind": "function"}],
     });
-    if let (Some(file), Some(span), Some(location)) =
-        (found.spot.file, found.spot.span, location.as_object_mut())
-    {
+    // Code scanning services take no result without a file, so a server that was asked stands for one.
+    let (file, line, column) = match (found.spot.file, found.spot.span) {
+        (Some(file), Some(span)) => (uri(file), span.line, span.column),
+        _ => (uri(server.trim_start_matches('/')), 1, 1),
+    };
+    if let Some(location) = location.as_object_mut() {
         let place = json!({
-            "artifactLocation": {"uri": uri(file)},
-            "region": {"startLine": span.line, "startColumn": span.column},
+            "artifactLocation": {"uri": file},
+            "region": {"startLine": line, "startColumn": column},
         });
         location.insert("physicalLocation".to_owned(), place);
     }

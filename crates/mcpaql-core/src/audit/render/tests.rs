@@ -149,8 +149,13 @@ fn sarif_names_rules_places_and_fingerprints() {
     assert_eq!(run["results"].as_array().unwrap().len(), saved().findings.len());
     let log: Value = serde_json::from_str(&Case::new(Origin::Asked).render(Format::Sarif)).unwrap();
     let location = &log["runs"][0]["results"][0]["locations"][0];
-    assert_eq!(location.get("physicalLocation"), None);
+    let place = &location["physicalLocation"];
+    assert!(place["artifactLocation"]["uri"].as_str().unwrap().starts_with("server%20x"), "{place}");
     assert!(location["logicalLocations"][0]["fullyQualifiedName"].is_string());
+    let invocation = &log["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    let told = invocation["toolExecutionNotifications"][0]["message"]["text"].as_str().unwrap();
+    assert!(told.ends_with("was not audited: it <died>"), "{told}");
 }
 
 #[test]
@@ -212,6 +217,7 @@ fn junit_is_whole_and_counts_what_fails() {
     assert_eq!(count("failure"), failing.len());
     assert!(text.contains(&format!("failures=\"{}\" errors=\"1\"", failing.len())), "{text}");
     assert_eq!(count("testcase"), crate::audit::all_rules().count() + 1);
+    assert_eq!(count("skipped"), 3, "nothing was probed");
 }
 
 #[test]
@@ -232,6 +238,26 @@ fn the_report_for_people_ends_with_one_clear_line() {
     assert!(text.contains("about 7 as an mcpaql adapter"), "{text}");
     assert!(text.contains("error[NAME-001]"), "{text}");
     assert!(text.contains("a, b:c.json:"), "{text}");
+}
+
+#[test]
+fn hints_are_held_against_a_policy_where_somebody_chose_one_or_asks() {
+    let table = |policy_chosen: bool, hints: bool, known: bool| {
+        let mut case = saved();
+        case.standard.policy_chosen = policy_chosen;
+        let hints_of_it = json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": true});
+        case.servers[0].tools.push(json!({"name": "delete_note", "annotations": hints_of_it,
+            "inputSchema": {"type": "object"}, "description": "Deletes a note."}));
+        case.findings = audit(&case.servers, &case.standard);
+        let baseline = Baseline::of(&case.findings, &case.servers);
+        let report = Report::new(case.audited(), &case.findings, known.then_some(&baseline));
+        full(&report, Options { hints, ..Options::default() }).contains("Hints that say something else")
+    };
+    assert_eq!([table(false, false, false), table(true, false, false)], [false, true]);
+    assert_eq!(
+        [table(false, true, false), table(true, false, true), table(true, true, true)],
+        [true, false, true]
+    );
 }
 
 #[test]

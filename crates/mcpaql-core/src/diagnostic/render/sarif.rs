@@ -25,7 +25,12 @@ pub fn sarif(reports: &[Report<'_>]) -> String {
 
 /// A log with one run of this program.
 pub(crate) fn log(rules: Vec<Value>, results: Vec<Value>) -> String {
-    let log = json!({
+    log_of(rules, results, &[])
+}
+
+/// The same, with what could not be looked at.
+pub(crate) fn log_of(rules: Vec<Value>, results: Vec<Value>, failures: &[String]) -> String {
+    let mut log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -39,6 +44,15 @@ pub(crate) fn log(rules: Vec<Value>, results: Vec<Value>) -> String {
             "results": results,
         }],
     });
+    if let (false, Some(run)) =
+        (failures.is_empty(), log.pointer_mut("/runs/0").and_then(Value::as_object_mut))
+    {
+        let notification = |text: &String| json!({"level": "error", "message": {"text": text}});
+        let notifications: Vec<Value> = failures.iter().map(notification).collect();
+        // Not a success, so that services do not take what is missing for mended.
+        let invocation = json!({"executionSuccessful": false, "toolExecutionNotifications": notifications});
+        run.insert("invocations".to_owned(), json!([invocation]));
+    }
     format!("{log:#}\n")
 }
 

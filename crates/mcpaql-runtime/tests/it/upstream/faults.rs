@@ -99,6 +99,22 @@ async fn an_answer_that_cannot_be_read_fails_its_call() {
 }
 
 #[tokio::test]
+async fn a_list_that_cannot_be_read_is_no_empty_list() {
+    for (fault, why) in [
+        ("deep", "it is nested too deeply"),
+        ("half", "unexpected end of hex escape"),
+        ("no_list", "it has no list 'tools'"),
+        ("no_object", "it has no list 'tools'"),
+    ] {
+        let error = in_time(upstream(fault).capture()).await.unwrap_err().to_string();
+        assert!(error.ends_with(&format!("to tools/list cannot be read: {why}")), "{fault}: {error}");
+        let listed = upstream(fault);
+        let error = in_time(listed.list("tools/list", "tools", &Caller::nobody())).await.unwrap_err();
+        assert!(matches!(error, UpstreamError::Unreadable { .. }), "{fault}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn tools_that_change_while_calls_run_are_announced_and_disturb_nothing() {
     let upstream = upstream("");
     let task = held(&upstream).await;

@@ -54,6 +54,11 @@ fn answer(id: &Value, result: Value) {
     say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
 }
 
+/// An answer that a tree of values could not hold.
+fn raw(id: &Value, result: &str) {
+    write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n").as_bytes());
+}
+
 fn refuse(id: &Value, code: i64, message: &str) {
     say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}));
 }
@@ -121,6 +126,15 @@ impl Server {
             }
             Some("notifications/initialized") if self.has("exits") => return Some(0),
             Some("notifications/cancelled") => self.forget(&params["requestId"]),
+            Some("tools/list") if self.has("deep") => {
+                let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+                raw(id, &format!(r#"{{"tools":[{{"name":"deep","inputSchema":{deep}}}]}}"#));
+            }
+            Some("tools/list") if self.has("half") => {
+                raw(id, r#"{"tools":[{"name":"half","description":"\ud800"}]}"#);
+            }
+            Some("tools/list") if self.has("no_list") => raw(id, r#"{"tools":"nope"}"#),
+            Some("tools/list") if self.has("no_object") => raw(id, "[]"),
             Some("tools/list") => self.list(id, params["cursor"].as_str()),
             Some("tools/call") => return self.call(id, params),
             Some("prompts/list") => answer(

@@ -86,7 +86,13 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
 }
 
 impl Sources {
-    fn add(&mut self, server: Server, origin: Origin) {
+    fn add(&mut self, mut server: Server, origin: Origin) {
+        // Findings and baselines tell servers apart by their names.
+        let is_taken = |name: &str| self.servers.iter().any(|other| other.name == name);
+        if is_taken(&server.name) {
+            let numbered = (2_usize..).map(|number| format!("{}-{number}", server.name));
+            server.name = numbered.into_iter().find(|name| !is_taken(name)).unwrap_or_default();
+        }
         self.servers.push(server);
         self.origins.push(origin);
     }

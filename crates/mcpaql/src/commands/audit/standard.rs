@@ -36,7 +36,11 @@ pub(super) fn chosen(args: &args::Audit) -> Result<Chosen> {
     let known: Vec<Convention> = own.iter().chain(others).cloned().collect();
     let named = if args.convention.is_empty() { &config.audit.conventions } else { &args.convention };
     let policies = config.settings.policies;
-    let mut standard = Standard::with(conventions(named, &own, &known)?, &policies);
+    let conventions = conventions(named, &own, &known)?;
+    for policy in conventions.iter().filter_map(|convention| convention.policy.as_deref()) {
+        find_policy(policy, &policies)?;
+    }
+    let mut standard = Standard::with(conventions, &policies);
     if let Some(name) = args.policy.as_ref().or(config.audit.policy.as_ref()) {
         (standard.policy, standard.policy_chosen) = (find_policy(name, &policies)?, true);
     }

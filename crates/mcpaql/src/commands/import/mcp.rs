@@ -64,7 +64,7 @@ fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error 
 fn tell_wrong(source: Option<Source>, mut diagnostics: Vec<Diagnostic>) {
     let source = source.unwrap_or_else(|| Source::new("overrides", String::new()));
     source.locate(&mut diagnostics);
-    output::talk(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
+    output::painted(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
 }
 
 /// What the document says it comes from: the server's own name, else the file, else the adapter's name.

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &args::ImportOpenapi) -> Result<Outcome> {
     let import = match wanted.open() {
         Ok(import) => import,
         Err((source, diagnostics)) => {
-            output::talk(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
+            output::painted(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
             return Ok(Outcome::Findings);
         }
     };

@@ -33,7 +33,7 @@ rule! {
 }
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if tool.observed.is_some_and(|observed| observed.changed) {
+    if tool.observed.is_some_and(|observed| observed.changed == Some(true)) {
         let message =
             format!("The tool '{}' says that it only reads, but calling it changed the state", tool.name);
         let help = "write `readOnlyHint: false`, or make it read only";

@@ -8,6 +8,7 @@ mod harmless_delete;
 mod idempotent_addition;
 mod mistyped_hint;
 mod mixed_effects;
+mod no_answer;
 mod no_safety_hint;
 mod policy_mismatch;
 mod read_only_and_destructive;
@@ -43,6 +44,7 @@ pub(super) static RULES: &[&Rule] = &[
     // What only a probe can see.
     &changes_state::RULE,
     &answers_differ::RULE,
+    &no_answer::RULE,
 ];
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::servers::{self, Interrupted};
 use crate::{args, output};
 use anyhow::Result;
 use mcpaql_core::audit::Origin;
+use mcpaql_core::audit::probe::{Answers, Observed};
 use mcpaql_runtime::probe::{self, Probed, Snapshot};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,16 +28,17 @@ pub(super) async fn probe(sources: &mut Sources, asked: Vec<Asked>, args: &args:
         let mut server = asked.server(capture);
         let tell = |tool: &str| {
             if output::stderr_is_terminal() {
-                output::talk(&format!("Calling {} twice", output::visible(tool)));
+                output::talk(&format!("Calling {tool}"));
             }
         };
         let probed = probe::probe(upstream, &server, snapshot.as_ref(), tell).await?;
         output::talk(&summary(&probed, snapshot.is_some()));
-        let seen = probed.into_iter().filter_map(|(tool, probed)| match probed {
-            Probed::Seen(observed) => Some((tool, observed)),
-            Probed::Left(_) => None,
-        });
-        server.observed = seen.collect();
+        for (tool, probed) in probed {
+            match probed {
+                Probed::Seen(observed) => drop(server.observed.insert(tool, observed)),
+                Probed::Left(reason) => drop(server.unprobed.insert(tool, reason)),
+            }
+        }
         Ok(server)
     });
     match heard.await {
@@ -47,21 +49,35 @@ pub(super) async fn probe(sources: &mut Sources, asked: Vec<Asked>, args: &args:
     Ok(())
 }
 
-/// How many tools were called, and why the others were not.
+/// How many tools were called and what came of it, and why the others were not.
 fn summary(probed: &[(String, Probed)], compared: bool) -> String {
     let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut seen = [
+        (Answers::Same, 0, "answered twice the same"),
+        (Answers::Different, 0, "answered differently the second time"),
+        (Answers::Refused, 0, "refused the made-up arguments"),
+        (Answers::Failed, 0, "did not answer"),
+    ];
     for (_, probed) in probed {
-        if let Probed::Left(reason) = probed {
-            *left.entry(reason).or_default() += 1;
+        match probed {
+            Probed::Left(reason) => *left.entry(reason).or_default() += 1,
+            Probed::Seen(Observed { answers, .. }) => {
+                seen.iter_mut().filter(|(kind, ..)| kind == answers).for_each(|(_, count, _)| *count += 1);
+            }
         }
     }
-    let called = probed.len() - left.values().sum::<usize>();
-    let mut text = format!("Called {called} of {} tools, twice each", probed.len());
+    let called: usize = seen.iter().map(|(_, count, _)| count).sum();
+    let mut text = format!("Called {called} of {} tools", probed.len());
+    let seen = seen.iter().filter(|(_, count, _)| *count > 0);
+    let seen: Vec<String> = seen.map(|(_, count, what)| format!("{count} {what}")).collect();
+    if !seen.is_empty() {
+        text.push_str(&format!(": {}", seen.join(", ")));
+    }
     if !compared {
-        text.push_str("; without --snapshot only their answers were compared");
+        text.push_str("; without --snapshot only answers were compared");
     }
     for (reason, count) in left {
-        text.push_str(&format!("\n  {count} left alone: {}", output::visible(reason)));
+        text.push_str(&format!("\n  {count} left alone: {reason}"));
     }
     text
 }
