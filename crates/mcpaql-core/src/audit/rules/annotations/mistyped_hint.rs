@@ -13,8 +13,8 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Looks for `annotations` that are not an object, for hints other than `true` and `false` (`"true"`, `1`, `null`), and for an
-    /// `annotations.title` that is not a text.
+    /// Looks for `annotations` that are not an object, and for hints other than `true` and `false` (`"true"`, `1`, `null`). A title
+    /// that is not a text is the matter of TITLE-010.
     ///
     /// ## Why it matters
     ///

@@ -216,3 +216,10 @@ fn nothing_that_a_server_can_send_breaks_a_rule() {
         assert!(finding.message.len() < 1000, "{}: {} bytes", finding.rule.code, finding.message.len());
     }
 }
+
+#[test]
+fn a_verb_in_the_place_of_a_product_is_called_one() {
+    let standard = named(&["product-action-object"]);
+    let found = found(server("notes", &["create_user"]), &standard, "NAME-009");
+    assert!(found[0].message.ends_with("it begins with the verb 'create' instead of a product"));
+}
