@@ -20,6 +20,9 @@ const LARGEST: usize = 64 << 20;
 /// So many calls in a row without an answer, and nothing more is called.
 const PATIENCE: usize = 3;
 
+/// How long it is waited for a server that ended to be started again.
+const PAUSE: Duration = Duration::from_secs(5);
+
 /// A command whose output is the state that can be seen, run by the shell.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
@@ -97,7 +100,14 @@ pub async fn probe(
 
 /// How two answers compare; there is no second call where the first came to nothing. `None` where the tool was not called.
 async fn answers(upstream: &Upstream, tool: &str, arguments: &Map<String, Value>) -> Option<Answers> {
-    let first = match call(upstream, tool, arguments).await {
+    let mut first = call(upstream, tool, arguments).await;
+    if let Err(UpstreamError::Unavailable { retry_after: Some(wait), .. }) = &first
+        && *wait <= PAUSE
+    {
+        tokio::time::sleep(*wait).await;
+        first = call(upstream, tool, arguments).await;
+    }
+    let first = match first {
         Ok(first) => first,
         // It failed over an earlier call, which is not the fault of this tool.
         Err(UpstreamError::Unavailable { retry_after: Some(_), .. }) => return None,

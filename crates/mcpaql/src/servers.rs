@@ -78,6 +78,7 @@ fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
         (UpstreamError::Timeout { .. }, McpLink::Command(_)) => {
             "is it an MCP server that speaks over standard input and output?"
         }
+        (UpstreamError::Unreadable { .. }, _) => "tell whoever makes the server: no client can read it",
         (_, McpLink::Command(_)) => {
             "try the command by itself, and pass on the variables it needs with --env NAME"
         }

@@ -1,6 +1,7 @@
 //! `mcpaql audit`: any server's tools, held against what their clients demand.
 
 mod fixes;
+mod mischief;
 mod probing;
 mod sources;
 mod standards;

@@ -1,0 +1,129 @@
+//! Servers that misbehave, and ends of a pipe that go away: nothing of it looks like a clean report.
+
+use super::{found, notes, report};
+use crate::fixture::{BINARY, Place, Ran};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+/// A server that answers `tools/list` with this result and calls as its shell script says.
+fn server(list: &str, call: &str) -> Place {
+    let place = Place::new();
+    place.file("list.json", &format!("{list}\n"));
+    let script = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  case "$line" in
+    *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bad\\u001b[2J","version":"1"}}}\n' "$id" ;;
+    *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$(cat list.json)" ;;
+    *'"tools/call"'*) CALL ;;
+  esac
+done
+"#;
+    place.file("server.sh", &script.replace("CALL", call));
+    place
+}
+
+const SERVER: [&str; 3] = ["--", "sh", "server.sh"];
+
+async fn audited(place: &Place, args: &[&str]) -> Ran {
+    place.run(&[&["audit"], args, &SERVER[..]].concat()).await
+}
+
+fn readers(count: usize) -> String {
+    let tool = |number: usize| {
+        json!({"name": format!("get_note_{number}"), "inputSchema": {"type": "object"},
+               "annotations": {"readOnlyHint": true}})
+    };
+    json!({"tools": (0..count).map(tool).collect::<Vec<Value>>()}).to_string()
+}
+
+#[tokio::test]
+async fn a_list_that_cannot_be_read_is_not_taken_for_an_empty_one() {
+    let deep = format!(r#"{{"tools":[{{"name":"a","x":{}1{}}}]}}"#, "[".repeat(200), "]".repeat(200));
+    for list in [&deep, r#"{"tools":[{"name":"a","description":"\ud800"}]}"#, r#"{"tools":"nope"}"#, "{}"] {
+        let place = server(list, "exit 4");
+        let ran = audited(&place, &[]).await;
+        assert_eq!(ran.status, Some(2), "{list}: {ran:?}");
+        assert!(ran.stderr.contains("to tools/list cannot be read: "), "{list}: {}", ran.stderr);
+        assert!(!ran.stderr.contains('\u{1b}'), "{}", ran.stderr);
+        let ran = place.run(&["import", "mcp", "--", "sh", "server.sh"]).await;
+        assert!(ran.status != Some(0) && ran.stdout.is_empty(), "{list}: {ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_tools_has_no_score() {
+    let ran = audited(&server(r#"{"tools":[]}"#, "exit 4"), &[]).await;
+    assert!(ran.stdout.contains("the server shows no tools"), "{ran:?}");
+    assert!(!ran.stdout.contains("score"), "{ran:?}");
+}
+
+#[tokio::test]
+async fn a_call_without_an_answer_is_found_and_three_of_them_are_enough() {
+    let place = server(&readers(5), "exit 4");
+    let (ran, report) = report(&place, &[&["--probe"], &SERVER[..]].concat()).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let silent = found(&report).iter().filter(|finding| finding.starts_with("HINT-103")).count();
+    assert_eq!(silent, 3, "{report:#}");
+    assert!(ran.stderr.contains("Called 3 of 5 tools: 3 did not answer"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("2 left alone: the server failed three times in a row"), "{}", ran.stderr);
+    let probe = &report["servers"][0]["probe"];
+    assert_eq!(probe[0], json!({"tool": "get_note_0", "called": true, "answers": "failed", "changed": null}));
+    assert_eq!(probe[4]["called"], false);
+}
+
+#[tokio::test]
+async fn a_tool_that_refuses_made_up_arguments_was_not_compared() {
+    let refusals = [
+        r#"printf '{"jsonrpc":"2.0","id":%s,"result":{"isError":true,"content":[]}}\n' "$id""#,
+        r#"printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no"}}\n' "$id""#,
+    ];
+    for refusal in refusals {
+        let (ran, report) =
+            report(&server(&readers(4), refusal), &[&["--probe"], &SERVER[..]].concat()).await;
+        assert!(
+            ran.stderr.contains("Called 4 of 4 tools: 4 refused the made-up arguments"),
+            "{}",
+            ran.stderr
+        );
+        assert!(!found(&report).iter().any(|finding| finding.starts_with("HINT-10")), "{report:#}");
+    }
+}
+
+#[tokio::test]
+async fn servers_of_the_same_name_are_told_apart() {
+    let place = notes();
+    let (_, report) = report(&place, &["--tools", "notes.json", "--tools", "notes.json"]).await;
+    assert_eq!(report["servers"][0]["name"], "notes");
+    assert_eq!(report["servers"][1]["name"], "notes-2");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_report_that_is_lost_is_no_success_and_nobody_has_to_listen() {
+    let place = notes();
+    for (line, status) in [
+        ("audit --list > /dev/full", 2),
+        ("audit --tools notes.json > /dev/full", 2),
+        ("audit --list 2> /dev/full", 0),
+        ("audit --tools nowhere.json 2> /dev/full", 2),
+    ] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{BINARY} {line}")]).current_dir(place.path());
+        let ran = Ran::of(shell).await;
+        assert_eq!(ran.status, Some(status), "{line}: {ran:?}");
+        assert_eq!(ran.stderr.contains("the output could not be written"), line.contains(" > /dev/full"));
+    }
+}
+
+#[tokio::test]
+async fn a_policy_that_is_not_there_and_depth_are_called_by_their_names() {
+    let place = notes();
+    place.file("ours.yaml", "ours: {policy: nix}\n");
+    let ran = place.run(&["audit", "--conventions", "ours.yaml", "--tools", "notes.json"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("there is no policy 'nix'"), "{}", ran.stderr);
+    place.file("deep.json", &format!("{}{}", "[".repeat(500), "]".repeat(500)));
+    let ran = place.run(&["audit", "--tools", "deep.json"]).await;
+    assert!(ran.stderr.contains("nested too deeply"), "{}", ran.stderr);
+}
