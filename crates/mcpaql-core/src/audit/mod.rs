@@ -12,7 +12,6 @@ mod deed;
 mod expect;
 mod finding;
 mod parameters;
-mod parts;
 pub mod probe;
 pub mod render;
 mod report;
@@ -74,11 +73,9 @@ pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
 pub fn audit_surfaces(surfaces: &[Surface<'_>], standard: &Standard) -> Vec<Finding> {
     let leveled = all_rules().filter_map(|rule| Some((rule, standard.level(rule.code, rule.level)?)));
     let rules: Vec<(&'static Rule, Level)> = leveled.collect();
-    let mut found = Vec::new();
-    for surface in surfaces {
-        let by_part = parts::parts(&surface.tools, |_, tools| of_tools(tools, &rules, standard));
-        found.extend(by_part.into_iter().flatten());
-    }
+    let tools = surfaces.iter().flat_map(|surface| surface.tools.chunks(FEW));
+    // A few tools at a time, so that they are still near when the next rule looks at them.
+    let mut found: Ranked = tools.flat_map(|tools| of_tools(tools, &rules, standard)).collect();
     found.extend(of_servers(surfaces, &rules, standard));
     for (position, finding) in &mut found {
         // Whatever a rule made of a single case, somebody may have said how bad it is.
@@ -117,15 +114,12 @@ type Ranked = Vec<(usize, Finding)>;
 /// What rules find that look at one tool at a time.
 fn of_tools(tools: &[Tool<'_>], rules: &[(&'static Rule, Level)], standard: &Standard) -> Ranked {
     let mut ranked = Vec::new();
-    // A few tools at a time, so that they are still near when the next rule looks at them.
-    for tools in tools.chunks(FEW) {
-        for (position, (rule, level)) in rules.iter().enumerate() {
-            let Check::Tool(check) = rule.check else { continue };
-            let mut found = Vec::new();
-            let mut out = Findings::new(rule, *level, &mut found);
-            tools.iter().for_each(|tool| check(tool, standard, &mut out));
-            ranked.extend(found.into_iter().map(|finding| (position, finding)));
-        }
+    for (position, (rule, level)) in rules.iter().enumerate() {
+        let Check::Tool(check) = rule.check else { continue };
+        let mut found = Vec::new();
+        let mut out = Findings::new(rule, *level, &mut found);
+        tools.iter().for_each(|tool| check(tool, standard, &mut out));
+        ranked.extend(found.into_iter().map(|finding| (position, finding)));
     }
     ranked
 }

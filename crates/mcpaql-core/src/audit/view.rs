@@ -1,7 +1,6 @@
 //! A server's tools as rules look at them: raw JSON, with what several rules need read out once.
 
 use super::finding::Place;
-use super::parts::parts;
 use super::probe::Observed;
 use super::tree::{self, Tree};
 use crate::classify::{self, Annotations, Decision, Evidence, words};
@@ -103,11 +102,8 @@ pub struct Tool<'a> {
 impl<'a> Surface<'a> {
     pub(super) fn of(server: &'a Server, index: usize) -> Surface<'a> {
         let is_adapter = server.is_adapter || server.tools.iter().any(takes_envelope);
-        let read = parts(&server.tools, |offset, values| {
-            let placed = values.iter().enumerate();
-            placed.map(|(position, value)| Tool::of(server, value, (index, offset + position))).collect()
-        });
-        let tools = read.into_iter().flat_map(|tools: Vec<Tool<'a>>| tools).collect();
+        let tools = server.tools.iter().enumerate();
+        let tools = tools.map(|(position, value)| Tool::of(server, value, (index, position))).collect();
         Surface { server, index, tools, is_adapter }
     }
 
