@@ -51,7 +51,7 @@ use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
-use mcpaql_core::policy::HintOverrides;
+use mcpaql_core::policy::{Hint, HintOverrides};
 use mcpaql_core::response::Answer;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
@@ -266,13 +266,9 @@ impl Operation {
     /// Hints in place of those that follow from what it does.
     #[must_use]
     pub fn hints(self, hints: HintOverrides) -> Operation {
-        let said = [
-            ("readOnlyHint", hints.read_only),
-            ("destructiveHint", hints.destructive),
-            ("idempotentHint", hints.idempotent),
-            ("openWorldHint", hints.open_world),
-        ];
-        let said = said.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Value::Bool(value?))));
+        let said = Hint::ALL
+            .into_iter()
+            .filter_map(|hint| Some((hint.key().to_owned(), Value::Bool(hints.get(hint)?))));
         self.with("annotations", said.collect::<Map<_, _>>())
     }
 

@@ -97,7 +97,7 @@ impl Sources {
         self.origins.push(origin);
     }
 
-    /// What they would cost as adapters: not every format shows it, and it takes as long as the audit.
+    /// What they would cost as adapters: not every format shows it, and all tools are imported for it.
     pub(super) fn compare_with_adapters(&mut self) {
         let costs =
             self.servers.iter_mut().map(|server| if server.is_adapter { None } else { as_adapter(server) });
