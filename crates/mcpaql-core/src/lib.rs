@@ -24,6 +24,7 @@ pub mod naming;
 pub mod operation;
 pub mod overrides;
 pub mod policy;
+pub mod portable;
 mod reader;
 pub mod request;
 pub mod response;

@@ -1,0 +1,123 @@
+//! An adapter → a project that serves it, as source that its author owns.
+//!
+//! What always holds: the same project gives the same files, byte for byte; nothing here reads a file, a clock or chance. A
+//! generated project answers as `mcpaql serve` does, because what it knows of the adapter is one view of the catalog that
+//! serves here, too (`mcpaql_core::portable`), and its runtime is a file of `templates/` that every project shares.
+
+mod python;
+mod rust;
+mod typescript;
+
+use mcpaql_core::catalog::Catalog;
+use std::fmt;
+
+/// A language that projects are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// On `mcpaql-runtime`.
+    Rust,
+    /// On the official MCP SDK, alone.
+    TypeScript,
+    /// On the official MCP SDK, alone.
+    Python,
+}
+
+impl Language {
+    /// All three.
+    pub const ALL: [Language; 3] = [Language::Rust, Language::TypeScript, Language::Python];
+
+    /// The word on the command line and in provenance.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Language::Rust => "rust",
+            Language::TypeScript => "typescript",
+            Language::Python => "python",
+        }
+    }
+
+    /// The language of that word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Language> {
+        Language::ALL.into_iter().find(|language| language.as_str() == word)
+    }
+}
+
+/// What a project is made from.
+#[derive(Debug)]
+pub struct Project<'a> {
+    /// The adapter as it is served.
+    pub catalog: &'a Catalog,
+    /// The document it was compiled from, which the project carries as `schema/`.
+    pub document: Document<'a>,
+    /// What the author chose.
+    pub options: Options,
+}
+
+/// The document of an adapter.
+#[derive(Debug, Clone, Copy)]
+pub struct Document<'a> {
+    /// Its name without a folder: `github-api-adapter.md`.
+    pub file: &'a str,
+    /// What it says.
+    pub text: &'a str,
+}
+
+/// What the author of a project chooses.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Which language.
+    pub language: Language,
+    /// Where a project in Rust finds `mcpaql-runtime`: the value of a dependency in `Cargo.toml`.
+    pub runtime: String,
+}
+
+/// A file of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Below the project's folder, with `/`.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+    /// Whose it is.
+    pub owner: Owner,
+}
+
+/// Whose a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The generator's: written anew each time.
+    Generator,
+    /// The author's: written once, then left alone.
+    Author,
+}
+
+/// Why there is no project in that language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// One sentence that says what to do instead.
+    pub message: String,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// The source files of a project, in order of their paths: what belongs to its language, without what every project has
+/// (README, licence, provenance, the document).
+///
+/// # Errors
+/// Where the language's runtime does not know something that the adapter needs.
+pub fn sources(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
+    let mut files = match project.options.language {
+        Language::Rust => rust::files(project)?,
+        Language::TypeScript => typescript::files(project)?,
+        Language::Python => python::files(project)?,
+    };
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
