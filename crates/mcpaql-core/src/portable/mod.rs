@@ -76,6 +76,39 @@ pub fn catalog(catalog: &Catalog) -> Value {
     })
 }
 
+/// What another catalog of the same document says otherwise, in another mode or profile: its members in place of those of `base`,
+/// and of its operations, by number, only the members that differ, null for those that are not there.
+#[must_use]
+pub fn difference(base: &Value, other: &Value) -> Value {
+    let mut out = Map::new();
+    for (key, value) in other.as_object().into_iter().flatten() {
+        match (key.as_str(), base.get(key)) {
+            (_, Some(same)) if same == value => {}
+            ("operations", Some(before)) => {
+                out.insert(key.clone(), operations_changed(before, value));
+            }
+            _ => {
+                out.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    out.into()
+}
+
+fn operations_changed(before: &Value, after: &Value) -> Value {
+    let pairs = before.as_array().into_iter().flatten().zip(after.as_array().into_iter().flatten());
+    let changed = |(number, (before, after)): (usize, (&Value, &Value))| {
+        let (before, after) = (before.as_object()?, after.as_object()?);
+        let gone =
+            before.keys().filter(|key| !after.contains_key(*key)).map(|key| (key.clone(), Value::Null));
+        let new = after.iter().filter(|(key, value)| before.get(*key) != Some(value));
+        let members: Map<String, Value> =
+            new.map(|(key, value)| (key.clone(), value.clone())).chain(gone).collect();
+        (!members.is_empty()).then(|| (number.to_string(), members.into()))
+    };
+    Value::Object(pairs.enumerate().filter_map(changed).collect())
+}
+
 fn routes(catalog: &Catalog) -> Value {
     let route = |route: &Route| {
         let mut out = Map::new();
