@@ -4,6 +4,8 @@
 //! generated project answers as `mcpaql serve` does, because what it knows of the adapter is one view of the catalog that
 //! serves here, too (`mcpaql_core::portable`), and its runtime is a file of `templates/` that every project shares.
 
+#[allow(dead_code, unused_imports, reason = "each language takes what it needs")]
+mod model;
 mod python;
 mod rust;
 mod typescript;
