@@ -91,14 +91,15 @@ fn expression<'a>(
             }
             Some(word) if is_identifier(word) => {
                 out.push_str(known(word));
-                match words.next_if_eq(&"WITH").and_then(|_| words.next()) {
-                    Some(exception) if is_identifier(exception) => {
-                        out.push_str(" WITH ");
-                        out.push_str(exception);
-                        true
+                match words.next_if_eq(&"WITH") {
+                    None => true,
+                    Some(_) => {
+                        words.next().filter(|exception| is_identifier(exception)).is_some_and(|exception| {
+                            out.push_str(" WITH ");
+                            out.push_str(exception);
+                            true
+                        })
                     }
-                    Some(_) => false,
-                    None => words.peek() != Some(&"WITH"),
                 }
             }
             _ => false,
