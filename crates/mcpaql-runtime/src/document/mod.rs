@@ -30,6 +30,7 @@
 mod handlers;
 mod run;
 
+pub use crate::environment::Environment;
 pub use crate::mcp::Caller;
 pub use crate::target::Args;
 pub use handlers::{Call, Handled, Handlers, Params, given};
@@ -38,7 +39,7 @@ pub use mcpaql_core::catalog::Settings;
 pub use mcpaql_core::error::{Code, OpError};
 pub use mcpaql_core::response::Answer;
 
-use crate::environment::{self, Environment, EnvironmentError};
+use crate::environment::{self, EnvironmentError};
 use crate::gateway::Collision;
 use crate::open::{self, OpenError};
 use crate::pipeline::Served;
