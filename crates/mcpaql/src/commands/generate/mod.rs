@@ -6,6 +6,8 @@ mod config;
 mod diff;
 mod failure;
 mod folder;
+#[cfg(test)]
+mod folder_tests;
 mod input;
 mod report;
 mod write;
