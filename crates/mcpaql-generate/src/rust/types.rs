@@ -275,7 +275,7 @@ impl<'b> Unit<'b> {
                 choices.push((name.clone(), values.clone()));
                 name
             }
-            Type::List(inner) => format!("Vec<{}>", self.spell(inner, hint, scope, choices)),
+            Type::List(inner) => format!("Vec<{}>", self.within(inner, hint, scope, choices)),
             Type::Map(inner) if **inner == Type::Any => {
                 self.uses("serde_json", "Map");
                 self.uses("serde_json", "Value");
@@ -283,15 +283,10 @@ impl<'b> Unit<'b> {
             }
             Type::Map(inner) => {
                 self.uses("std::collections", "BTreeMap");
-                format!("BTreeMap<String, {}>", self.spell(inner, hint, scope, choices))
+                format!("BTreeMap<String, {}>", self.within(inner, hint, scope, choices))
             }
-            Type::Named(name) => {
-                if !self.path.is_empty() {
-                    self.uses("crate", "types");
-                }
-                let name_here = format!("{}{name}", self.path);
-                if self.boxed.contains(name) { format!("Box<{name_here}>") } else { name_here }
-            }
+            Type::Named(name) if self.boxed.contains(name) => format!("Box<{}>", self.named(name)),
+            Type::Named(name) => self.named(name),
             Type::Union(_) => match kind.clone().split_null() {
                 (Type::Union(_), _) => self.value(),
                 (one, _) => match self.spell(&one, hint, scope, choices) {
@@ -301,6 +296,21 @@ impl<'b> Unit<'b> {
             },
             Type::Any | Type::Literals(_) => self.value(),
         }
+    }
+
+    /// The type of what a list or map holds, which is box enough.
+    fn within(&mut self, kind: &Type, hint: &str, scope: &mut Scope, choices: &mut Choices) -> String {
+        match kind {
+            Type::Named(name) => self.named(name),
+            other => self.spell(other, hint, scope, choices),
+        }
+    }
+
+    fn named(&mut self, name: &str) -> String {
+        if !self.path.is_empty() {
+            self.uses("crate", "types");
+        }
+        format!("{}{name}", self.path)
     }
 
     fn value(&mut self) -> String {
@@ -389,7 +399,9 @@ fn recursive(types: &[Definition]) -> HashSet<String> {
         }
         false
     };
-    let circular = types.iter().enumerate().filter(|(at, _)| reaches_itself(*at));
+    let objects =
+        types.iter().enumerate().filter(|(_, definition)| matches!(definition.shape, Shape::Object { .. }));
+    let circular = objects.filter(|(at, _)| reaches_itself(*at));
     circular.map(|(_, definition)| definition.ident.clone()).collect()
 }
 
