@@ -1,0 +1,51 @@
+// What a document says about local programs: the target, and the one process that an operation is.
+
+import type { Code } from "../errors.js";
+
+/** Local programs. */
+export interface CommandTarget {
+  readonly kind: "command";
+  /** Working directory of every process; may hold `${env:NAME}`. */
+  readonly cwd?: string;
+  /** Names of environment variables that are passed on besides the usual ones. */
+  readonly env: readonly string[];
+  /** Variables set to fixed values. */
+  readonly setEnv: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Of standard output. */
+  readonly maxOutputBytes: number;
+}
+
+/**
+ * One entry of an argv template.
+ *
+ * A text is one argument, whose `{placeholders}` are parameters; a missing optional parameter drops it. A list stands or falls
+ * together. `when` adds its arguments where that boolean parameter is true.
+ */
+export type Arg = string | readonly string[] | { readonly when: string; readonly then: readonly string[] };
+
+/** How a program gets a parameter. */
+export interface CommandParam {
+  /** The name that the program knows, where it is another one. */
+  readonly as?: string;
+  /** Never echoed. */
+  readonly sensitive?: boolean;
+  /** Not sent: it chooses among several upstreams. */
+  readonly in?: "target";
+}
+
+/** One process: an argv template, never a shell line. */
+export interface CommandLine {
+  /** The program and its arguments. */
+  readonly argv: readonly Arg[];
+  /** Parameters of which there is something to say. */
+  readonly params: Readonly<Record<string, CommandParam>>;
+  /** What goes to standard input: all parameters as one JSON object, or one of them; nothing where it is left out. */
+  readonly stdin?: "params" | { readonly param: string };
+  /** How standard output is read. */
+  readonly output: "json" | "json_lines" | "lines" | "text";
+  /** In place of the target's. */
+  readonly timeoutMs?: number;
+  /** Exit codes that mean success besides 0, or an error of their own. */
+  readonly exit?: Readonly<Record<number, "success" | Code>>;
+}
