@@ -2,7 +2,7 @@
 
 import { homedir, platform } from "node:os";
 import { join } from "node:path";
-import { splitOnce } from "./text.js";
+import { splitOnce } from "./lines.js";
 
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -3,47 +3,41 @@
 // What always holds: a message says what to do next and holds no path, no secret and no stack. What only an operator may see
 // travels in `cause` and reaches the log, never the answer.
 
-const AGENT = [
-  "VALIDATION_MISSING_PARAM",
-  "VALIDATION_INVALID_TYPE",
-  "VALIDATION_INVALID_VALUE",
-  "VALIDATION_UNKNOWN_PARAM",
-  "VALIDATION_UNKNOWN_FIELD",
-  "VALIDATION_ENDPOINT_MISMATCH",
-  "VALIDATION_INVALID_ENCODING",
-  "VALIDATION_PAYLOAD_TOO_LARGE",
-  "NOT_FOUND_OPERATION",
-  "NOT_FOUND_RESOURCE",
-  "PERMISSION_DENIED",
-  "PERMISSION_TRUST_LEVEL_INSUFFICIENT",
-  "PERMISSION_DANGER_LEVEL_DENIED",
-  "CONFIRMATION_REQUIRED",
-  "TOKEN_INVALID",
-  "TOKEN_EXPIRED",
-  "TOKEN_ALREADY_USED",
-  "TOKEN_SCOPE_MISMATCH",
-  "RATE_LIMIT_EXCEEDED",
-  "RATE_LIMIT_QUOTA_WARNING",
-  "RATE_LIMIT_QUOTA_PAUSE",
-  "RATE_LIMIT_QUOTA_EXHAUSTED",
-  "CONFLICT_ALREADY_EXISTS",
-  "CONFLICT_VERSION_MISMATCH",
-] as const;
-
-const OPERATOR = [
-  "INTERNAL_ERROR",
-  "TRANSPORT_TIMEOUT",
-  "TRANSPORT_CONNECTION_FAILED",
-  "TRANSPORT_CANCELLED",
-] as const;
+/** Codes that nobody in the conversation can act on: the server, the network or the upstream failed. */
+const OPERATOR = ["INTERNAL_ERROR", "TRANSPORT_TIMEOUT", "TRANSPORT_CONNECTION_FAILED", "TRANSPORT_CANCELLED"] as const;
 
 /** The codes of the protocol that calls are answered with. */
-export type Code = (typeof AGENT)[number] | (typeof OPERATOR)[number];
+export type Code =
+  | "VALIDATION_MISSING_PARAM"
+  | "VALIDATION_INVALID_TYPE"
+  | "VALIDATION_INVALID_VALUE"
+  | "VALIDATION_UNKNOWN_PARAM"
+  | "VALIDATION_UNKNOWN_FIELD"
+  | "VALIDATION_ENDPOINT_MISMATCH"
+  | "VALIDATION_INVALID_ENCODING"
+  | "VALIDATION_PAYLOAD_TOO_LARGE"
+  | "NOT_FOUND_OPERATION"
+  | "NOT_FOUND_RESOURCE"
+  | "PERMISSION_DENIED"
+  | "PERMISSION_TRUST_LEVEL_INSUFFICIENT"
+  | "PERMISSION_DANGER_LEVEL_DENIED"
+  | "CONFIRMATION_REQUIRED"
+  | "TOKEN_INVALID"
+  | "TOKEN_EXPIRED"
+  | "TOKEN_ALREADY_USED"
+  | "TOKEN_SCOPE_MISMATCH"
+  | "RATE_LIMIT_EXCEEDED"
+  | "RATE_LIMIT_QUOTA_WARNING"
+  | "RATE_LIMIT_QUOTA_PAUSE"
+  | "RATE_LIMIT_QUOTA_EXHAUSTED"
+  | "CONFLICT_ALREADY_EXISTS"
+  | "CONFLICT_VERSION_MISMATCH"
+  | (typeof OPERATOR)[number];
 
 /** Who can do something about a failure, which decides MCP's `isError`. */
 export type Remedy = "agent" | "operator";
 
-/** Who can act on a code: the agent repairs its call or chooses another; the operator mends what nobody in the conversation can. */
+/** Who can act on a code: the agent repairs its call or chooses another one, or else only the operator can. */
 export function remedy(code: Code): Remedy {
   return (OPERATOR as readonly string[]).includes(code) ? "operator" : "agent";
 }

@@ -1,112 +1,93 @@
-// JSON values as they come and go.
+// JSON whose whole numbers stay whole: an identifier of 64 bits is a `bigint` where a `number` would round it.
 //
-// What always holds: a member is one that the object itself has, never one that it inherits.
+// What always holds: values are compared and named by their JSON meaning; a key such as `__proto__` is a key like any other.
+
+import { randomUUID } from "node:crypto";
 
 /** A JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type Fields = Record<string, unknown>;
 
-/** Nested deeper than that, a text is not read as JSON. */
-const MAX_DEPTH = 127;
+const NUMBER_OR_STRING = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\s*:)/g;
+const MARK = `${randomUUID()}:`;
+const [LEAST, MOST] = [-(2n ** 63n), 2n ** 64n - 1n];
 
-export function isObject(value: unknown): value is JsonObject {
+/** Reads JSON text; throws a `SyntaxError` where it is none. */
+export function parse(text: string): unknown {
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  const marked = text.replace(NUMBER_OR_STRING, (token) => (isRounded(token) ? `"${MARK}${token}"` : token));
+  return JSON.parse(marked, (_, value: unknown) =>
+    typeof value === "string" && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
+  );
+}
+
+function isRounded(token: string): boolean {
+  if (!/^-?\d{16,20}$/.test(token) || Number.isSafeInteger(Number(token))) return false;
+  const exact = BigInt(token);
+  return exact >= LEAST && exact <= MOST;
+}
+
+/** Writes a value as minified JSON. */
+export function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value ?? null);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return written(value);
+  }
+}
+
+/** For values that hold a `bigint`. */
+function written(value: unknown): string {
+  if (typeof value === "bigint") return String(value);
+  if (Array.isArray(value)) return `[${value.map(written).join(",")}]`;
+  if (isFields(value)) {
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${written(field)}`).join(",")}}`;
+  }
+  return stringify(value);
+}
+
+/** Whether it is a JSON object. */
+export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function isArray(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
+/** An object for keys of a caller's choosing. */
+export function noFields(): Fields {
+  return Object.create(null) as Fields;
 }
 
-/** The object's own member of that name. */
-export function own(object: object, name: string): unknown {
-  return Object.hasOwn(object, name) ? (object as JsonObject)[name] : undefined;
+/** What stands under a key of the object itself. */
+export function own(fields: Fields, key: string): unknown {
+  return Object.hasOwn(fields, key) ? fields[key] : undefined;
 }
 
-/** A value as text: strings as they are, anything else as JSON. `null` has no text. */
-export function scalar(value: unknown): string | undefined {
-  if (value === null || value === undefined) return undefined;
-  return typeof value === "string" ? value : jsonText(value);
-}
-
-/** A value as JSON text. */
-export function jsonText(value: unknown): string {
-  // `1e+21` is legal and unusual.
-  if (typeof value === "number") return JSON.stringify(value).replace("e+", "e");
-  return JSON.stringify(value ?? null);
-}
-
-/** Whether the text is one JSON value. */
-export function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+/** The JSON type of a value, as schemas call it. */
+export function typeName(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  if (Array.isArray(value)) return "array";
+  switch (typeof value) {
+    case "bigint":
+      return "integer";
+    case "number":
+      return Number.isInteger(value) ? "integer" : "number";
+    case "string":
+    case "boolean":
+      return typeof value;
+    default:
+      return "object";
   }
 }
 
-/** The value that the text stands for; `undefined` where it is no JSON that can be held and written again. */
-export function parseValue(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isWhole(value, 0) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+/** Whether two values mean the same: the order of fields means nothing. */
+export function same(a: unknown, b: unknown): boolean {
+  return canonical(a) === canonical(b);
 }
 
-function isWhole(value: unknown, depth: number): boolean {
-  if (typeof value === "number") return Number.isFinite(value);
-  if (typeof value === "string") return !/\p{Surrogate}/u.test(value);
-  if (typeof value !== "object" || value === null) return true;
-  if (depth >= MAX_DEPTH) return false;
-  return Object.entries(value).every(([key, item]) => isWhole(key, depth) && isWhole(item, depth + 1));
-}
-
-/** Valid JSON without white space outside its strings: an agent pays for every one. */
-export function minified(json: string): string {
-  let kept = "";
-  let from = 0;
-  let at = 0;
-  while (at < json.length) {
-    const code = json.charCodeAt(at);
-    if (code === 0x22) {
-      at = stringEnd(json, at + 1);
-    } else if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
-      kept += json.slice(from, at);
-      at += 1;
-      from = at;
-    } else {
-      at += 1;
-    }
-  }
-  return from === 0 ? json : kept + json.slice(from);
-}
-
-/** Behind the quote that ends the string whose text begins there. */
-function stringEnd(json: string, start: number): number {
-  let at = start;
-  for (;;) {
-    const quote = json.indexOf('"', at);
-    if (quote < 0) return json.length;
-    let slashes = 0;
-    while (json.charCodeAt(quote - 1 - slashes) === 0x5c) slashes += 1;
-    at = quote + 1;
-    if (slashes % 2 === 0) return at;
-  }
-}
-
-/** Whether two JSON values are the same, whatever the order of their members. */
-export function isSame(one: unknown, other: unknown): boolean {
-  if (isArray(one)) {
-    return isArray(other) && one.length === other.length && one.every((item, index) => isSame(item, other[index]));
-  }
-  if (isObject(one)) {
-    if (!isObject(other)) return false;
-    const keys = Object.keys(one);
-    return (
-      keys.length === Object.keys(other).length &&
-      keys.every((key) => Object.hasOwn(other, key) && isSame(own(one, key), own(other, key)))
-    );
-  }
-  return one === other;
+/** A text that values with the same meaning share. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isFields(value)) return stringify(value);
+  const fields = Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`);
+  return `{${fields.join(",")}}`;
 }

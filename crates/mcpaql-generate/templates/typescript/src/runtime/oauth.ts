@@ -9,7 +9,7 @@ import type { Environment } from "./environment.js";
 import { OpError } from "./errors.js";
 import { resolve } from "./http/address.js";
 import type { Connections } from "./http/connection.js";
-import { isObject, isSame, own, parseValue } from "./json.js";
+import { isObject, isSame, own, parseValue } from "./values.js";
 import type { Mask } from "./secrets.js";
 
 /** By client credentials or by a refresh token. */

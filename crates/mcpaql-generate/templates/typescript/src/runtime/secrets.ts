@@ -3,7 +3,7 @@
 // What always holds: text that passes through a mask holds none of the values the mask knows, neither as they are nor in the
 // spellings they take on the wire (percent-encoded, base64, inside a JSON string).
 
-import { isArray, isObject, jsonText } from "./json.js";
+import { isArray, isObject, jsonText } from "./values.js";
 import { byteLength } from "./text.js";
 
 /** What stands in place of a secret. */

@@ -10,8 +10,8 @@
 import { OpError } from "../errors.js";
 import type { Segment } from "../http/binding.js";
 import { segmentsOf } from "../http/binding.js";
-import type { JsonObject } from "../json.js";
-import { isArray, own, scalar } from "../json.js";
+import type { JsonObject } from "../values.js";
+import { isArray, own, scalar } from "../values.js";
 import type { Arg } from "./binding.js";
 
 /** The program and its arguments. */

@@ -2,10 +2,11 @@
 
 import { isUtf8 } from "node:buffer";
 import { OpError } from "../errors.js";
-import { isJson } from "../json.js";
+import { isJson } from "../values.js";
 import type { Answer, Warning } from "../response.js";
 import { answer } from "../response.js";
-import { cutChars, lastBytes, lines, trim, words } from "../text.js";
+import { lastBytes, lines } from "../lines.js";
+import { splitBlanks, take, trim } from "../text.js";
 import type { CommandLine } from "./binding.js";
 
 /** How much of one line of standard error goes into a message. */
@@ -101,5 +102,5 @@ export function lastLine(stderr: string): string | undefined {
   if (line === undefined) return undefined;
   const leaks = (word: string): boolean =>
     word.toLowerCase() === "at" || word.includes(":\\") || word.replace(/^['"`(]+/, "").startsWith("/");
-  return words(line).some(leaks) ? undefined : cutChars(line, LINE);
+  return splitBlanks(line).some(leaks) ? undefined : take(line, LINE);
 }

@@ -47,7 +47,7 @@ export function endAll(): void {
 
 /** Runs the job to its end; throws what the system says where it cannot be started. */
 export async function run(job: Job, signal: AbortSignal): Promise<Finished> {
-  const child = spawn(job.program, job.argv, {
+  const child: ChildProcess = spawn(job.program, job.argv, {
     env: job.env,
     cwd: job.cwd,
     detached: true,
@@ -67,7 +67,8 @@ export async function run(job: Job, signal: AbortSignal): Promise<Finished> {
     stderr: Buffer.concat(stderr),
   });
   feed(child, job.stdin);
-  const read = Promise.all([readCapped(child.stdout, job.maxOutput, stdout), readTail(child.stderr, stderr)]);
+  const { stdout: out, stderr: err } = child;
+  const read = Promise.all([readCapped(out, job.maxOutput, stdout), readTail(err, stderr)]);
   read.catch(() => undefined);
   const early = new Early(signal, job.timeoutMs);
   try {
@@ -90,8 +91,8 @@ export async function run(job: Job, signal: AbortSignal): Promise<Finished> {
     throw error;
   } finally {
     early.stop();
-    child.stdout.destroy();
-    child.stderr.destroy();
+    out?.destroy();
+    err?.destroy();
   }
 }
 
@@ -180,21 +181,20 @@ function feed(child: ChildProcess, input: Buffer | undefined): void {
   if (input !== undefined) child.stdin?.end(input);
 }
 
-async function readCapped(pipe: Readable, max: number, into: Buffer[]): Promise<void> {
+async function readCapped(pipe: Readable | null, max: number, into: Buffer[]): Promise<void> {
   let length = 0;
-  for await (const chunk of pipe as AsyncIterable<Buffer>) {
+  for await (const chunk of (pipe ?? []) as AsyncIterable<Buffer>) {
     into.push(chunk);
     length += chunk.length;
     if (length > max) throw TOO_LARGE;
   }
 }
 
-async function readTail(pipe: Readable, into: Buffer[]): Promise<void> {
-  for await (const chunk of pipe as AsyncIterable<Buffer>) {
+async function readTail(pipe: Readable | null, into: Buffer[]): Promise<void> {
+  for await (const chunk of (pipe ?? []) as AsyncIterable<Buffer>) {
     into.push(chunk);
+    const all = Buffer.concat(into);
     // Cut now and then, not with every read.
-    if (into.length > 8 && into.slice(1).reduce((sum, { length }) => sum + length, 0) > TAIL) {
-      into.splice(0, into.length, Buffer.concat(into).subarray(-TAIL));
-    }
+    into.splice(0, into.length, all.length > 8 * TAIL ? all.subarray(-TAIL) : all);
   }
 }

@@ -4,8 +4,8 @@
 // first byte leaves.
 
 import { OpError } from "../errors.js";
-import type { JsonObject } from "../json.js";
-import { isObject, jsonText, own, scalar } from "../json.js";
+import type { JsonObject } from "../values.js";
+import { isObject, jsonText, own, scalar } from "../values.js";
 import { bytesOf } from "./base64.js";
 import type { HttpParam, HttpRequest } from "./binding.js";
 import { styleOf, wireOf } from "./binding.js";

@@ -7,9 +7,10 @@ import { isUtf8 } from "node:buffer";
 import { STATUS_CODES } from "node:http";
 import type { Code } from "../errors.js";
 import { OpError } from "../errors.js";
-import { isArray, isObject, jsonText, own, parseValue } from "../json.js";
+import { isArray, isObject, jsonText, own, parseValue } from "../values.js";
 import type { Mask } from "../secrets.js";
-import { byteLength, cutBytes, cutChars, lines, trim, words } from "../text.js";
+import { lines } from "../lines.js";
+import { byteLength, splitBlanks, take, takeBytes, trim } from "../text.js";
 import type { Received } from "./connection.js";
 import { retryAfter } from "./retry.js";
 
@@ -73,16 +74,16 @@ function shownBody(response: Received, body: Buffer, cut: boolean, mask: Mask): 
     if (byteLength(jsonText(masked)) <= SHOWN_BYTES) return masked;
   }
   let text = mask.apply(trim(body.toString("utf8")));
-  if (cut) text = cutBytes(text, byteLength(text) - mask.longest());
+  if (cut) text = takeBytes(text, byteLength(text) - mask.longest());
   if (text === "") return null;
-  if (byteLength(text) > SHOWN_BYTES) text = `${cutBytes(text, SHOWN_BYTES - byteLength("…"))}…`;
+  if (byteLength(text) > SHOWN_BYTES) text = `${takeBytes(text, SHOWN_BYTES - byteLength("…"))}…`;
   const html = response.bytes("content-type")?.toString("latin1").startsWith("text/html") === true;
   return html ? withoutTags(text) : text;
 }
 
 /** Error pages: what a browser would show is all an agent can use. */
 function withoutTags(html: string): string {
-  return words(html.replace(/<[^>]*(>|$)/g, (tag) => (tag.endsWith(">") ? " " : ""))).join(" ");
+  return splitBlanks(html.replace(/<[^>]*(>|$)/g, (tag) => (tag.endsWith(">") ? " " : ""))).join(" ");
 }
 
 function codeOf(status: number, body: unknown): Code {
@@ -166,7 +167,7 @@ function quotable(text: string): string | undefined {
   const line = pieces(first ?? "")
     .join(" ")
     .replace(/[.!;,:]+$/, "");
-  if ([...line].length > MESSAGE_CHARS) return `${cutChars(line, MESSAGE_CHARS)}…`;
+  if ([...line].length > MESSAGE_CHARS) return `${take(line, MESSAGE_CHARS)}…`;
   return line === "" ? undefined : line;
 }
 

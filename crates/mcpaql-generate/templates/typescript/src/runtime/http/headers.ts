@@ -5,9 +5,9 @@
 
 import type { Reserved } from "../auth.js";
 import { OpError } from "../errors.js";
-import type { JsonObject } from "../json.js";
-import { own } from "../json.js";
-import { hasControl, splitOnce } from "../text.js";
+import type { JsonObject } from "../values.js";
+import { own } from "../values.js";
+import { hasControl, splitOnce } from "../lines.js";
 import type { HttpParam, HttpRequest } from "./binding.js";
 import { styleOf, wireOf } from "./binding.js";
 import { Pairs, headerText } from "./style.js";

@@ -8,7 +8,7 @@
 
 import { randomBytes } from "node:crypto";
 import { OpError } from "../errors.js";
-import { isArray, isObject, jsonText, own, scalar } from "../json.js";
+import { isArray, isObject, jsonText, own, scalar } from "../values.js";
 import { trim } from "../text.js";
 import type { Body, Field } from "./body.js";
 import { fileOf } from "./body.js";

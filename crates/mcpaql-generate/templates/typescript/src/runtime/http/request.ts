@@ -6,9 +6,10 @@
 
 import type { Reserved } from "../auth.js";
 import { OpError } from "../errors.js";
-import type { JsonObject } from "../json.js";
-import { own } from "../json.js";
-import { byteLength, splitOnce } from "../text.js";
+import type { JsonObject } from "../values.js";
+import { own } from "../values.js";
+import { splitOnce } from "../lines.js";
+import { byteLength } from "../text.js";
 import type { HttpRequest } from "./binding.js";
 import { segmentsOf, styleOf, wireOf } from "./binding.js";
 import { bodyOf } from "./body.js";

@@ -14,11 +14,12 @@
 
 import { isUtf8 } from "node:buffer";
 import { OpError } from "../errors.js";
-import { isJson, minified, parseValue } from "../json.js";
+import { isJson, minified, parseValue } from "../values.js";
 import type { Answer } from "../response.js";
 import { answer } from "../response.js";
 import type { Mask } from "../secrets.js";
-import { lines, splitOnce, trim } from "../text.js";
+import { lines, splitOnce } from "../lines.js";
+import { trim } from "../text.js";
 import type { Received } from "./connection.js";
 
 /** Headers that answer a `HEAD`. */

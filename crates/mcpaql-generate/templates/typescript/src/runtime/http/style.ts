@@ -8,7 +8,7 @@
 // (`a[b][c]=1`), with `a[]=1` for arrays of scalars and `a[0][b]=1` for arrays of objects. Form bodies spell objects that way
 // too, because that is what form APIs read. The pairs of a cookie are separated as cookies are.
 
-import { isArray, isObject, jsonText, scalar } from "../json.js";
+import { isArray, isObject, jsonText, scalar } from "../values.js";
 
 /** The spelling's name. */
 export type StyleForm =
