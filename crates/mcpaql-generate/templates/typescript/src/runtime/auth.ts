@@ -15,21 +15,22 @@ import { trim } from "./text.js";
 
 /** How calls are authenticated. Only names of environment variables are here, never values. */
 export type Auth =
-  | { readonly kind: "none" }
-  | { readonly kind: "bearer"; readonly tokenEnv: string; readonly header: string; readonly prefix: string }
+  /** Not at all. */
+  | null
+  | { readonly type: "bearer"; readonly token_env: string; readonly header: string; readonly prefix: string }
   | {
-      readonly kind: "api_key";
-      readonly keyEnv: string;
+      readonly type: "api_key";
+      readonly key_env: string;
       readonly in: "header" | "query" | "cookie";
       readonly name: string;
       readonly prefix: string;
     }
-  | { readonly kind: "basic"; readonly usernameEnv: string; readonly passwordEnv: string }
+  | { readonly type: "basic"; readonly username_env: string; readonly password_env: string }
   | OAuth2
   /** All of them together. */
-  | { readonly kind: "all"; readonly of: readonly Auth[] }
+  | { readonly type: "all"; readonly of: readonly Auth[] }
   /** The first whose variables are set. */
-  | { readonly kind: "any"; readonly of: readonly Auth[] };
+  | { readonly type: "any"; readonly of: readonly Auth[] };
 
 /** What only the server itself sets: a parameter of that name is refused. */
 export class Reserved {
@@ -47,9 +48,8 @@ export class Reserved {
 
   /** Adds what these credentials use, alternatives included; the name of a header that is none comes back. */
   add(auth: Auth): string | undefined {
-    switch (auth.kind) {
-      case "none":
-        return undefined;
+    if (auth === null) return undefined;
+    switch (auth.type) {
       case "bearer":
         return this.#addHeader(auth.header);
       case "api_key":
@@ -113,23 +113,23 @@ export class Credentials {
   }
 
   async #add(auth: Auth, tokens: Tokens, signal: AbortSignal): Promise<void> {
-    switch (auth.kind) {
-      case "none":
+    switch (auth?.type) {
+      case undefined:
       case "all":
       case "any":
         return;
       case "bearer":
-        this.#header(auth.header, auth.prefix, auth.tokenEnv);
+        this.#header(auth.header, auth.prefix, auth.token_env);
         return;
       case "api_key":
-        this.#key(auth.in, auth.name, auth.prefix, auth.keyEnv);
+        this.#key(auth.in, auth.name, auth.prefix, auth.key_env);
         return;
       case "basic":
-        this.#basic(auth.usernameEnv, auth.passwordEnv);
+        this.#basic(auth.username_env, auth.password_env);
         return;
       case "oauth2": {
         const issued = await tokens.issue(auth, this.#env, this.mask, signal);
-        this.#set("authorization", `Bearer ${issued.token}`, auth.clientIdEnv);
+        this.#set("authorization", `Bearer ${issued.token}`, auth.client_id_env);
         this.#tokens.push(issued);
       }
     }
@@ -231,8 +231,8 @@ function unsendable(name: string): OpError {
 
 /** The simple schemes that stand for this one now: all of several, and the first alternative whose variables are set. */
 function chosen(auth: Auth, env: Environment): Auth[] {
-  if (auth.kind === "all") return auth.of.flatMap((one) => chosen(one, env));
-  if (auth.kind !== "any") return [auth];
+  if (auth?.type === "all") return auth.of.flatMap((one) => chosen(one, env));
+  if (auth?.type !== "any") return [auth];
   const first = auth.of.find((one) => isSet(one, env));
   if (first !== undefined) return chosen(first, env);
   const alternatives = auth.of.map((one) => variables(one).join(" and "));
@@ -245,14 +245,14 @@ function chosen(auth: Auth, env: Environment): Auth[] {
 
 function isSet(auth: Auth, env: Environment): boolean {
   const filled = (name: string): boolean => (set(env, name) ?? "") !== "";
-  switch (auth.kind) {
+  switch (auth?.type) {
     case "all":
       return auth.of.every((one) => isSet(one, env));
     case "any":
       return auth.of.some((one) => isSet(one, env));
     case "basic":
       // A password may be empty where the user name is the secret.
-      return filled(auth.usernameEnv) && set(env, auth.passwordEnv) !== undefined;
+      return filled(auth.username_env) && set(env, auth.password_env) !== undefined;
     default:
       return variables(auth).every(filled);
   }
@@ -260,15 +260,15 @@ function isSet(auth: Auth, env: Environment): boolean {
 
 /** The variables a scheme needs, for people: alternatives are not told apart. */
 function variables(auth: Auth): string[] {
-  switch (auth.kind) {
-    case "none":
+  switch (auth?.type) {
+    case undefined:
       return [];
     case "bearer":
-      return [auth.tokenEnv];
+      return [auth.token_env];
     case "api_key":
-      return [auth.keyEnv];
+      return [auth.key_env];
     case "basic":
-      return [auth.usernameEnv, auth.passwordEnv];
+      return [auth.username_env, auth.password_env];
     case "oauth2":
       return oauthVariables(auth);
     case "all":

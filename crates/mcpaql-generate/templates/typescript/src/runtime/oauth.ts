@@ -14,12 +14,12 @@ import type { Mask } from "./secrets.js";
 
 /** By client credentials or by a refresh token. */
 export interface OAuth2 {
-  readonly kind: "oauth2";
+  readonly type: "oauth2";
   /** Where tokens come from. */
-  readonly tokenUrl: string;
-  readonly clientIdEnv: string;
-  readonly clientSecretEnv?: string;
-  readonly refreshTokenEnv?: string;
+  readonly token_url: string;
+  readonly client_id_env: string;
+  readonly client_secret_env: string | null;
+  readonly refresh_token_env: string | null;
   readonly scopes: readonly string[];
 }
 
@@ -34,7 +34,7 @@ const LONGEST_MS = 24 * 3_600_000;
 
 /** The variables that the way needs. */
 export function oauthVariables(oauth: OAuth2): string[] {
-  return [oauth.clientIdEnv, oauth.clientSecretEnv, oauth.refreshTokenEnv].filter((name) => name !== undefined);
+  return [oauth.client_id_env, oauth.client_secret_env, oauth.refresh_token_env].filter((name) => name !== null);
 }
 
 /** What the environment says now. */
@@ -92,7 +92,7 @@ export class Tokens {
     const grant = this.#grant(oauth, keys);
     let token = grant.token !== undefined && Date.now() < grant.token.until ? grant.token.secret : undefined;
     if (token === undefined) {
-      grant.fetching ??= this.#fetch(grant, resolve(oauth.tokenUrl, this.#allowHttp, env)).finally(() => {
+      grant.fetching ??= this.#fetch(grant, resolve(oauth.token_url, this.#allowHttp, env)).finally(() => {
         grant.fetching = undefined;
       });
       token = await unless(signal, grant.fetching);
@@ -169,11 +169,11 @@ export class Tokens {
 }
 
 function keysOf(oauth: OAuth2, env: Environment): Keys {
-  const optional = (name: string | undefined): string | undefined => (name === undefined ? undefined : required(env, name));
+  const optional = (name: string | null): string | undefined => (name === null ? undefined : required(env, name));
   return {
-    id: required(env, oauth.clientIdEnv),
-    secret: optional(oauth.clientSecretEnv),
-    refresh: optional(oauth.refreshTokenEnv),
+    id: required(env, oauth.client_id_env),
+    secret: optional(oauth.client_secret_env),
+    refresh: optional(oauth.refresh_token_env),
   };
 }
 

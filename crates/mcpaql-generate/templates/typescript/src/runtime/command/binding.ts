@@ -2,18 +2,18 @@
 
 import type { Code } from "../errors.js";
 
-/** Local programs. */
+/** Local programs, as `catalog.json` describes them. */
 export interface CommandTarget {
-  readonly kind: "command";
+  readonly protocol: "command";
   /** Working directory of every process; may hold `${env:NAME}`. */
-  readonly cwd?: string;
+  readonly cwd: string | null;
   /** Names of environment variables that are passed on besides the usual ones. */
   readonly env: readonly string[];
   /** Variables set to fixed values. */
-  readonly setEnv: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
+  readonly set_env: Readonly<Record<string, string>>;
+  readonly timeout_ms: number;
   /** Of standard output. */
-  readonly maxOutputBytes: number;
+  readonly max_output_bytes: number;
 }
 
 /**

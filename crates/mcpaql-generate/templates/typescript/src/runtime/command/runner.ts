@@ -47,17 +47,17 @@ export class Runner {
   /** Prepares to run the programs of that target; throws a `CommandSetupError`. */
   constructor(target: CommandTarget, env: Environment) {
     this.#target = target;
-    this.#cwd = target.cwd === undefined ? undefined : expand(target.cwd, env);
+    this.#cwd = target.cwd === null ? undefined : expand(target.cwd, env);
     if (this.#cwd !== undefined && !isFolder(this.#cwd)) {
       throw unusableFolder(`the working directory ${this.#cwd} does not exist or is not a directory`);
     }
     for (const name of [...PASSED_ON, ...target.env]) {
       const value = env[name];
-      if (value === undefined || Object.hasOwn(this.#env, name) || Object.hasOwn(target.setEnv, name)) continue;
+      if (value === undefined || Object.hasOwn(this.#env, name) || Object.hasOwn(target.set_env, name)) continue;
       if (!PASSED_ON.includes(name) && byteLength(value) >= SECRET_LENGTH) this.#hidden.push([value, "***"]);
       this.#env[name] = value;
     }
-    for (const [name, value] of Object.entries(target.setEnv)) {
+    for (const [name, value] of Object.entries(target.set_env)) {
       if (name === "" || /[=\0]/.test(name) || value.includes("\0")) {
         throw new CommandSetupError(
           `the environment variable '${name}' cannot be set: '=' and NUL are not allowed in names, NUL not in values`,
@@ -76,8 +76,8 @@ export class Runner {
   /** Runs one call. */
   async call(line: CommandLine, args: JsonObject, signal: AbortSignal): Promise<Answer> {
     const { program, argv } = argvOf(line.argv, args);
-    const timeoutMs = line.timeoutMs ?? this.#target.timeoutMs;
-    const maxOutput = this.#target.maxOutputBytes;
+    const timeoutMs = line.timeoutMs ?? this.#target.timeout_ms;
+    const maxOutput = this.#target.max_output_bytes;
     const job = { program, argv, env: this.#env, cwd: this.#cwd, stdin: stdinOf(line, args), maxOutput, timeoutMs };
     let finished: Finished;
     try {
@@ -92,7 +92,7 @@ export class Runner {
   #judge(name: string, line: CommandLine, args: JsonObject, finished: Finished, timeoutMs: number): Answer {
     const { ending, stdout, stderr } = finished;
     if (ending === "too large") {
-      const max = this.#target.maxOutputBytes;
+      const max = this.#target.max_output_bytes;
       throw new OpError(
         "VALIDATION_PAYLOAD_TOO_LARGE",
         `${name} wrote more than ${max} bytes and was stopped; ask for less.`,

@@ -3,22 +3,21 @@
 import type { Auth } from "../auth.js";
 import type { Style, StyleForm } from "./style.js";
 
-/** An HTTP API. */
+/** An HTTP API, as `catalog.json` describes it. */
 export interface HttpTarget {
-  readonly kind: "http";
+  readonly protocol: "http";
   /** May hold a path, and `${env:NAME}`. */
-  readonly baseUrl: string;
+  readonly base_url: string;
   /** Sent with every request; values may hold `${env:NAME}`. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly userAgent: string;
   /** Plain `http://` to other machines. */
-  readonly allowHttp: boolean;
-  readonly connectTimeoutMs: number;
+  readonly allow_http: boolean;
+  readonly connect_timeout_ms: number;
   /** For the whole call, with its redirects and retries. */
-  readonly timeoutMs: number;
+  readonly timeout_ms: number;
   /** How often an operation whose repetition does no harm is tried again. */
   readonly retries: number;
-  readonly maxResponseBytes: number;
+  readonly max_response_bytes: number;
   readonly auth: Auth;
 }
 
@@ -68,12 +67,12 @@ export interface HttpRequest {
 /** A piece of a path: as written, or the value of a parameter. */
 export type Segment = { readonly literal: string } | { readonly param: string };
 
-/** The pieces of a template. */
+/** The pieces of a template. Only `{snake_case}` is a placeholder: programs take braces of their own. */
 export function segmentsOf(template: string): Segment[] {
   return template
-    .split(/(\{[^{}]*\})/)
+    .split(/(\{[a-z][a-z0-9_]*\})/)
     .filter((piece) => piece !== "")
-    .map((piece) => (piece.startsWith("{") && piece.endsWith("}") ? { param: piece.slice(1, -1) } : { literal: piece }));
+    .map((piece) => (/^\{[a-z][a-z0-9_]*\}$/.test(piece) ? { param: piece.slice(1, -1) } : { literal: piece }));
 }
 
 /** The name of a parameter on the wire. */

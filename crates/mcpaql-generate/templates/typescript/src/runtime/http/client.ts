@@ -51,22 +51,22 @@ export class HttpClient {
   readonly #reserved: Reserved;
 
   /** A client for one target; throws a `SetupError`. A variable that is not set is an error of the calls, not of the setup. */
-  constructor(target: HttpTarget, env: Environment) {
+  constructor(target: HttpTarget, env: Environment, userAgent: string) {
     this.target = target;
     this.env = env;
-    checkBase(target.baseUrl, target.allowHttp, env);
+    checkBase(target.base_url, target.allow_http, env);
     for (const [name, value] of Object.entries(target.headers)) this.#keep(name, value);
     this.#reserved = this.#fixed.copy();
     const wrong = this.#reserved.add(target.auth);
     if (wrong !== undefined) throw new SetupError(`the header '${wrong}' is not a header name; correct it in auth`);
-    this.connections = new Connections({ connectTimeoutMs: target.connectTimeoutMs, userAgent: target.userAgent, env });
-    this.tokens = new Tokens(this.connections, target.allowHttp);
+    this.connections = new Connections({ connectTimeoutMs: target.connect_timeout_ms, userAgent, env });
+    this.tokens = new Tokens(this.connections, target.allow_http);
   }
 
   /** Runs one call whose arguments are validated and completed with defaults. */
   async call(request: HttpRequest, args: JsonObject, signal: AbortSignal): Promise<Answer> {
     const { target, env } = this;
-    const base = resolve(request.baseUrl ?? target.baseUrl, target.allowHttp, env);
+    const base = resolve(request.baseUrl ?? target.base_url, target.allow_http, env);
     const auth = request.auth ?? target.auth;
     const frame = { base, headers: this.#headers, reserved: this.#reservedFor(request.auth), boundary: randomBoundary };
     const outgoing = build(frame, request, args);
@@ -136,7 +136,7 @@ class Call {
     this.#request = request;
     this.#args = args;
     this.#auth = auth;
-    const patience = Math.min(client.target.timeoutMs, FOREVER_MS);
+    const patience = Math.min(client.target.timeout_ms, FOREVER_MS);
     this.#deadline = Date.now() + patience;
     this.#late = AbortSignal.timeout(patience);
     this.#over = AbortSignal.any([signal, this.#late]);
@@ -148,7 +148,7 @@ class Call {
       return await this.#attempts(first);
     } catch (error) {
       if (error instanceof OpError) throw error;
-      if (this.#late.aborted) throw timedOut(this.#client.target.timeoutMs);
+      if (this.#late.aborted) throw timedOut(this.#client.target.timeout_ms);
       if (error instanceof ConnectionError) throw this.#broken(error);
       throw error;
     }
@@ -212,7 +212,7 @@ class Call {
     for (let hops = 0; hops <= MAX_HOPS; hops += 1) {
       const response = await connections.send(signed(hop, this.#credentials), this.#over);
       this.status = response.status;
-      const next = step(hop, response, target.allowHttp, this.#credentials.mask);
+      const next = step(hop, response, target.allow_http, this.#credentials.mask);
       if (next === "final") return { method: hop.outgoing.method, trusted: hop.trusted, response };
       response.drop();
       if ("refuse" in next) throw refusedRedirect(response.status, next.refuse);
@@ -241,7 +241,7 @@ class Call {
       response.finish();
       return answer(null);
     }
-    const limit = this.#client.target.maxResponseBytes;
+    const limit = this.#client.target.max_response_bytes;
     if ((response.contentLength ?? 0) > limit) {
       response.drop();
       throw tooLarge(limit);
@@ -260,7 +260,7 @@ class Call {
     const body: Buffer[] = [];
     let cut = true;
     try {
-      const limit = Math.min(this.#client.target.maxResponseBytes, READ_BYTES);
+      const limit = Math.min(this.#client.target.max_response_bytes, READ_BYTES);
       cut = (await response.read(limit, body)) === "cut";
     } catch {
       // What arrived of a slow or broken error is enough: the status is known.
