@@ -3,6 +3,7 @@
 // What always holds: success may carry warnings, a failure is bare; JSON text of an upstream passes through unparsed.
 
 import { OpError, remedy } from "./errors.js";
+import { stringify } from "./json.js";
 
 /** The data of an answer: a value that was built here, or JSON text from elsewhere that is known to be one valid value. */
 export type Data = { readonly value: unknown } | { readonly raw: string };
@@ -44,9 +45,9 @@ export function envelope(outcome: Answer | OpError, policy: ErrorPolicy): Reply 
     const { code, message, details } = outcome;
     const error = Object.keys(details).length === 0 ? { code, message } : { code, message, details };
     const isError = policy === "all" || outcome.undispatched || remedy(code) !== "agent";
-    return { text: JSON.stringify({ success: false, error }), blocks: [], isError };
+    return { text: stringify({ success: false, error }), blocks: [], isError };
   }
-  const data = "raw" in outcome.data ? outcome.data.raw : JSON.stringify(outcome.data.value ?? null);
-  const warnings = outcome.warnings.length === 0 ? "" : `,"warnings":${JSON.stringify(outcome.warnings)}`;
+  const data = "raw" in outcome.data ? outcome.data.raw : stringify(outcome.data.value);
+  const warnings = outcome.warnings.length === 0 ? "" : `,"warnings":${stringify(outcome.warnings)}`;
   return { text: `{"success":true,"data":${data}${warnings}}`, blocks: outcome.blocks, isError: false };
 }

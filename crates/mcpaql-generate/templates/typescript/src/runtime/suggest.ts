@@ -183,3 +183,24 @@ export function distance(from: string, to: string): number {
   }
   return cell(a.length + 1, b.length + 1);
 }
+
+/** The same where no letter is touched twice: a swap has nothing in between. */
+export function osaDistance(from: string, to: string): number {
+  const a = chars(from);
+  const b = chars(to);
+  let twoBack: number[] = [];
+  let back = b.map((_, j) => j);
+  back.push(b.length);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let least = Math.min((row[j - 1] ?? 0) + 1, (back[j] ?? 0) + 1, (back[j - 1] ?? 0) + (same ? 0 : 1));
+      const swapped = i > 1 && j > 1 && !same && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) least = Math.min(least, (twoBack[j - 2] ?? 0) + 1);
+      row.push(least);
+    }
+    [twoBack, back] = [back, row];
+  }
+  return back[b.length] ?? 0;
+}
