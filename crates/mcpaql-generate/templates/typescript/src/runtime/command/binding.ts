@@ -30,8 +30,6 @@ export interface CommandParam {
   readonly as?: string;
   /** Never echoed. */
   readonly sensitive?: boolean;
-  /** Not sent: it chooses among several upstreams. */
-  readonly in?: "target";
 }
 
 /** One process: an argv template, never a shell line. */
@@ -40,6 +38,8 @@ export interface CommandLine {
   readonly argv: readonly Arg[];
   /** Parameters of which there is something to say. */
   readonly params: Readonly<Record<string, CommandParam>>;
+  /** The parameter that chooses among several upstreams. */
+  readonly target?: string;
   /** What goes to standard input: all parameters as one JSON object, or one of them; nothing where it is left out. */
   readonly stdin?: "params" | { readonly param: string };
   /** How standard output is read. */

@@ -21,8 +21,8 @@ export interface HttpTarget {
   readonly auth: Auth;
 }
 
-/** Where a request carries a parameter; `target` is nowhere: it chooses among several upstreams. */
-export type Place = "path" | "query" | "header" | "cookie" | "body" | "target";
+/** Where a request carries a parameter. */
+export type Place = "path" | "query" | "header" | "cookie" | "body";
 
 /** How a request carries a parameter. */
 export interface HttpParam {
@@ -58,6 +58,8 @@ export interface HttpRequest {
   readonly baseUrl?: string;
   /** How the call is authenticated where it is not the target's way. */
   readonly auth?: Auth;
+  /** The parameter that chooses among several upstreams. */
+  readonly target?: string;
   /** Repeating it does no harm. */
   readonly repeatable?: boolean;
   /** What it names is gone afterwards. */

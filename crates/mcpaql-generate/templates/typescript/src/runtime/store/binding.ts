@@ -24,6 +24,8 @@ export interface Resource {
 export interface StoreAction {
   readonly resource: string;
   readonly action: "create" | "get" | "list" | "search" | "update" | "delete";
+  /** The parameter that chooses among several upstreams. */
+  readonly target?: string;
 }
 
 /** What the store itself writes into every record; no field may have such a name. */

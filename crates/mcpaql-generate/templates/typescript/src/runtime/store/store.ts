@@ -9,7 +9,7 @@ import { OpError } from "../errors.js";
 import { type Answer, answer } from "../response.js";
 import { OBJECT, Schemas } from "../schema/types.js";
 import { byteLength, splitBlanks } from "../text.js";
-import { type JsonObject, isObject, isSame, jsonText, own } from "../values.js";
+import { type JsonObject, isSame, jsonText, own } from "../values.js";
 import { RECORD_KEYS, type StoreAction, type StoreTarget, isFilter, searchFields } from "./binding.js";
 import { type Kind, changes, checkFields, clip, merged, newBody } from "./change.js";
 import { type Change, StoreError, StoreFile } from "./file.js";
@@ -250,7 +250,7 @@ function wordsOf(args: JsonObject): string[] {
 /** What two values are compared by: booleans are numbers, and what is not there is null. */
 function comparable(value: unknown): unknown {
   if (typeof value === "boolean") return value ? 1 : 0;
-  if (typeof value === "object" || value === undefined) return isObject(value) || Array.isArray(value) ? undefined : null;
+  if (typeof value === "object" || value === undefined) return null;
   return value;
 }
 
