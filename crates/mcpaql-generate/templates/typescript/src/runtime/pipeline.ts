@@ -139,6 +139,6 @@ class OwnCall implements Call {
 }
 
 function causeOf(error: OpError): string | undefined {
-  if (error.cause === undefined) return undefined;
-  return error.cause instanceof Error ? error.cause.message : String(error.cause);
+  if (error.cause instanceof Error) return error.cause.message;
+  return typeof error.cause === "string" ? error.cause : undefined;
 }

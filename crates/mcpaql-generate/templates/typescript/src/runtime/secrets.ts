@@ -4,7 +4,7 @@
 // spellings they take on the wire (percent-encoded, base64, inside a JSON string).
 
 import { isArray, isObject, jsonText } from "./values.js";
-import { byteLength } from "./text.js";
+import { byteLength, chars } from "./text.js";
 
 /** What stands in place of a secret. */
 export const REDACTED = "[redacted]";
@@ -126,8 +126,8 @@ function nextHit(text: string, needle: string, start: number): number {
 }
 
 function standsAlone(text: string, start: number, end: number): boolean {
-  const before = [...text.slice(Math.max(0, start - 2), start)].at(-1) ?? "";
-  const after = [...text.slice(end, end + 2)][0] ?? "";
+  const before = chars(text.slice(Math.max(0, start - 2), start)).at(-1) ?? "";
+  const after = chars(text.slice(end, end + 2))[0] ?? "";
   return !LETTER_OR_DIGIT.test(before) && !LETTER_OR_DIGIT.test(after);
 }
 

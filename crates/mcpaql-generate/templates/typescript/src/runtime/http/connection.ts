@@ -8,7 +8,6 @@ import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream";
-import type { TLSSocket } from "node:tls";
 import { createGunzip } from "node:zlib";
 import type { Environment } from "../environment.js";
 import type { Headers } from "./headers.js";
@@ -167,8 +166,7 @@ export class Connections {
         clearTimeout(timer);
       };
       request.on("socket", (socket) => {
-        const waiting = secure ? !(socket as TLSSocket).encrypted || (socket as TLSSocket).connecting : socket.connecting;
-        if (request.reusedSocket || !(waiting || socket.connecting)) established();
+        if (request.reusedSocket || !socket.connecting) established();
         else socket.once(secure ? "secureConnect" : "connect", established);
       });
       request.on("response", (response) => {

@@ -10,7 +10,7 @@ import { OpError } from "../errors.js";
 import { isArray, isObject, jsonText, own, parseValue } from "../values.js";
 import type { Mask } from "../secrets.js";
 import { lines } from "../lines.js";
-import { byteLength, splitBlanks, take, takeBytes, trim } from "../text.js";
+import { byteLength, charCount, splitBlanks, take, takeBytes, trim } from "../text.js";
 import type { Received } from "./connection.js";
 import { retryAfter } from "./retry.js";
 
@@ -151,7 +151,7 @@ function advice(code: Code): string {
 function upstreamMessage(body: unknown): string | undefined {
   if (typeof body === "string") {
     // A page of text is no message.
-    return [...body].length <= MESSAGE_CHARS && trim(body) !== "" ? body : undefined;
+    return charCount(body) <= MESSAGE_CHARS && trim(body) !== "" ? body : undefined;
   }
   if (isArray(body)) return upstreamMessage(body[0]);
   if (!isObject(body)) return undefined;
@@ -167,7 +167,7 @@ function quotable(text: string): string | undefined {
   const line = pieces(first ?? "")
     .join(" ")
     .replace(/[.!;,:]+$/, "");
-  if ([...line].length > MESSAGE_CHARS) return `${take(line, MESSAGE_CHARS)}…`;
+  if (charCount(line) > MESSAGE_CHARS) return `${take(line, MESSAGE_CHARS)}…`;
   return line === "" ? undefined : line;
 }
 

@@ -5,7 +5,7 @@ import { hasControl } from "../lines.js";
 import { check } from "../schema/check.js";
 import type { NodeId, Schemas } from "../schema/types.js";
 import { pathText, said } from "../schema/violation.js";
-import { take } from "../text.js";
+import { chars, take } from "../text.js";
 import { type JsonObject, isObject, own } from "../values.js";
 import { RECORD_KEYS, type Resource, isFlat } from "./binding.js";
 
@@ -55,7 +55,7 @@ function unknownField(fields: string[], name: string): OpError {
 
 /** What a caller sent, short enough to be repeated to it. */
 export function clip(text: string): string {
-  return take([...text].filter((char) => !hasControl(char)).join(""), 64);
+  return take(chars(text).filter((char) => !hasControl(char)).join(""), 64);
 }
 
 /** Deep merge: objects merge, everything else replaces, null removes. */

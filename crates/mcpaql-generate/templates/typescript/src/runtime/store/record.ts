@@ -1,6 +1,7 @@
 // A record: what the caller sees, the text that search reads, ids, times and cursors.
 
 import { randomInt } from "node:crypto";
+import { chars } from "../text.js";
 import type { JsonObject } from "../values.js";
 import { isArray, isObject, own } from "../values.js";
 
@@ -62,7 +63,7 @@ export function freshId(resource: string): string {
 /** Text without case. Upper then lower case per character folds what lower case alone leaves apart (ß and SS, σ and ς). */
 export function fold(text: string): string {
   const lower = (char: string): string => char.toLowerCase();
-  return [...text].map((char) => [...char.toUpperCase()].map(lower).join("")).join("");
+  return chars(text).map((char) => chars(char.toUpperCase()).map(lower).join("")).join("");
 }
 
 /** What search reads of a record: the first search field, and all others. */
