@@ -94,6 +94,18 @@ impl Names {
         Ok(name)
     }
 
+    /// The name before it is cut to what clients show; `None` where what is cut depends on the prefix.
+    pub(crate) fn unshortened(&self, subject: Subject<'_>) -> Option<String> {
+        let name = match subject {
+            Subject::Endpoint(endpoint) => self.endpoint_pattern.replace("{endpoint}", endpoint),
+            Subject::Whole => without_endpoint(&self.endpoint_pattern),
+            Subject::Operation(operation) => self.operation_pattern.replace("{operation}", operation),
+        };
+        let never_cut = self.adapter.len() <= SHORTEST_HEAD + DIGITS + 1;
+        let whole = !name.contains("{adapter}") || never_cut || matches!(subject, Subject::Operation(_));
+        whole.then(|| name.replace("{adapter}", &self.adapter))
+    }
+
     /// The name with its adapter, within what clients show. An operation's name gives way at its end; an endpoint's name keeps its
     /// end, by which agents tell tools apart, and the adapter's name gives way, in all of its tools alike. What was written as a
     /// prefix stays.

@@ -6,6 +6,7 @@
 
 mod describe;
 mod discrete;
+mod instructions;
 mod unified;
 
 use crate::adapter::Mode;
@@ -15,6 +16,7 @@ use crate::policy::{Hint, HintOverrides, HintSet, Hints};
 use crate::tokens;
 use describe::{Detail, Speaker, title};
 use discrete::operation_tool;
+pub use instructions::instructions;
 use serde_json::{Map, Value, json};
 pub(crate) use unified::unified;
 

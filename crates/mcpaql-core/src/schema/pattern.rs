@@ -25,6 +25,11 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
+    /// As the engine reads it.
+    pub(super) fn translated(&self) -> &str {
+        &self.translated
+    }
+
     pub(super) fn is_match(&self, text: &str) -> bool {
         let automaton = self.automaton.get_or_init(|| {
             RegexBuilder::new(&self.translated)
