@@ -1,8 +1,8 @@
 """Argv template + arguments → argv. Never a shell: a value fills arguments, and nothing in it is split or interpreted.
 
 What always holds: the program is literal, and no value becomes an option. An argument whose first character would come
-from a value must not start with `-` unless a literal `--` stands before it. Negative numbers are no exception, because a
-program that reads `-1` as an option reads it so whatever the parameter's type; `--opt={param}` or `--` take them.
+from a value must not start with `-` unless a literal `--` stands before it. Negative numbers are no exception, because
+a program that reads `-1` as an option reads it so whatever the parameter's type; `--opt={param}` or `--` take them.
 
 An array in an argument with a single placeholder gives one argument per element (`{paths}` → `a` `b`). A missing
 optional parameter, null and an empty array drop the argument or its group.

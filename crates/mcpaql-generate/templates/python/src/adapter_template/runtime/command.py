@@ -60,8 +60,8 @@ class Runner:
         for name, value in target.set_env.items():
             if not name or "=" in name or "\0" in name or "\0" in value:
                 raise CommandSetupError(
-                    f"the environment variable '{name}' cannot be set: '=' and NUL are not allowed in names, NUL not in "
-                    "values",
+                    f"the environment variable '{name}' cannot be set: '=' and NUL are not allowed in names, "
+                    "NUL not in values",
                 )
             self._env[name] = value
         places = ((self._cwd, "."), (environ.get("HOME"), "~"))

@@ -29,7 +29,7 @@ def read(text: str) -> Json:
     Raises `ValueError` for anything that is not one valid value.
     """
     try:
-        value = json.loads(text, parse_constant=_refuse, parse_int=whole, parse_float=_float)
+        value = json.loads(text, parse_constant=_refuse, parse_int=_whole, parse_float=_float)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     _check(value)
@@ -43,13 +43,17 @@ def write(value: Json) -> str:
     return "".join(parts)
 
 
-def whole(digits: str) -> int | float:
-    """An integer as it was written; one that does not fit into 64 bits is a float."""
-    # Longer ones are too slow to read exactly, and are no integers anyway.
-    number = int(digits) if len(digits) <= 24 else None
-    if number is None or not _SMALLEST <= number <= _LARGEST or digits == "-0":
-        return _float(digits)
-    return number
+def whole(number: int) -> int | float:
+    """An integer; one that does not fit into 64 bits is a float.
+
+    Raises `ValueError` for one that is no float either.
+    """
+    if _SMALLEST <= number <= _LARGEST:
+        return number
+    try:
+        return float(number)
+    except OverflowError:
+        raise ValueError("number out of range") from None
 
 
 def number_text(number: float) -> str:
@@ -110,6 +114,11 @@ def _check(value: Any) -> None:
                 stack.extend((item, depth + 1) for item in here.values())
             else:
                 stack.extend((item, depth + 1) for item in here)
+
+
+def _whole(digits: str) -> int | float:
+    # Longer ones are slow to read exactly, and are floats anyway.
+    return _float(digits) if len(digits) > 24 or digits == "-0" else whole(int(digits))
 
 
 def _float(digits: str) -> float:

@@ -1,8 +1,8 @@
 """OAuth 2.0 without a person: a token is fetched with client credentials or a refresh token, kept and renewed.
 
-What always holds: calls that need a token meanwhile share one fetch and its outcome; a fetch outlives the call that began
-it, so a rotated refresh token is never lost to a cancelled call; what the token endpoint says is read within a limit of
-size and time, and no error repeats it beyond OAuth's own error word; every value is in the call's mask.
+What always holds: calls that need a token meanwhile share one fetch and its outcome; a fetch outlives the call that
+began it, so a rotated refresh token is never lost to a cancelled call; what the token endpoint says is read within a
+limit of size and time, and no error repeats it beyond OAuth's own error word; every value is in the call's mask.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias
 
@@ -55,10 +54,15 @@ Given: TypeAlias = "Params | Mapping[str, Json]"
 """Parameters of a call, typed or plain."""
 
 
-@functools.cache
+_known: dict[type[Params], dict[str, str]] = {}
+
+
 def _names(params: type[Params]) -> dict[str, str]:
     """Field → parameter."""
-    return {field.name: field.metadata.get("name", field.name) for field in dataclasses.fields(params)}
+    if params not in _known:
+        fields = dataclasses.fields(params)
+        _known[params] = {field.name: field.metadata.get("name", field.name) for field in fields}
+    return _known[params]
 
 
 def args_of(params: Given) -> Mapping[str, Json]:

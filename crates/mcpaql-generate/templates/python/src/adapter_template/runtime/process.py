@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,6 +67,7 @@ async def run(job: Job) -> Finished:
     Raises `OSError` where it cannot be started.
     """
     pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    options: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
     process = await asyncio.create_subprocess_exec(
         job.program,
         *job.args,
@@ -75,7 +76,7 @@ async def run(job: Job) -> Finished:
         stdin=null if job.stdin is None else pipe,
         stdout=pipe,
         stderr=pipe,
-        **({} if sys.platform == "win32" else {"process_group": 0}),
+        **options,
     )
     running = _Running(process)
     try:

@@ -8,7 +8,8 @@ from typing import NoReturn
 
 _SOLID = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^" \t\n\r]++', re.DOTALL)
 _TOKEN = re.compile(
-    r'[ \t\n\r]*+(?:(?P<mark>[\[\]{},:])|(?P<text>"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+")'
+    r"[ \t\n\r]*+(?:(?P<mark>[\[\]{},:])"
+    r'|(?P<text>"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+")'
     r"|(?P<word>true|false|null|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?))",
 )
 _SPACE = re.compile(r"[ \t\n\r]*+")

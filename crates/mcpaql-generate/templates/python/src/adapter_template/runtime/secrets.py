@@ -1,7 +1,7 @@
 """Secrets: values that travel to a target and nowhere else.
 
-What always holds: a `Secret` prints as `[redacted]`, whoever formats it; text that passes through a `Mask` holds none of
-the values the mask knows, neither as they are nor in the spellings they take on the wire (percent-encoded, base64,
+What always holds: a `Secret` prints as `[redacted]`, whoever formats it; text that passes through a `Mask` holds none
+of the values the mask knows, neither as they are nor in the spellings they take on the wire (percent-encoded, base64,
 inside a JSON string).
 """
 

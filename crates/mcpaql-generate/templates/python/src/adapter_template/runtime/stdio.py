@@ -41,12 +41,10 @@ _GRACE = 10.0
 _CHUNK = 64 * 1024
 
 _UNREADABLE = (
-    "The message cannot be read as JSON: send one JSON-RPC 2.0 object in UTF-8, without lone surrogates, with numbers in "
-    "range and nested no deeper than 127 levels."
+    "The message cannot be read as JSON: send one JSON-RPC 2.0 object in UTF-8, without lone surrogates, with numbers "
+    "in range and nested no deeper than 127 levels."
 )
-_NO_REQUEST = (
-    "The message is no JSON-RPC 2.0 request: send an object with jsonrpc, id, method and, if any, params."
-)
+_NO_REQUEST = "The message is no JSON-RPC 2.0 request: send an object with jsonrpc, id, method and, if any, params."
 _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.){0,254}"|-?[0-9]{1,20})')
 
 Serve: TypeAlias = "Callable[[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]], Awaitable[None]]"
@@ -236,4 +234,6 @@ def _no_message(value: Json) -> SessionMessage | None:
 
 def _refusal(code: int, message: str, number: Any) -> SessionMessage:
     error = types.ErrorData(code=code, message=message)
-    return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=number, error=error))
+    about = {} if number is None else {"id": number}
+    # What answers nothing that can be told has no id at all.
+    return SessionMessage(types.JSONRPCError.model_construct(jsonrpc="2.0", **about, error=error))

@@ -12,6 +12,7 @@ import asyncio
 import re
 import secrets
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -89,7 +90,8 @@ class Store:
         self._target = target
         self._check = check
         self._file = open_file(path)
-        self._one_at_a_time = asyncio.Lock()
+        # Held by the threads that work, so that a cancelled call does not let go of it too early.
+        self._one_at_a_time = threading.Lock()
         self._index_anew()
 
     async def call(self, action: StoreAction, args: Args) -> Answer:
@@ -100,17 +102,19 @@ class Store:
         resource = self._target.resources.get(action.resource)
         if resource is None:
             raise _internal(f"the store has no resource {action.resource}")
-        work = getattr(self, f"_{action.action}")
-        async with self._one_at_a_time:
-            try:
-                answer: Answer = await asyncio.to_thread(work, action.resource, resource, args)
-            except sqlite3.Error as error:
-                raise _broken(error) from None
-        return answer
+        try:
+            return await asyncio.to_thread(self._work, action, resource, args)
+        except sqlite3.Error as error:
+            raise _broken(error) from None
 
     def close(self) -> None:
         """Lets go of the file."""
         self._file.close()
+
+    def _work(self, action: StoreAction, resource: Resource, args: Args) -> Answer:
+        work: Callable[[str, Resource, Args], Answer] = getattr(self, f"_{action.action}")
+        with self._one_at_a_time:
+            return work(action.resource, resource, args)
 
     def _create(self, name: str, resource: Resource, args: Args) -> Answer:
         fields: dict[str, Json] = {}

@@ -1,7 +1,7 @@
 """The store's SQLite file: opening, versions, and what is refused.
 
-A file is never deleted, repaired or converted behind the operator's back: what this program did not write, or a newer one
-wrote, is left untouched and reported.
+A file is never deleted, repaired or converted behind the operator's back: what this program did not write, or a newer
+one wrote, is left untouched and reported.
 """
 
 from __future__ import annotations

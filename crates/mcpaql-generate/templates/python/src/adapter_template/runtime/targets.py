@@ -49,7 +49,7 @@ def open_targets(
 
     Raises `OpenError`.
     """
-    target = catalog.target
+    target: Mapping[str, Any] = catalog.target
     chosen: dict[str | None, Mapping[str, Any]] = {**target.get("alternatives", {})} or {None: target}
     name = catalog.adapter["name"]
     try:

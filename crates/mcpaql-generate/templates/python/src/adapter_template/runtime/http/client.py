@@ -160,12 +160,12 @@ class _Call:
         renewed = False
         while True:
             backoff = retry.delay(repetition)
+            wait: float | None = backoff
             try:
                 hop, answer = await self._follow(first)
             except httpx.HTTPError as error:
                 if repetition >= attempts or backoff >= self._left():
                     raise self._broken(error) from None
-                wait: float | None = backoff
             else:
                 async with aclosing(answer):
                     refused = hop.trusted and answer.status_code == 401
@@ -179,7 +179,7 @@ class _Call:
                     if wait is None or repetition >= attempts:
                         return await self._conclude(hop, answer, repeated=repetition > 0)
             repetition += 1
-            await asyncio.sleep(wait)
+            await asyncio.sleep(wait or 0)
 
     def _left(self) -> float:
         return self._deadline - asyncio.get_running_loop().time()

@@ -120,7 +120,7 @@ def _base_name(filename: str) -> str:
 
 
 def _media_type(param: str, text: str) -> str:
-    if _PRINTABLE.fullmatch(text) and _MEDIA_TYPE.fullmatch(text.split(";")[0].strip()):
+    if _PRINTABLE.fullmatch(text) and _MEDIA_TYPE.fullmatch(text.split(";", maxsplit=1)[0].strip()):
         return text
     message = f"The content_type of parameter '{param}' is no media type; send one such as 'image/png' or leave it out."
     raise OpError(Code.INVALID_VALUE, message).detail("param_name", param)

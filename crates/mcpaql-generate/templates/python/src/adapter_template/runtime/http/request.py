@@ -8,23 +8,24 @@ parameter sets a header, a query parameter or a cookie that belongs to the conne
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
-from ..auth import Reserved
-from ..bindings import Args, HttpRequest
 from ..errors import Code, OpError
 from . import body as bodies
 from . import headers as heads
 from . import style
 from .errors import not_yours, unusable_document
-from .url import Url
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..auth import Reserved
+    from ..bindings import Args, HttpRequest
     from .body import Body
     from .headers import Headers
+    from .url import Url
 
 _MAX_URL_BYTES = 32 * 1024
 """Longest address that is sent; servers and proxies refuse far shorter ones."""

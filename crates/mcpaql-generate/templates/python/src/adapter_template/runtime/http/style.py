@@ -5,9 +5,9 @@ what was sent has the value back; every character that is not unreserved (RFC 39
 document allows reserved ones, and then those that separate something in that place still are. `null` and empty arrays
 and objects are left out.
 
-Where OpenAPI is silent: objects inside an array of a query are sent as JSON text; `deep_object` goes as deep as the value
-does (`a[b][c]=1`), with `a[]=1` for arrays of scalars and `a[0][b]=1` for arrays of objects. Form bodies spell objects
-that way too, because that is what form APIs read. The pairs of a cookie are separated as cookies are.
+Where OpenAPI is silent: objects inside an array of a query are sent as JSON text; `deep_object` goes as deep as the
+value does (`a[b][c]=1`), with `a[]=1` for arrays of scalars and `a[0][b]=1` for arrays of objects. Form bodies spell
+objects that way too, because that is what form APIs read. The pairs of a cookie are separated as cookies are.
 """
 
 from __future__ import annotations
