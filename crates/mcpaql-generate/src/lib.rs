@@ -13,6 +13,8 @@ pub mod provenance;
 mod python;
 mod readme;
 mod rust;
+#[cfg(test)]
+mod tests;
 mod typescript;
 
 use mcpaql_core::catalog::{Catalog, Settings};

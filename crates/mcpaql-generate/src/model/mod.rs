@@ -28,6 +28,8 @@ pub(crate) struct Model<'c> {
     pub(crate) operations: Vec<Signature<'c>>,
     /// In the order in which they are met.
     pub(crate) types: Vec<Definition>,
+    /// The names of types that are taken, for those that a language needs besides.
+    pub(crate) scope: Scope,
 }
 
 /// One operation and what it takes.
@@ -165,8 +167,9 @@ impl<'c> Model<'c> {
                 params,
             })
             .collect();
-        let types = reader.finish(operations.iter_mut().map(|operation| &mut operation.fields).collect());
-        Model { operations, types }
+        let (types, scope) =
+            reader.finish(operations.iter_mut().map(|operation| &mut operation.fields).collect());
+        Model { operations, types, scope }
     }
 
     /// The definition of that identifier.

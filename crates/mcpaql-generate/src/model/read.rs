@@ -362,8 +362,8 @@ impl<'c, 's> Reader<'c, 's> {
         Type::Named(slot.definition.ident.clone())
     }
 
-    /// All types that were met; `fields` are those of the parameters.
-    pub(super) fn finish(mut self, fields: Vec<&mut Vec<Field>>) -> Vec<Definition> {
+    /// All types that were met, and the names that are taken; `fields` are those of the parameters.
+    pub(super) fn finish(mut self, fields: Vec<&mut Vec<Field>>) -> (Vec<Definition>, Scope) {
         while let Some(Waiting { slot, body, types }) = self.waiting.pop() {
             self.steps = 0;
             let hint =
@@ -375,7 +375,7 @@ impl<'c, 's> Reader<'c, 's> {
             };
             self.fill(slot, shape, null);
         }
-        settle(self.definitions, fields)
+        (settle(self.definitions, fields), self.scope)
     }
 }
 

@@ -34,7 +34,7 @@ fn read_one(schema: Value, types: &indexmap::IndexMap<String, Value>) -> (Field,
     operation.params[0].schema = schema;
     let mut reader = read::Reader::new(&STYLE);
     let mut fields = reader.params(&operation, types);
-    let types = reader.finish(vec![&mut fields]);
+    let (types, _) = reader.finish(vec![&mut fields]);
     (fields.remove(0), types)
 }
 

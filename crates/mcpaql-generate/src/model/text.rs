@@ -26,11 +26,21 @@ impl Text {
         self
     }
 
+    /// What follows stands a level deeper.
+    pub(crate) fn deeper(&mut self) {
+        self.depth += 1;
+    }
+
+    /// What follows stands a level less deep.
+    pub(crate) fn shallower(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
     /// Lines of a level more.
     pub(crate) fn within(&mut self, write: impl FnOnce(&mut Text)) -> &mut Text {
-        self.depth += 1;
+        self.deeper();
         write(self);
-        self.depth -= 1;
+        self.shallower();
         self
     }
 
