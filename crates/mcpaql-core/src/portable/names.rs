@@ -13,9 +13,10 @@ const MARK: &str = "qzqzqzqz_";
 pub(super) fn under_a_prefix(catalog: &Catalog) -> Value {
     let pattern = catalog.adapter.tool_names.pattern.as_deref();
     let own = catalog.adapter.tool_names.prefix.as_deref();
-    let (Ok(names), Ok(marked)) =
-        (Names::new(&catalog.adapter.name, pattern, own), Names::new(&catalog.adapter.name, pattern, Some(MARK)))
-    else {
+    let (Ok(names), Ok(marked)) = (
+        Names::new(&catalog.adapter.name, pattern, own),
+        Names::new(&catalog.adapter.name, pattern, Some(MARK)),
+    ) else {
         return json!({});
     };
     let mut out: BTreeMap<String, Option<String>> = BTreeMap::new();

@@ -60,7 +60,11 @@ fn write_repetition(repetition: &Repetition, out: &mut String) -> Option<()> {
         }
         _ => false,
     };
-    if one { write(&repetition.sub, out)? } else { enclosed(&repetition.sub, out)? }
+    if one {
+        write(&repetition.sub, out)?
+    } else {
+        enclosed(&repetition.sub, out)?
+    }
     match (repetition.min, repetition.max) {
         (0, None) => out.push('*'),
         (1, None) => out.push('+'),
@@ -107,8 +111,24 @@ fn character(c: char, out: &mut String) {
         '\n' => out.push_str(r"\n"),
         '\r' => out.push_str(r"\r"),
         '\t' => out.push_str(r"\t"),
-        '0'..='9' | 'A'..='Z' | 'a'..='z' | ' ' | '_' | '!' | '"' | '#' | '%' | '\'' | ',' | ':' | ';' | '<'
-        | '=' | '>' | '@' | '`' => out.push(c),
+        '0'..='9'
+        | 'A'..='Z'
+        | 'a'..='z'
+        | ' '
+        | '_'
+        | '!'
+        | '"'
+        | '#'
+        | '%'
+        | '\''
+        | ','
+        | ':'
+        | ';'
+        | '<'
+        | '='
+        | '>'
+        | '@'
+        | '`' => out.push(c),
         // Neither language has the other's spelling of these.
         c if u32::from(c) > 0xffff => out.push(c),
         c => out.push_str(&format!("\\u{:04x}", u32::from(c))),

@@ -3,9 +3,9 @@
 //! What always holds: every number that stands for a node or a pattern is a place in the arena; only what a parameter leads to
 //! is there; a cycle goes through a named type.
 
+use super::check;
 use super::pattern::Pattern;
 use super::{Additional, ArrayRules, Node, NumberRules, ObjectRules, Rules, SchemaId, Schemas, StringRules};
-use super::check;
 use crate::portable::pattern::portable;
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value, json};

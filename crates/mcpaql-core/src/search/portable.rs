@@ -27,8 +27,7 @@ impl Index {
             .cards
             .iter()
             .map(|card| {
-                let flags =
-                    u8::from(card.deprecated) | u8::from(card.single) << 1 | u8::from(card.list) << 2;
+                let flags = u8::from(card.deprecated) | u8::from(card.single) << 1 | u8::from(card.list) << 2;
                 json!([card.category as u8, flags, card.needs, single(card.head), card.words, card.rank])
             })
             .collect();

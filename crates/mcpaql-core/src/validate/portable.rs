@@ -54,11 +54,8 @@ impl CompiledParam {
         out.insert("name".into(), self.name.as_str().into());
         out.insert("check".into(), check.into());
         out.insert("expected".into(), self.expected.as_str().into());
-        let flags = [
-            ("required", self.required),
-            ("sensitive", self.sensitive),
-            ("identifier", self.identifier),
-        ];
+        let flags =
+            [("required", self.required), ("sensitive", self.sensitive), ("identifier", self.identifier)];
         for (key, _) in flags.into_iter().filter(|(_, set)| *set) {
             out.insert(key.into(), true.into());
         }

@@ -168,7 +168,7 @@ class HttpTarget:
     """For the whole call with its redirects and repetitions."""
     retries: int = 2
     max_response_bytes: int = 10_485_760
-    user_agent: str = "mcpaql"
+    user_agent: str = "mcpaql/__GENERATOR_VERSION__"
 
 
 @dataclass(frozen=True, slots=True)
