@@ -214,7 +214,7 @@ fn names_that_nobody_would_choose_are_legal() {
         "fn_",
         "a_b",
         "a_b2",
-        "a_b2_2",
+        "a_b3",
         "n1",
         "unnamed",
         "unnamed2",
