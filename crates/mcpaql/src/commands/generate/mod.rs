@@ -101,7 +101,7 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
     let project = Project { catalog: &catalog, document, options: wanted.options.clone() };
     let files = mcpaql_generate::files(&project, timestamp.as_deref())
         .map_err(|unsupported| Failure::new(Kind::Template, unsupported.message))?;
-    let plan = folder::plan(&wanted.output, files)?;
+    let plan = folder::plan(&wanted.output, wanted.options.language.as_str(), files)?;
     let refusal = plan.refusal(&wanted.output).filter(|_| !args.force);
     let mut diff = None;
     if args.diff {

@@ -89,6 +89,10 @@ impl Done<'_> {
             let _ =
                 write!(text, "\n{} is no longer generated, but was edited: remove it or keep it", step.path);
         }
+        for path in &self.plan.outdated {
+            let _ =
+                write!(text, "\n{path} is yours and stays; generated anew, it would not be as it was then");
+        }
         if !self.is_trial() {
             text.push_str("\n\n");
             text.push_str(&self.next_steps());
