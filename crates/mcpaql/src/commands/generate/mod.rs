@@ -82,7 +82,7 @@ fn is_ours(words: &[String]) -> bool {
 fn generate(args: &args::Generate) -> Result<(), Failure> {
     let wanted = config::wanted(args)?;
     let timestamp = timestamp(&wanted)?;
-    let Input { file, source, noticed } = input::read(args, &wanted)?;
+    let Input { file, source, noticed, summary } = input::read(args, &wanted)?;
     let (catalog, mut warnings) = compiled(&source, &wanted)?;
     warnings.splice(0..0, noticed);
     warnings.extend(license::warning(&wanted.options.license).map(|message| Detail {
@@ -118,6 +118,7 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
         plan: &plan,
         fingerprint: provenance::fingerprint(&document),
         warnings,
+        summary,
         package: project.package(),
         module: project.module(),
         diff,

@@ -18,6 +18,8 @@ pub(crate) struct Done<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) fingerprint: String,
     pub(crate) warnings: Vec<Detail>,
+    /// What an import decided.
+    pub(crate) summary: Option<String>,
     /// The program's name in the project, for the next steps.
     pub(crate) package: String,
     pub(crate) module: String,
@@ -64,6 +66,7 @@ impl Done<'_> {
 
     fn talk(&self) {
         if !self.args.quiet {
+            self.summary.iter().for_each(|summary| output::talk(summary));
             warn(&self.warnings, self.args.verbose);
         }
         if let Some(diff) = &self.diff {
