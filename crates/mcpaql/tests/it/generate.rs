@@ -87,6 +87,7 @@ async fn the_report_for_programs_tells_files_fingerprint_and_warnings() {
     assert_eq!(report["provenance"]["schema_fingerprint"], provenance["schema"]["fingerprint"]);
     assert_eq!(report["provenance"]["generator_version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(report["warnings"], json!([]));
+    assert_eq!(report["changes"]["created"], report["files_generated"]);
     let listed: Vec<String> = serde_json::from_value(report["files_generated"].clone()).unwrap();
     assert_eq!(listed, tree(&place.path().join("out")).into_keys().collect::<Vec<_>>());
 }

@@ -18,7 +18,7 @@ use crate::args::{self, OutputFormat};
 use crate::{Outcome, output};
 use config::Wanted;
 use failure::{Detail, Failure};
-use folder::{Change, Plan};
+use folder::{Change, Plan, Step};
 use input::Input;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check;
@@ -159,7 +159,7 @@ fn compiled(
         let (kind, message) = if by_settings {
             (Kind::Configuration, "the mode, profile, prefix or policy does not go with the schema")
         } else {
-            (Kind::Schema, "schema validation failed")
+            (Kind::Schema, "Schema validation failed")
         };
         return Err(Failure::about(kind, message, source.clone(), checked.diagnostics));
     };
@@ -170,7 +170,10 @@ fn compiled(
 /// What would change, file by file.
 fn shown(plan: &Plan, format: OutputFormat) -> String {
     let mut out = String::new();
-    for step in &plan.steps {
+    // What tells of the others comes last.
+    let (others, last): (Vec<&Step>, Vec<&Step>) =
+        plan.steps.iter().partition(|step| step.path != provenance::FILE);
+    for step in others.into_iter().chain(last) {
         if matches!(step.change, Change::Unchanged | Change::Kept | Change::Left) {
             continue;
         }

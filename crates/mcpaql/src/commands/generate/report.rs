@@ -50,14 +50,27 @@ impl Done<'_> {
             "files_generated": files,
             "provenance": {"schema_fingerprint": self.fingerprint, "generator_version": VERSION},
             "warnings": self.warnings.iter().map(Detail::to_json).collect::<Vec<_>>(),
-            "changes": self.plan.steps.iter().map(|step| json!({"path": step.path, "change": step.change.as_str()}))
-                .collect::<Vec<_>>(),
+            "changes": self.changes(),
             "written": !self.is_trial(),
         });
         if let (Some(diff), Some(members)) = (&self.diff, value.as_object_mut()) {
             members.insert("diff".to_owned(), diff.as_str().into());
         }
         value
+    }
+
+    /// What becomes of which files, but for those that stay as they are.
+    fn changes(&self) -> Value {
+        let of = |change: Change| -> Vec<&str> {
+            self.plan
+                .steps
+                .iter()
+                .filter(|step| step.change == change)
+                .map(|step| step.path.as_str())
+                .collect()
+        };
+        let told = [Change::Created, Change::Changed, Change::Removed, Change::Kept, Change::Left];
+        told.into_iter().map(|change| (change.as_str().to_owned(), json!(of(change)))).collect()
     }
 
     fn is_trial(&self) -> bool {
@@ -164,7 +177,7 @@ pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat) {
         output::data(&format!("{:#}", failure.to_json()));
         return;
     }
-    match &failure.shown {
+    match failure.shown.as_deref() {
         Some((source, diagnostics)) => {
             output::painted(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
         }
