@@ -143,7 +143,7 @@ impl File {
 pub enum Owner {
     /// The generator's: written anew each time.
     Generator,
-    /// The author's: written once, then left alone.
+    /// The author's: written once, then left alone as soon as the author has changed it.
     Author,
 }
 
@@ -189,7 +189,9 @@ pub fn sources(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
 fn complete(project: &Project<'_>, sources: Vec<File>, timestamp: Option<&str>) -> Vec<File> {
     let fingerprint = provenance::fingerprint(&project.document);
     let mut files = sources;
-    files.push(File::generated("README.md", readme::text(project, &fingerprint)));
+    let authors: Vec<String> =
+        files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.clone()).collect();
+    files.push(File::generated("README.md", readme::text(project, &authors, &fingerprint)));
     files.push(File::generated("LICENSE", license::text(project)));
     files.push(File::generated("NOTICE.md", notice::text(project, &fingerprint)));
     files.push(File::generated(format!("schema/{}", project.document.file), project.document.text));

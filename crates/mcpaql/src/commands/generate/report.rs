@@ -18,6 +18,8 @@ pub(crate) struct Done<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) fingerprint: String,
     pub(crate) warnings: Vec<Detail>,
+    /// What an import decided.
+    pub(crate) summary: Option<String>,
     /// The program's name in the project, for the next steps.
     pub(crate) package: String,
     pub(crate) module: String,
@@ -48,8 +50,7 @@ impl Done<'_> {
             "files_generated": files,
             "provenance": {"schema_fingerprint": self.fingerprint, "generator_version": VERSION},
             "warnings": self.warnings.iter().map(Detail::to_json).collect::<Vec<_>>(),
-            "changes": self.plan.steps.iter().map(|step| json!({"path": step.path, "change": step.change.as_str()}))
-                .collect::<Vec<_>>(),
+            "changes": self.changes(),
             "written": !self.is_trial(),
         });
         if let (Some(diff), Some(members)) = (&self.diff, value.as_object_mut()) {
@@ -58,12 +59,27 @@ impl Done<'_> {
         value
     }
 
+    /// What becomes of which files, but for those that stay as they are.
+    fn changes(&self) -> Value {
+        let of = |change: Change| -> Vec<&str> {
+            self.plan
+                .steps
+                .iter()
+                .filter(|step| step.change == change)
+                .map(|step| step.path.as_str())
+                .collect()
+        };
+        let told = [Change::Created, Change::Changed, Change::Removed, Change::Kept, Change::Left];
+        told.into_iter().map(|change| (change.as_str().to_owned(), json!(of(change)))).collect()
+    }
+
     fn is_trial(&self) -> bool {
         self.args.dry_run || self.args.diff
     }
 
     fn talk(&self) {
         if !self.args.quiet {
+            self.summary.iter().for_each(|summary| output::talk(summary));
             warn(&self.warnings, self.args.verbose);
         }
         if let Some(diff) = &self.diff {
@@ -88,6 +104,10 @@ impl Done<'_> {
         for step in left {
             let _ =
                 write!(text, "\n{} is no longer generated, but was edited: remove it or keep it", step.path);
+        }
+        for path in &self.plan.outdated {
+            let _ =
+                write!(text, "\n{path} is yours and stays; generated anew, it would not be as it was then");
         }
         if !self.is_trial() {
             text.push_str("\n\n");
@@ -157,7 +177,7 @@ pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat) {
         output::data(&format!("{:#}", failure.to_json()));
         return;
     }
-    match &failure.shown {
+    match failure.shown.as_deref() {
         Some((source, diagnostics)) => {
             output::painted(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
         }
