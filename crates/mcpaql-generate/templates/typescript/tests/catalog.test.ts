@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Operation, ownCatalog } from "../src/runtime/catalog.js";
+import { INTROSPECT, type Operation, ownCatalog } from "../src/runtime/catalog.js";
 import { OpError } from "../src/runtime/errors.js";
 import { introspect } from "../src/runtime/introspect.js";
 import { type Fields, isFields } from "../src/runtime/json.js";
@@ -11,6 +11,8 @@ import { envelope } from "../src/runtime/response.js";
 
 const catalog = ownCatalog({});
 const reachable = catalog.operations.filter(({ tool }) => tool !== "");
+/** What takes longer is tried for a hundred of them. */
+const some = reachable.filter((_, at) => at % Math.ceil(reachable.length / 100) === 0);
 
 /** The arguments of a call through the operation's tool. */
 function call(operation: Operation, params: Fields): Fields {
@@ -77,7 +79,7 @@ test("a parameter that nobody declared is refused", () => {
 });
 
 test("a misspelt operation is suggested", () => {
-  for (const operation of reachable) {
+  for (const operation of some) {
     if (catalog.route(operation.tool)?.operation !== undefined) continue;
     const misspelt = `${operation.name}_x`;
     if (catalog.get(misspelt) !== undefined) continue;
@@ -109,7 +111,8 @@ test("introspection shows every operation and every type by its name", () => {
 });
 
 test("search knows operations by their names", () => {
-  for (const { name } of catalog.operations.slice(0, -1)) {
+  for (const { name } of some) {
+    if (name === INTROSPECT) continue;
     const { operations } = asked({ search: name.replaceAll("_", " "), detail: "names", first: 200 });
     assert.ok((operations as unknown[]).includes(name), name);
   }
