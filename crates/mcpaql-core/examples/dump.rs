@@ -19,7 +19,9 @@ fn main() {
     let source = Source::new(args[1].rsplit('/').next().unwrap(), text);
     let checked = check(&source, &settings);
     let Some(catalog) = checked.catalog else {
-        for d in checked.diagnostics.iter().take(5) { eprintln!("{d:?}"); }
+        for d in checked.diagnostics.iter().take(5) {
+            eprintln!("{d:?}");
+        }
         std::process::exit(1);
     };
     let start = std::time::Instant::now();
@@ -27,7 +29,9 @@ fn main() {
     eprintln!("{} operations, {:?}", catalog.operations.len(), start.elapsed());
     for (key, member) in value.as_object().unwrap() {
         let size = member.to_string().len();
-        if size > 5000 { eprintln!("  {key}: {size}"); }
+        if size > 5000 {
+            eprintln!("  {key}: {size}");
+        }
     }
     println!("{value}");
 }
