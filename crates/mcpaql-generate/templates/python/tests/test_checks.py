@@ -44,9 +44,9 @@ def data() -> dict[str, Any]:
         "params": list(range(len(params))), "takes_input": True, "wire": {"perPage": 1},
     }  # fmt: skip
     return {
-        "format": 1, "adapter": {"name": "demo"}, "instructions": f"Call {TOOL}.", "mode": "semantic",
+        "format": 1, "adapter": {"name": "demo"}, "instructions": f"See {TOOL} on {TOOL}.", "mode": "semantic",
         "errors": "unrecoverable", "limits": LIMITS, "protocol": {},
-        "tools": [{"name": TOOL, "description": f"{TOOL}: {TOOL}s"}], "routes": {TOOL: {"endpoint": "update"}},
+        "tools": [{"name": TOOL, "description": f"{TOOL}: introspect through {TOOL}."}], "routes": {TOOL: {"endpoint": "update"}},
         "names": {TOOL: "{prefix}mcpaql_update"}, "target": {}, "brief_sizes": [80], "operations": [operation],
         "params": params, "schemas": NODES, "patterns": [["^\\d+$", "^[0-9]+(?![\\s\\S])"]],
         "types": {"listed": 0, "all": []},
@@ -130,10 +130,11 @@ class Checks(unittest.TestCase):
         call = prepare(self.catalog, TOOL, {"operation": "change", "params": '{"id": "x"}'})
         self.assertEqual([warning.code for warning in call.warnings], ["DEPRECATED_OPERATION"])
 
-    def test_a_prefix_renames_whole_names(self) -> None:
+    def test_a_prefix_renames_tools_and_no_word_of_an_author(self) -> None:
         catalog = load(data(), {"MCP_AQL_TOOL_PREFIX": "my_"})
-        self.assertEqual(catalog.tools[0]["description"], f"my_mcpaql_update: {TOOL}s")
-        self.assertEqual((list(catalog.routes), catalog.instructions), (["my_mcpaql_update"], "Call my_mcpaql_update."))
+        self.assertEqual(catalog.tools[0]["description"], f"{TOOL}: introspect through my_mcpaql_update.")
+        self.assertEqual(list(catalog.routes), ["my_mcpaql_update"])
+        self.assertEqual(catalog.instructions, f"See {TOOL} on my_mcpaql_update.")
         with self.assertRaises(NameProblem):
             load(data(), {"MCP_AQL_TOOL_PREFIX": "My"})
 
