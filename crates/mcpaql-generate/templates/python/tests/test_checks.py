@@ -46,7 +46,8 @@ def data() -> dict[str, Any]:
     return {
         "format": 1, "adapter": {"name": "demo"}, "instructions": f"See {TOOL} on {TOOL}.", "mode": "semantic",
         "errors": "unrecoverable", "limits": LIMITS, "protocol": {},
-        "tools": [{"name": TOOL, "description": f"{TOOL}: introspect through {TOOL}."}], "routes": {TOOL: {"endpoint": "update"}},
+        "tools": [{"name": TOOL, "description": f"{TOOL}: introspect through {TOOL}."}],
+        "routes": {TOOL: {"endpoint": "update"}},
         "names": {TOOL: "{prefix}mcpaql_update"}, "target": {}, "brief_sizes": [80], "operations": [operation],
         "params": params, "schemas": NODES, "patterns": [["^\\d+$", "^[0-9]+(?![\\s\\S])"]],
         "types": {"listed": 0, "all": []},
