@@ -68,6 +68,16 @@ impl Names {
         })
     }
 
+    /// The same without the prefix that they have, where they have one.
+    pub(crate) fn without_prefix(&self) -> Option<Names> {
+        let (endpoint, operation) = &self.written;
+        (self.endpoint_pattern != *endpoint).then(|| Names {
+            endpoint_pattern: endpoint.clone(),
+            operation_pattern: operation.clone(),
+            ..self.clone()
+        })
+    }
+
     /// The same under another prefix.
     pub(crate) fn under(&self, prefix: &str) -> Names {
         let (endpoint, operation) = &self.written;

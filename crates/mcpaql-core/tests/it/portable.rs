@@ -3,10 +3,11 @@
 use crate::support::{HEAD, catalog_of, document, introspect};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::check::check;
 use mcpaql_core::introspect::PROTOCOL_TYPES;
-use mcpaql_core::naming;
 use mcpaql_core::portable;
 use mcpaql_core::source::Source;
+use mcpaql_core::surface::Tool;
 use serde_json::{Map, Value, json};
 
 /// Everything that an operation may have.
@@ -185,28 +186,44 @@ fn a_type_that_leads_to_itself_is_one_node() {
     assert_eq!(data["schemas"][usize::try_from(parent).unwrap()]["ref"], place);
 }
 
-#[test]
-fn names_under_a_prefix_are_those_that_a_server_has() {
-    let prefix = "gh_";
-    for mode in Mode::ALL {
-        let with = |prefix: Option<&str>| {
-            let settings =
-                Settings { mode: Some(mode), prefix: prefix.map(str::to_owned), ..Settings::default() };
-            small(&settings)
-        };
-        let data = portable::catalog(&with(None));
-        let names = data["names"].as_object().unwrap();
-        let renamed: Vec<String> = data["tools"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|tool| names[tool["name"].as_str().unwrap()].as_str().unwrap().replace("{prefix}", prefix))
-            .collect();
-        let served = with(Some(prefix));
-        let served: Vec<&str> = served.tools.iter().map(|tool| tool.name.as_str()).collect();
-        assert_eq!(renamed, served);
-        assert!(!names.contains_key("old_demo"), "what an author chose stays");
+/// What a runtime does with a prefix that it finds when it starts.
+fn prefixed(data: &Value, prefix: &str) -> Vec<Value> {
+    let names = data["names"].as_object().unwrap();
+    let under = |name: &Value| names[name.as_str().unwrap()].as_str().unwrap().replace("{prefix}", prefix);
+    let home = &data["operations"].as_array().unwrap().last().unwrap()["tool"];
+    let mut tools = data["tools"].as_array().unwrap().clone();
+    for tool in &mut tools {
+        tool["name"] = under(&tool["name"]).into();
+        if home != "" {
+            let [before, after] = [home.as_str().unwrap().to_owned(), under(home)]
+                .map(|name| format!("introspect through {name}."));
+            tool["description"] = tool["description"].as_str().unwrap().replace(&before, &after).into();
+        }
     }
+    tools
+}
+
+#[test]
+fn a_prefix_changes_names_and_nothing_else() {
+    for (name, prefix) in [("git", "some_much_longer_1_"), ("github-api", "gh_"), ("nextcloud", "x_")] {
+        for mode in Mode::ALL {
+            let data = portable::catalog(&example(name, Some(mode)));
+            let path = format!("{}/../../examples/{name}-adapter.md", env!("CARGO_MANIFEST_DIR"));
+            let source = Source::new(path.clone(), std::fs::read_to_string(path).unwrap());
+            let settings =
+                Settings { mode: Some(mode), prefix: Some(prefix.to_owned()), ..Settings::default() };
+            let served = check(&source, &settings).catalog.expect("a legal prefix");
+            let served: Vec<Value> = served.tools.iter().map(Tool::to_json).collect();
+            assert_eq!(prefixed(&data, prefix), served, "{name} {mode:?}");
+        }
+    }
+}
+
+#[test]
+fn an_alias_that_an_author_chose_stays_under_a_prefix() {
+    let data = portable::catalog(&small(&Settings::default()));
+    assert_eq!(data["routes"]["old_demo"], json!({"endpoint": "read", "renamed_to": "demo_mcpaql_read"}));
+    assert!(data["names"].get("old_demo").is_none());
 }
 
 #[test]
@@ -217,7 +234,6 @@ fn a_name_that_is_cut_differently_under_a_prefix_is_not_foretold() {
     let catalog = catalog_of(&Source::new("a.yaml", format!("{text}{rest}")), &Settings::default());
     let data = portable::catalog(&catalog);
     assert_eq!(data["names"], json!({"corporate_knowledge_management-read": null}));
-    assert!(naming::check_prefix("x_").is_ok());
 }
 
 #[test]
