@@ -40,7 +40,10 @@ class Param:
     """Its place among the schemas."""
     expected: str
     """`string (repository owner)`."""
+    view: dict[str, Json]
+    """As introspection shows it."""
     required: bool = False
+    """Whether a call must have it; not where a default is filled in."""
     sensitive: bool = False
     identifier: bool = False
     """Names the thing that is changed, so it never stands inside `input`."""
@@ -77,6 +80,7 @@ class Operation:
     """Signatures, from long to short."""
     listed: str
     details: dict[str, Json]
+    """What introspection says besides the parameters."""
     takes_input: bool
     wire: Mapping[str, int]
     spelled: Mapping[str, int | None]
@@ -101,8 +105,7 @@ class Operation:
     @cached_property
     def needed(self) -> frozenset[str]:
         """The parameters that their author calls required, whether or not a default is filled in."""
-        parameters: Any = self.details["parameters"]
-        return frozenset(param["name"] for param in parameters if param["required"])
+        return frozenset(param.name for param in self.params if param.view["required"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,8 @@ def load(data: Mapping[str, Any], environ: Mapping[str, str]) -> Catalog:
     renamed: dict[str, str] = {}
     if prefix:
         renamed = naming.under_prefix(prefix, data["names"], lambda name: "operation" in routes.get(name, ()))
-    operations = [_operation(operation, renamed) for operation in data["operations"]]
+    params = [_param(param) for param in data["params"]]
+    operations = [_operation(operation, params, renamed) for operation in data["operations"]]
     return Catalog(
         adapter=data["adapter"],
         instructions=naming.replaced(data["instructions"], renamed),
@@ -232,7 +236,7 @@ def _route(data: Mapping[str, Any], renamed: Mapping[str, str]) -> Route:
     return Route(data.get("endpoint"), data.get("operation"), name and renamed.get(name, name))
 
 
-def _operation(data: Mapping[str, Any], renamed: Mapping[str, str]) -> Operation:
+def _operation(data: Mapping[str, Any], params: list[Param], renamed: Mapping[str, str]) -> Operation:
     brief: list[str] = []
     for signature in data["brief"]:
         brief.append(brief[-1] if signature is None else signature)
@@ -242,7 +246,7 @@ def _operation(data: Mapping[str, Any], renamed: Mapping[str, str]) -> Operation
         endpoint=data["endpoint"],
         tool=renamed.get(data["tool"], data["tool"]),
         signature=data["signature"],
-        params=[_param(param) for param in data["params"]],
+        params=[params[number] for number in data["params"]],
         aliases=data.get("aliases", []),
         tags=data.get("tags", []),
         deprecated=data.get("deprecated"),
@@ -265,6 +269,7 @@ def _param(data: Mapping[str, Any]) -> Param:
         name=data["name"],
         check=data["check"],
         expected=data["expected"],
+        view=data["view"],
         required=data.get("required", False),
         sensitive=data.get("sensitive", False),
         identifier=data.get("identifier", False),

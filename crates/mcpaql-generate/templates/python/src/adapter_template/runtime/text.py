@@ -7,6 +7,7 @@ make of them.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 WHITE = "\t\n\x0b\x0c\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 """All white space; Python takes four control characters for it as well."""
@@ -96,4 +97,11 @@ def quoted(name: str) -> str:
 
 def escaped(text: str) -> str:
     """The text between quotation marks of a message, with everything spelled out that cannot be seen."""
-    return "".join(_ESCAPES.get(c) or (c if c.isprintable() else f"\\u{{{ord(c):x}}}") for c in text)
+
+    def spelled(at: int, char: str) -> str:
+        # A mark that combines with what stands before it would join the quotation mark.
+        joins = at == 0 and unicodedata.category(char) in ("Mn", "Me")
+        seen = char.isprintable() and not joins
+        return _ESCAPES.get(char) or (char if seen else f"\\u{{{ord(char):x}}}")
+
+    return "".join(spelled(at, char) for at, char in enumerate(text))

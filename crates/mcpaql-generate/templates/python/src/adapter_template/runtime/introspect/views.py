@@ -17,8 +17,16 @@ def operation(op: Operation, detail: str) -> Json:
         case "signature":
             return {"name": op.name, "signature": op.listed}
         case "full":
-            head: dict[str, Json] = {"name": op.name, "semantic_category": op.category, "endpoint": op.endpoint}
-            return head | {"mcpTool": op.tool} | op.details
+            return {
+                "name": op.name,
+                "semantic_category": op.category,
+                "endpoint": op.endpoint,
+                "mcpTool": op.tool,
+                "description": op.details["description"],
+                "permissions": op.details["permissions"],
+                "parameters": [param.view for param in op.params],
+                **op.details,
+            }
     return {"name": op.name, "semantic_category": op.category, "endpoint": op.endpoint, "description": op.summary}
 
 
