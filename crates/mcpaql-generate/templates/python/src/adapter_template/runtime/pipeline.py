@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 P = TypeVar("P", bound=Params)
 
-Handler: TypeAlias = Callable[[P, "Call"], Awaitable[Answer | Json]]
+Handler: TypeAlias = "Callable[[P, Call], Awaitable[Answer | Json]]"
 """What runs an operation: gets its parameters and the call, gives the answer or raises `OpError`.
 
 Arguments are validated and completed with defaults before; cancelling the call cancels the handler.

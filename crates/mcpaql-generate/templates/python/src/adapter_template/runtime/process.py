@@ -66,6 +66,25 @@ async def run(job: Job) -> Finished:
 
     Raises `OSError` where it cannot be started.
     """
+    starting = asyncio.create_task(_start(job))
+    try:
+        running = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # It may be there already, with children of its own, although nobody was told so yet.
+        starting.add_done_callback(_forsake)
+        raise
+    try:
+        async with asyncio.timeout(job.timeout):
+            return await running.follow(job)
+    except TimeoutError:
+        return Finished("timed_out")
+    except _TooLarge:
+        return Finished("too_large")
+    finally:
+        running.give_up()
+
+
+async def _start(job: Job) -> _Running:
     pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     options: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
     process = await asyncio.create_subprocess_exec(
@@ -78,16 +97,12 @@ async def run(job: Job) -> Finished:
         stderr=pipe,
         **options,
     )
-    running = _Running(process)
-    try:
-        async with asyncio.timeout(job.timeout):
-            return await running.follow(job)
-    except TimeoutError:
-        return Finished("timed_out")
-    except _TooLarge:
-        return Finished("too_large")
-    finally:
-        running.give_up()
+    return _Running(process)
+
+
+def _forsake(starting: asyncio.Task[_Running]) -> None:
+    if not starting.cancelled() and starting.exception() is None:
+        starting.result().give_up()
 
 
 @dataclass(slots=True)

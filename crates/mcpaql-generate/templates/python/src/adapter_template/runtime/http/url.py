@@ -85,11 +85,13 @@ class Url:
 
         Raises `ValueError` where it is none, or leads to neither `http` nor `https`.
         """
-        text = reference.strip("".join(map(chr, range(33)))).translate({9: None, 10: None, 13: None})
-        head, mark, tail = text.partition("?")
-        if not _SCHEME.match(head):
-            head = head.replace("\\", "/")
-        return parse(urljoin(str(self), head + mark + tail))
+        text = _trimmed(reference)
+        absolute = _SCHEME.fullmatch(text)
+        if absolute and (absolute[1].lower() != self.scheme or absolute[2][:1] in ("/", "\\")):
+            return parse(text)
+        head, mark, tail = (absolute[2] if absolute else text).partition("?")
+        slashed = head.replace("\\", "/")
+        return parse(f"{self.scheme}:{text}" if slashed.startswith("//") else urljoin(str(self), slashed + mark + tail))
 
 
 def parse(text: str) -> Url:
@@ -97,8 +99,7 @@ def parse(text: str) -> Url:
 
     Raises `ValueError` where it is no absolute address; `Scheme` where it is one of another scheme.
     """
-    text = text.strip("".join(map(chr, range(33)))).translate({9: None, 10: None, 13: None})
-    matched = _SCHEME.fullmatch(text)
+    matched = _SCHEME.fullmatch(_trimmed(text))
     if matched is None:
         raise ValueError("no absolute URL")
     scheme, rest = matched[1].lower(), matched[2]
@@ -119,6 +120,11 @@ def parse(text: str) -> Url:
         has_user=bool(has_user and user.strip(":")),
         has_fragment=bool(fragment),
     )
+
+
+def _trimmed(text: str) -> str:
+    """Without what is no part of an address: control characters and spaces around it, tabs and line ends inside."""
+    return text.strip("".join(map(chr, range(33)))).translate({9: None, 10: None, 13: None})
 
 
 class Scheme(ValueError):
