@@ -1,7 +1,7 @@
 //! What introspection answers, as data: each operation and type once, in the longest form; shorter ones are parts of it.
 
 use super::ask::Detail;
-use super::{PROTOCOL_TYPES, details, hits, protocol, summary, types};
+use super::{PROTOCOL_TYPES, details, hits, protocol, types};
 use crate::catalog::{Catalog, Entry, Whole};
 use crate::operation::{INTROSPECT, Operation};
 use crate::request;
@@ -25,15 +25,20 @@ pub(crate) fn protocol_of(catalog: &Catalog) -> Value {
     protocol::protocol(catalog)
 }
 
-/// Adds what lists, searches and details say about an operation beyond its head.
-pub(crate) fn describe(catalog: &Catalog, entry: &Entry, whole: Whole<'_>, out: &mut Map<String, Value>) {
-    let summary = summary(&entry.operation);
-    let shown = super::summary(whole.operation);
-    let repeats = hits::repeats(&shown, whole.operation);
-    out.insert("summary".into(), summary.as_str().into());
-    if shown != summary {
-        out.insert("hit_summary".into(), shown.into());
+/// Adds what lists, searches and details say about an operation beyond its head; gives what they say about its parameters.
+pub(crate) fn describe(
+    catalog: &Catalog,
+    entry: &Entry,
+    whole: Whole<'_>,
+    out: &mut Map<String, Value>,
+) -> Vec<Value> {
+    let summary = super::summary(&entry.operation);
+    let found = super::summary(whole.operation);
+    let repeats = hits::repeats(&found, whole.operation);
+    if found != summary {
+        out.insert("hit_summary".into(), found.into());
     }
+    out.insert("summary".into(), summary.into());
     if repeats {
         out.insert("repeats".into(), true.into());
     }
@@ -42,15 +47,20 @@ pub(crate) fn describe(catalog: &Catalog, entry: &Entry, whole: Whole<'_>, out: 
     if listed.as_ref().and_then(Value::as_str) != Some(whole.signature) {
         out.insert("listed".into(), listed.unwrap_or_default());
     }
-    // The head stands in the operation itself.
-    let head = ["name", "semantic_category", "endpoint", "mcpTool"];
-    let details: Map<String, Value> = match details::operation(catalog, entry) {
-        Some(Value::Object(details)) => {
-            details.into_iter().filter(|(key, _)| !head.contains(&key.as_str())).collect()
-        }
+    let mut details = match details::operation(catalog, entry) {
+        Some(Value::Object(details)) => details,
         _ => Map::new(),
     };
+    // The head stands in the operation itself.
+    for key in ["name", "semantic_category", "endpoint", "mcpTool"] {
+        details.shift_remove(key);
+    }
+    let parameters = details.shift_remove("parameters");
     out.insert("details".into(), details.into());
+    match parameters {
+        Some(Value::Array(parameters)) => parameters,
+        _ => Vec::new(),
+    }
 }
 
 /// The brief signatures in order of their sizes; null is the one before.

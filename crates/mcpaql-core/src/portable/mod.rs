@@ -16,6 +16,7 @@ use crate::introspect::portable as introspection;
 use crate::schema::Arena;
 use crate::search;
 use crate::surface::{self, Tool};
+use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -31,10 +32,10 @@ pub fn lexicon() -> Value {
 /// The catalog as data.
 #[must_use]
 pub fn catalog(catalog: &Catalog) -> Value {
-    let mut arena = Arena::default();
+    let mut parts = Parts::default();
     let operations: Vec<Value> =
-        catalog.operations.iter().filter_map(|entry| operation(catalog, entry, &mut arena)).collect();
-    let (schemas, patterns) = arena.finish();
+        catalog.operations.iter().map(|entry| parts.operation(catalog, entry)).collect();
+    let (schemas, patterns) = parts.arena.finish();
     let adapter = &catalog.adapter;
     let limits = &catalog.limits;
     json!({
@@ -66,12 +67,46 @@ pub fn catalog(catalog: &Catalog) -> Value {
         "target": target::target(adapter),
         "brief_sizes": introspection::brief_sizes(),
         "operations": operations,
+        "params": parts.params.into_iter().collect::<Vec<_>>(),
         "schemas": schemas,
         "patterns": patterns,
         "types": introspection::types_of(catalog),
         "search": catalog.index().data(),
         "links": catalog.links().data(),
     })
+}
+
+/// What another catalog of the same document says otherwise, in another mode or profile: its members in place of those of `base`,
+/// and of its operations, by number, only the members that differ, null for those that are not there.
+#[must_use]
+pub fn difference(base: &Value, other: &Value) -> Value {
+    let mut out = Map::new();
+    for (key, value) in other.as_object().into_iter().flatten() {
+        match (key.as_str(), base.get(key)) {
+            (_, Some(same)) if same == value => {}
+            ("operations", Some(before)) => {
+                out.insert(key.clone(), operations_changed(before, value));
+            }
+            _ => {
+                out.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    out.into()
+}
+
+fn operations_changed(before: &Value, after: &Value) -> Value {
+    let pairs = before.as_array().into_iter().flatten().zip(after.as_array().into_iter().flatten());
+    let changed = |(number, (before, after)): (usize, (&Value, &Value))| {
+        let (before, after) = (before.as_object()?, after.as_object()?);
+        let gone =
+            before.keys().filter(|key| !after.contains_key(*key)).map(|key| (key.clone(), Value::Null));
+        let new = after.iter().filter(|(key, value)| before.get(*key) != Some(value));
+        let members: Map<String, Value> =
+            new.map(|(key, value)| (key.clone(), value.clone())).chain(gone).collect();
+        (!members.is_empty()).then(|| (number.to_string(), members.into()))
+    };
+    Value::Object(pairs.enumerate().filter_map(changed).collect())
 }
 
 fn routes(catalog: &Catalog) -> Value {
@@ -92,20 +127,49 @@ fn routes(catalog: &Catalog) -> Value {
     json!(routes)
 }
 
-/// An operation: its head, how it is validated, what is said about it.
-fn operation<'c>(catalog: &'c Catalog, entry: &'c Entry, arena: &mut Arena<'c>) -> Option<Value> {
-    let whole = catalog.whole(entry)?;
+/// What operations share.
+#[derive(Default)]
+struct Parts<'c> {
+    arena: Arena<'c>,
+    /// Each parameter once, with what introspection says about it.
+    params: IndexSet<Value>,
+}
+
+impl<'c> Parts<'c> {
+    /// An operation: its head, how it is validated, what is said about it.
+    fn operation(&mut self, catalog: &'c Catalog, entry: &'c Entry) -> Value {
+        let mut out = head(entry);
+        let Some(whole) = catalog.whole(entry) else {
+            out.insert("unreadable".into(), true.into());
+            return out.into();
+        };
+        let views = introspection::describe(catalog, entry, whole, &mut out);
+        let checks = whole.params.data(whole.operation, whole.schemas, &mut self.arena);
+        let params: Vec<usize> = checks
+            .into_iter()
+            .zip(views)
+            .map(|(mut param, view)| {
+                param.insert("view".into(), view);
+                self.params.insert_full(param.into()).0
+            })
+            .collect();
+        out.insert("params".into(), params.into());
+        whole.params.describe(&mut out);
+        out.into()
+    }
+}
+
+fn head(entry: &Entry) -> Map<String, Value> {
     let head = &entry.operation;
     let mut out = Map::new();
     out.insert("name".into(), head.name.as_str().into());
     out.insert("category".into(), head.category.as_str().into());
     out.insert("endpoint".into(), head.endpoint.as_str().into());
     out.insert("tool".into(), entry.tool.as_str().into());
-    if !head.aliases.is_empty() {
-        out.insert("aliases".into(), head.aliases.clone().into());
-    }
-    if !head.tags.is_empty() {
-        out.insert("tags".into(), head.tags.clone().into());
+    for (key, texts) in [("aliases", &head.aliases), ("tags", &head.tags)] {
+        if !texts.is_empty() {
+            out.insert(key.into(), texts.clone().into());
+        }
     }
     if let Some(instead) = &head.deprecated {
         out.insert("deprecated".into(), instead.as_str().into());
@@ -115,7 +179,5 @@ fn operation<'c>(catalog: &'c Catalog, entry: &'c Entry, arena: &mut Arena<'c>) 
     if tagged {
         out.insert("tagged".into(), true.into());
     }
-    introspection::describe(catalog, entry, whole, &mut out);
-    whole.params.describe(whole.operation, whole.schemas, arena, &mut out);
-    Some(out.into())
+    out
 }

@@ -1,7 +1,7 @@
 //! Tool names as they are under a prefix that is only known when a server starts.
 
 use crate::catalog::{Catalog, Scope};
-use crate::naming::{Names, Subject};
+use crate::naming::Subject;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -11,13 +11,7 @@ const MARK: &str = "qzqzqzqz_";
 /// Each name that a prefix changes → its text with `{prefix}` in it; null where the name is not made in that way. Names that
 /// are not there stay as they are.
 pub(super) fn under_a_prefix(catalog: &Catalog) -> Value {
-    let pattern = catalog.adapter.tool_names.pattern.as_deref();
-    let own = catalog.adapter.tool_names.prefix.as_deref();
-    let (Ok(names), Ok(marked)) =
-        (Names::new(&catalog.adapter.name, pattern, own), Names::new(&catalog.adapter.name, pattern, Some(MARK)))
-    else {
-        return json!({});
-    };
+    let (names, marked) = (&catalog.names, catalog.names.under(MARK));
     let mut out: BTreeMap<String, Option<String>> = BTreeMap::new();
     let mut add = |subject: Subject<'_>, known: &dyn Fn(&str) -> bool| {
         if let Ok(name) = names.name(subject)

@@ -2,7 +2,7 @@
 //! depends on the engine is left.
 
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look, Repetition};
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
 /// What ends a text, whatever an engine's `$` means.
 const END: &str = r"(?![\s\S])";
@@ -15,7 +15,16 @@ pub(crate) fn portable(pattern: &str) -> Option<String> {
     Some(out)
 }
 
+/// Nobody asks what a group held.
+fn bare(pattern: &Hir) -> &Hir {
+    match pattern.kind() {
+        HirKind::Capture(group) => bare(&group.sub),
+        _ => pattern,
+    }
+}
+
 fn write(pattern: &Hir, out: &mut String) -> Option<()> {
+    let pattern = bare(pattern);
     match pattern.kind() {
         HirKind::Empty => {}
         HirKind::Literal(literal) => {
@@ -25,11 +34,10 @@ fn write(pattern: &Hir, out: &mut String) -> Option<()> {
         HirKind::Class(Class::Bytes(class)) => write_class(&class.to_unicode_class()?, out),
         HirKind::Look(look) => write_look(*look, out)?,
         HirKind::Repetition(repetition) => write_repetition(repetition, out)?,
-        // Nobody asks what a group held.
-        HirKind::Capture(group) => enclosed(&group.sub, out)?,
+        HirKind::Capture(group) => write(&group.sub, out)?,
         HirKind::Concat(parts) => {
             for part in parts {
-                let loose = matches!(part.kind(), HirKind::Alternation(_));
+                let loose = matches!(bare(part).kind(), HirKind::Alternation(_));
                 if loose { enclosed(part, out)? } else { write(part, out)? }
             }
         }
@@ -53,14 +61,18 @@ fn enclosed(pattern: &Hir, out: &mut String) -> Option<()> {
 }
 
 fn write_repetition(repetition: &Repetition, out: &mut String) -> Option<()> {
-    let one = match repetition.sub.kind() {
+    let one = match bare(&repetition.sub).kind() {
         HirKind::Class(_) => true,
         HirKind::Literal(literal) => {
             std::str::from_utf8(&literal.0).is_ok_and(|text| text.chars().count() == 1)
         }
         _ => false,
     };
-    if one { write(&repetition.sub, out)? } else { enclosed(&repetition.sub, out)? }
+    if one {
+        write(&repetition.sub, out)?
+    } else {
+        enclosed(&repetition.sub, out)?
+    }
     match (repetition.min, repetition.max) {
         (0, None) => out.push('*'),
         (1, None) => out.push('+'),
@@ -84,7 +96,7 @@ fn write_class(class: &ClassUnicode, out: &mut String) {
     }
 }
 
-fn ranges(negated: bool, ranges: &[regex_syntax::hir::ClassUnicodeRange], out: &mut String) {
+fn ranges(negated: bool, ranges: &[ClassUnicodeRange], out: &mut String) {
     out.push_str(if negated { "[^" } else { "[" });
     for range in ranges {
         character(range.start(), out);
@@ -107,8 +119,24 @@ fn character(c: char, out: &mut String) {
         '\n' => out.push_str(r"\n"),
         '\r' => out.push_str(r"\r"),
         '\t' => out.push_str(r"\t"),
-        '0'..='9' | 'A'..='Z' | 'a'..='z' | ' ' | '_' | '!' | '"' | '#' | '%' | '\'' | ',' | ':' | ';' | '<'
-        | '=' | '>' | '@' | '`' => out.push(c),
+        '0'..='9'
+        | 'A'..='Z'
+        | 'a'..='z'
+        | ' '
+        | '_'
+        | '!'
+        | '"'
+        | '#'
+        | '%'
+        | '\''
+        | ','
+        | ':'
+        | ';'
+        | '<'
+        | '='
+        | '>'
+        | '@'
+        | '`' => out.push(c),
         // Neither language has the other's spelling of these.
         c if u32::from(c) > 0xffff => out.push(c),
         c => out.push_str(&format!("\\u{:04x}", u32::from(c))),
@@ -156,12 +184,14 @@ mod tests {
     fn patterns_are_written_out() {
         for (pattern, expected) in [
             ("^[0-9]+$", r"^[0-9]+(?![\s\S])"),
-            ("a|b{2,}", "(?:a|b{2,})"),
+            ("a|b{2,}", "a|b{2,}"),
+            ("x(a|b)", "x[ab]"),
+            ("x(ab|c)y", "x(?:ab|c)y"),
             ("(ab)?c{3}", "(?:ab)?c{3}"),
             (".", r"[^\n]"),
             (r"\s", r"[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"),
             (r"[^\s]", r"[^\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"),
-            (r"[\-\]&~^]", r"[\u0026\u002d\]-\^\u007e]"),
+            (r"[\-\]&~^]", r"[\u0026\u002d\]\^\u007e]"),
             (r"a\.b/c", r"a\.b\/c"),
             ("[😀-😎]é", r"[😀-😎]\u00e9"),
             ("(?i)k", r"[Kk\u212a]"),

@@ -108,8 +108,12 @@ pub fn auth(auth: &Auth) -> Value {
             json!({"type": "basic", "username_env": username_env, "password_env": password_env})
         }
         Auth::OAuth2(oauth) => oauth2(oauth),
-        Auth::All(several) => json!({"type": "all", "of": several.iter().map(self::auth).collect::<Vec<_>>()}),
-        Auth::Any(several) => json!({"type": "any", "of": several.iter().map(self::auth).collect::<Vec<_>>()}),
+        Auth::All(several) => {
+            json!({"type": "all", "of": several.iter().map(self::auth).collect::<Vec<_>>()})
+        }
+        Auth::Any(several) => {
+            json!({"type": "any", "of": several.iter().map(self::auth).collect::<Vec<_>>()})
+        }
     }
 }
 

@@ -3,9 +3,9 @@
 //! What always holds: every number that stands for a node or a pattern is a place in the arena; only what a parameter leads to
 //! is there; a cycle goes through a named type.
 
+use super::check;
 use super::pattern::Pattern;
 use super::{Additional, ArrayRules, Node, NumberRules, ObjectRules, Rules, SchemaId, Schemas, StringRules};
-use super::check;
 use crate::portable::pattern::portable;
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value, json};
@@ -213,5 +213,134 @@ fn is_plain(literal: &Value) -> bool {
         Value::Number(number) => number.as_i64().is_some_and(|number| number.abs() < 1 << 53),
         Value::Array(_) | Value::Object(_) => false,
         Value::Null | Value::Bool(_) | Value::String(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::Format;
+    use super::super::strategies::{any_json, schema};
+    use super::super::{TypeSet, Violation};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The schemas that were written so.
+    fn read(nodes: &Value, patterns: &Value) -> Schemas {
+        let mut schemas = Schemas::default();
+        for node in nodes.as_array().unwrap() {
+            let node = read_node(node, patterns, &mut schemas);
+            schemas.nodes.push(node);
+        }
+        schemas
+    }
+
+    fn id(value: &Value) -> Option<SchemaId> {
+        Some(SchemaId(u32::try_from(value.as_u64()?).unwrap()))
+    }
+
+    fn ids(value: &Value) -> Vec<SchemaId> {
+        value.as_array().into_iter().flatten().filter_map(id).collect()
+    }
+
+    fn read_node(node: &Value, patterns: &Value, schemas: &mut Schemas) -> Node {
+        let types = node.as_u64().or(node["types"].as_u64()).unwrap();
+        let types = TypeSet(u8::try_from(types).unwrap());
+        let (nullable, sensitive) = (node["nullable"] == true, node["sensitive"] == true);
+        if node.is_u64() {
+            return Node { types, nullable, sensitive, rules: None };
+        }
+        let mut pattern = |number: &Value| {
+            let text = patterns[usize::try_from(number.as_u64()?).unwrap()][0].as_str()?;
+            Some((schemas.patterns.read(text)?, text.to_owned()))
+        };
+        let bound = |value: &Value| Some((value[0].as_number()?.clone(), value[1] == true));
+        let [number, string, array, object] =
+            ["number", "string", "array", "object"].map(|key| node.get(key).cloned());
+        let string = string.map(|rules| {
+            let (pattern, pattern_text) = pattern(&rules["pattern"]).unzip();
+            StringRules {
+                min: rules["min"].as_u64(),
+                max: rules["max"].as_u64(),
+                pattern,
+                pattern_text: pattern_text.unwrap_or_default(),
+                format: rules["format"].as_str().and_then(Format::named),
+            }
+        });
+        let object = object.map(|rules| {
+            let pairs = |key: &str| rules[key].as_array().cloned().unwrap_or_default();
+            let property = |pair: &Value| (pair[0].as_str().unwrap().to_owned(), id(&pair[1]).unwrap());
+            ObjectRules {
+                properties: pairs("properties").iter().map(property).collect(),
+                required: pairs("required").iter().map(|name| name.as_str().unwrap().to_owned()).collect(),
+                patterns: pairs("patterns")
+                    .iter()
+                    .map(|pair| (pattern(&pair[0]).unwrap().0, id(&pair[1]).unwrap()))
+                    .collect(),
+                additional: match &rules["additional"] {
+                    Value::Null => Additional::Any,
+                    Value::Bool(_) => Additional::None,
+                    number => Additional::Schema(id(number).unwrap()),
+                },
+                min: rules["min"].as_u64(),
+                max: rules["max"].as_u64(),
+            }
+        });
+        let rules = Rules {
+            literals: node["enum"].as_array().cloned(),
+            number: number.map(|rules| NumberRules {
+                minimum: bound(&rules["minimum"]),
+                maximum: bound(&rules["maximum"]),
+                multiple_of: rules["multiple_of"].as_number().cloned(),
+            }),
+            string,
+            array: array.map(|rules| ArrayRules {
+                prefix: ids(&rules["prefix"]),
+                items: id(&rules["items"]),
+                min: rules["min"].as_u64(),
+                max: rules["max"].as_u64(),
+                unique: rules["unique"] == true,
+            }),
+            object,
+            reference: id(&node["ref"]),
+            all_of: ids(&node["all"]),
+            choices: node["choices"].as_array().into_iter().flatten().map(ids).collect(),
+            not: id(&node["not"]),
+        };
+        Node { types, nullable, sensitive, rules: Some(Box::new(rules)) }
+    }
+
+    fn written_and_read(schemas: &Schemas, id: SchemaId, value: &Value) -> (Vec<Violation>, Vec<Violation>) {
+        let mut arena = Arena::default();
+        let place = arena.place(schemas, id);
+        let (nodes, patterns) = arena.finish();
+        let read = read(&nodes, &patterns);
+        let place = SchemaId(u32::try_from(place).unwrap());
+        (schemas.check(id, value), read.check(place, value))
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_checks_as_what_was_compiled(
+            schema in prop_oneof![schema(), any_json()], node in prop_oneof![schema(), any_json()], value in any_json(),
+        ) {
+            let (mut schemas, _) = Schemas::compile(&IndexMap::from([("Node".to_owned(), node)]));
+            let (id, _) = schemas.add(&schema, "/p");
+            for id in [id, schemas.named("Node").unwrap()] {
+                let (compiled, read) = written_and_read(&schemas, id, &value);
+                prop_assert_eq!(compiled, read);
+            }
+        }
+    }
+
+    #[test]
+    fn equal_nodes_are_one_and_plain_ones_a_number() {
+        let (mut schemas, _) = Schemas::compile(&IndexMap::new());
+        let texts =
+            json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
+        let (id, _) = schemas.add(&texts, "");
+        let mut arena = Arena::default();
+        assert_eq!(arena.place(&schemas, id), 1);
+        let (nodes, _) = arena.finish();
+        assert_eq!(nodes, json!([16, {"types": 64, "object": {"properties": [["a", 0], ["b", 0]]}}]));
     }
 }

@@ -27,8 +27,7 @@ impl Index {
             .cards
             .iter()
             .map(|card| {
-                let flags =
-                    u8::from(card.deprecated) | u8::from(card.single) << 1 | u8::from(card.list) << 2;
+                let flags = u8::from(card.deprecated) | u8::from(card.single) << 1 | u8::from(card.list) << 2;
                 json!([card.category as u8, flags, card.needs, single(card.head), card.words, card.rank])
             })
             .collect();
@@ -48,4 +47,20 @@ pub(super) fn single(number: f32) -> Value {
 #[expect(clippy::cast_possible_truncation, reason = "a small whole number")]
 fn whole(float: f64) -> Value {
     (float as i64).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_float_is_written_short_and_read_as_itself() {
+        for (number, text) in
+            [(0.3_f32, "0.3"), (2.0, "2"), (0.0, "0"), (6.801_283, "6.801283"), (1e-7, "1e-7")]
+        {
+            let written = single(number);
+            assert_eq!(written.to_string(), text);
+            assert_eq!(written.as_f64().map(|read| read as f32), Some(number));
+        }
+    }
 }

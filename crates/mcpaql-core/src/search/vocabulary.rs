@@ -110,8 +110,11 @@ impl Vocabulary {
         let set = |words: &HashMap<String, ()>| json!(words.keys().collect::<BTreeSet<_>>());
         let verbs: BTreeMap<_, _> = self.verbs.iter().map(|(verb, intent)| (verb, intent.bits())).collect();
         let phrase = |phrase: &Phrase| json!([phrase.rest, phrase.intent.bits(), phrase.stands_for]);
-        let phrases: BTreeMap<_, Vec<Value>> =
-            self.phrases.iter().map(|(first, several)| (first, several.iter().map(phrase).collect())).collect();
+        let phrases: BTreeMap<_, Vec<Value>> = self
+            .phrases
+            .iter()
+            .map(|(first, several)| (first, several.iter().map(phrase).collect()))
+            .collect();
         let alike: BTreeMap<_, Vec<Value>> = self
             .alike
             .iter()

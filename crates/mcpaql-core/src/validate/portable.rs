@@ -9,20 +9,23 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 impl CompiledParams {
-    /// Adds the parameters, the other spellings they have, and whether fields may stand in `input`.
-    pub(crate) fn describe<'s>(
+    /// Each parameter as validation sees it.
+    pub(crate) fn data<'s>(
         &self,
         operation: &Operation,
         schemas: &'s Schemas,
         arena: &mut Arena<'s>,
-        out: &mut Map<String, Value>,
-    ) {
-        out.insert("signature".into(), self.signature.as_str().into());
+    ) -> Vec<Map<String, Value>> {
         let mut param = |param: &CompiledParam| {
             let from = operation.param(&param.name).map(|param| param.from.as_slice()).unwrap_or_default();
             param.data(arena.place(schemas, param.schema), from)
         };
-        out.insert("params".into(), self.params.iter().map(&mut param).collect());
+        self.params.iter().map(&mut param).collect()
+    }
+
+    /// Adds the signature for errors, the other spellings of names, and whether fields may stand in `input`.
+    pub(crate) fn describe(&self, out: &mut Map<String, Value>) {
+        out.insert("signature".into(), self.signature.as_str().into());
         let wire: BTreeMap<&str, usize> = self.wire.iter().map(|(name, at)| (name.as_str(), *at)).collect();
         if !wire.is_empty() {
             out.insert("wire".into(), json!(wire));
@@ -49,16 +52,13 @@ impl CompiledParams {
 }
 
 impl CompiledParam {
-    fn data(&self, check: usize, from: &[String]) -> Value {
+    fn data(&self, check: usize, from: &[String]) -> Map<String, Value> {
         let mut out = Map::new();
         out.insert("name".into(), self.name.as_str().into());
         out.insert("check".into(), check.into());
         out.insert("expected".into(), self.expected.as_str().into());
-        let flags = [
-            ("required", self.required),
-            ("sensitive", self.sensitive),
-            ("identifier", self.identifier),
-        ];
+        let flags =
+            [("required", self.required), ("sensitive", self.sensitive), ("identifier", self.identifier)];
         for (key, _) in flags.into_iter().filter(|(_, set)| *set) {
             out.insert(key.into(), true.into());
         }
@@ -76,6 +76,6 @@ impl CompiledParam {
         if !from.is_empty() {
             out.insert("from".into(), from.into());
         }
-        out.into()
+        out
     }
 }

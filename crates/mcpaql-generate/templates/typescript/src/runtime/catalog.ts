@@ -42,6 +42,8 @@ export interface Param {
   /** Which characters its texts may not hold. */
   readonly text?: "no_nul" | "no_control";
   readonly default?: unknown;
+  /** What introspection says about it. */
+  readonly view: Readonly<Record<string, unknown>>;
   /** Operations that have values for it, as the author says. */
   readonly from?: readonly string[];
 }
@@ -71,7 +73,7 @@ export interface Operation {
   readonly signature: string;
   /** The signature in a list, where that is another one. */
   readonly listed?: string;
-  /** What introspection says beyond the head. */
+  /** What introspection says beyond the head and the parameters. */
   readonly details: Readonly<Record<string, unknown>>;
   readonly params: readonly Param[];
   /** Wire name → parameter. */
@@ -106,7 +108,16 @@ export interface TypeView {
   readonly signature?: string;
 }
 
+/** An operation as `catalog.json` holds it: its parameters are numbers in a table that all share. */
+type OperationData = Omit<Operation, "params"> & { readonly params: readonly number[] };
+
 /** `catalog.json`. */
+type CatalogFile = Omit<CatalogData, "operations"> & {
+  readonly params: readonly Param[];
+  readonly operations: readonly OperationData[];
+};
+
+/** The catalog, put together. */
 export interface CatalogData {
   readonly format: number;
   readonly adapter: { readonly name: string; readonly display_name: string; readonly version: string; readonly description: string };
@@ -180,8 +191,10 @@ export class Catalog {
 
 /** Reads the text of a catalog; a prefix of tool names comes from `MCP_AQL_TOOL_PREFIX`. Throws where that cannot be used. */
 export function load(text: string, env: Readonly<Record<string, string | undefined>>): Catalog {
-  const data = parse(text) as CatalogData;
-  if (data.format !== FORMAT) throw new Error(`catalog.json has format ${data.format}, this runtime reads ${FORMAT}; generate the project again`);
+  const { params, operations, ...rest } = parse(text) as CatalogFile;
+  if (rest.format !== FORMAT) throw new Error(`catalog.json has format ${rest.format}, this runtime reads ${FORMAT}; generate the project again`);
+  const whole = (operation: OperationData) => ({ ...operation, params: operation.params.flatMap((number) => params[number] ?? []) });
+  const data: CatalogData = { ...rest, operations: operations.map(whole) };
   const prefix = env["MCP_AQL_TOOL_PREFIX"] ?? "";
   return new Catalog(prefix === "" ? data : renamed(data, prefix));
 }
