@@ -17,9 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// rustfmt's own.
 const WIDTH: usize = 100;
-/// Longer arguments of an attribute stand on lines of their own.
-const ATTRIBUTE: usize = 70;
-/// Longer chains of calls, too.
+/// Longer chains of calls are broken.
 const CHAIN: usize = 60;
 
 pub(super) fn files(catalog: &Catalog, model: &mut Model<'_>) -> Vec<File> {
@@ -264,8 +262,9 @@ impl<'b> Unit<'b> {
     }
 
     fn attribute(&mut self, arguments: &str) {
-        if arguments.chars().count() <= ATTRIBUTE {
-            self.text.line(format!("#[serde({arguments})]"));
+        let line = format!("#[serde({arguments})]");
+        if line.chars().count() <= self.text.room(WIDTH) {
+            self.text.line(line);
         } else {
             self.text.block("#[serde(", ")]", |text| {
                 text.line(arguments);
