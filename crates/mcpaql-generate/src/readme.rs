@@ -77,27 +77,22 @@ fn plural(count: usize) -> &'static str {
 }
 
 fn installation(project: &Project<'_>) -> String {
-    match project.options.language {
-        Language::Rust => {
-            format!("Rust {} or newer:\n\n```sh\ncargo build --release\n```", env!("CARGO_PKG_RUST_VERSION"))
-        }
-        Language::TypeScript => "Node.js 20 or newer:\n\n```sh\nnpm install\nnpm run build\n```".to_owned(),
-        Language::Python => {
-            "Python 3.11 or newer:\n\n```sh\npython3 -m venv .venv\n.venv/bin/pip install .\n```".to_owned()
-        }
-    }
+    let needs = match project.options.language {
+        Language::Rust => format!("Rust {}", env!("CARGO_PKG_RUST_VERSION")),
+        Language::TypeScript => "Node.js 20.19".to_owned(),
+        Language::Python => "Python 3.11".to_owned(),
+    };
+    format!("{needs} or newer:\n\n```sh\n{}\n```", project.build().join("\n"))
 }
 
 /// The program and its arguments, from anywhere.
 fn command(project: &Project<'_>) -> (String, Vec<String>) {
-    let package = project.package();
-    match project.options.language {
-        Language::Rust => (format!("/path/to/{package}/target/release/{package}"), Vec::new()),
-        Language::TypeScript => ("node".to_owned(), vec![format!("/path/to/{package}/dist/index.js")]),
-        Language::Python => {
-            (format!("/path/to/{package}/.venv/bin/python"), vec!["-m".to_owned(), project.module()])
-        }
-    }
+    let absolute = |word: String| match word.contains('/') {
+        true => format!("/path/to/{}/{word}", project.package()),
+        false => word,
+    };
+    let mut words = project.start().into_iter().map(absolute);
+    (words.next().unwrap_or_default(), words.collect())
 }
 
 fn usage(out: &mut String, project: &Project<'_>) {
