@@ -225,8 +225,11 @@ fn prose(text: &str) -> String {
 
 /// A text on one line, of which nothing is taken for the beginning of a block, for a tag or for the end of code.
 fn line(text: &str) -> String {
-    let visible = |c: char| !c.is_control() || c.is_whitespace();
-    let text: String = text.chars().filter(|c| visible(*c)).collect();
+    let hidden = |c: char| {
+        (c.is_control() && !c.is_whitespace())
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    let text = text.replace(hidden, "");
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut text = words.join(" ").replace('<', "&lt;");
     if text.matches('`').count() % 2 == 1 || text.contains("```") {
@@ -268,7 +271,7 @@ mod tests {
             ("- item", "\\- item"),
             ("a `b` c", "a `b` c"),
             ("a `b c", "a \\`b c"),
-            ("a\u{1b}[2Jb\tc", "a[2Jb c"),
+            ("a\u{1b}[2Jb\tc\u{202e}\u{2028}d", "a[2Jb c d"),
             ("2024 was", "2024 was"),
         ] {
             assert_eq!(line(text), shown, "{text}");

@@ -464,6 +464,46 @@ async fn licences_are_the_authors_choice() {
     assert!(!place.path().join("generated/COMMERCIAL-LICENSE.md").exists());
 }
 
+#[tokio::test]
+async fn a_project_in_rust_finds_its_runtime_where_it_is_told() {
+    let place = place();
+    for (spec, dependency) in [
+        (None, format!("mcpaql-runtime = \"{}\"\n", env!("CARGO_PKG_VERSION"))),
+        (Some("=9.8.7"), "mcpaql-runtime = \"=9.8.7\"\n".to_owned()),
+        (
+            Some("git:https://example.com/r#abc"),
+            "git = \"https://example.com/r\", rev = \"abc\" }".to_owned(),
+        ),
+        (
+            Some("path:beside"),
+            format!("path = \"{}\" }}", place.path().canonicalize().unwrap().join("beside").display()),
+        ),
+    ] {
+        let flag: Vec<&str> = spec.iter().flat_map(|spec| ["--runtime", spec]).collect();
+        generated(&place, &flag).await;
+        let manifest = read(&place, "generated/Cargo.toml");
+        assert!(manifest.contains(&dependency), "{spec:?}: {manifest}");
+    }
+    place.file("g.yaml", "runtime: path:beside\n");
+    let other = generate(&place, &["-s", "things.md", "-t", "python", "-o", "p", "-c", "g.yaml"]).await;
+    assert_eq!(other.status, Some(0), "a file may serve several languages: {other:?}");
+    let other = generate(&place, &["-s", "things.md", "-t", "python", "-o", "p", "--runtime", "1"]).await;
+    assert_eq!(other.status, Some(3), "{other:?}");
+}
+
+#[tokio::test]
+async fn a_folder_holds_one_language() {
+    let place = place();
+    generated(&place, &[]).await;
+    let ran = generate(&place, &["-s", "things.md", "-t", "python"]).await;
+    assert_eq!(ran.status, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains("another language"), "{}", ran.stderr);
+    let ran = generate(&place, &["-s", "things.md", "-t", "python", "--force"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(!place.path().join("generated/Cargo.toml").exists(), "nothing is left of the other");
+    assert!(place.path().join("generated/pyproject.toml").exists());
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn links_in_the_folder_lead_nowhere() {
