@@ -84,6 +84,8 @@ export interface Operation {
   readonly spelled?: Readonly<Record<string, number | null>>;
   /** Fields may stand in `input`. */
   readonly takes_input?: boolean;
+  /** The description of the API does not say how it is called. */
+  readonly unreadable?: boolean;
 }
 
 /** Where a tool name leads. */
@@ -111,7 +113,10 @@ export interface TypeView {
 }
 
 /** An operation as `catalog.json` holds it: its parameters are numbers in a table that all share. */
-type OperationData = Omit<Operation, "params"> & { readonly params: readonly number[] };
+type OperationData = Partial<Omit<Operation, "params">> & { readonly params?: readonly number[] };
+
+/** What an operation has besides its head where nothing else is known of it. */
+const UNREADABLE = { summary: "", brief: [], signature: "", details: {} };
 
 /** `catalog.json`. */
 type CatalogFile = Omit<CatalogData, "operations"> & {
@@ -197,7 +202,8 @@ export class Catalog {
 export function load(text: string, env: Readonly<Record<string, string | undefined>>): Catalog {
   const { params, operations, ...rest } = parse(text) as CatalogFile;
   if (rest.format !== FORMAT) throw new Error(`catalog.json has format ${rest.format}, this runtime reads ${FORMAT}; generate the project again`);
-  const whole = (operation: OperationData) => ({ ...operation, params: operation.params.flatMap((number) => params[number] ?? []) });
+  const whole = ({ params: numbers = [], ...operation }: OperationData) =>
+    ({ ...UNREADABLE, ...operation, params: numbers.flatMap((number) => params[number] ?? []) }) as Operation;
   const data: CatalogData = { ...rest, operations: operations.map(whole) };
   const prefix = env[PREFIX] ?? "";
   return new Catalog(prefix === "" ? data : renamed(data, prefix));
