@@ -72,7 +72,27 @@ impl Project<'_> {
         if name.ends_with("-adapter") { name } else { format!("{name}-adapter") }
     }
 
-    /// The same as an identifier: `github_api_adapter`.
+    /// What builds it, one command each, in its folder.
+    #[must_use]
+    pub fn build(&self) -> &'static [&'static str] {
+        match self.options.language {
+            Language::Rust => &["cargo build --release"],
+            Language::TypeScript => &["npm install", "npm run build"],
+            Language::Python => &["python3 -m venv .venv", ".venv/bin/pip install ."],
+        }
+    }
+
+    /// What starts it once it was built: the program and its arguments, in its folder.
+    #[must_use]
+    pub fn start(&self) -> Vec<String> {
+        match self.options.language {
+            Language::Rust => vec![format!("target/release/{}", self.package())],
+            Language::TypeScript => vec!["node".to_owned(), "dist/src/index.js".to_owned()],
+            Language::Python => vec![".venv/bin/python".to_owned(), "-m".to_owned(), self.module()],
+        }
+    }
+
+    /// The package's name as an identifier: `github_api_adapter`.
     #[must_use]
     pub fn module(&self) -> String {
         self.package().replace('-', "_")

@@ -77,27 +77,22 @@ fn plural(count: usize) -> &'static str {
 }
 
 fn installation(project: &Project<'_>) -> String {
-    match project.options.language {
-        Language::Rust => {
-            format!("Rust {} or newer:\n\n```sh\ncargo build --release\n```", env!("CARGO_PKG_RUST_VERSION"))
-        }
-        Language::TypeScript => "Node.js 20 or newer:\n\n```sh\nnpm install\nnpm run build\n```".to_owned(),
-        Language::Python => {
-            "Python 3.11 or newer:\n\n```sh\npython3 -m venv .venv\n.venv/bin/pip install .\n```".to_owned()
-        }
-    }
+    let needs = match project.options.language {
+        Language::Rust => format!("Rust {}", env!("CARGO_PKG_RUST_VERSION")),
+        Language::TypeScript => "Node.js 20.19".to_owned(),
+        Language::Python => "Python 3.11".to_owned(),
+    };
+    format!("{needs} or newer:\n\n```sh\n{}\n```", project.build().join("\n"))
 }
 
 /// The program and its arguments, from anywhere.
 fn command(project: &Project<'_>) -> (String, Vec<String>) {
-    let package = project.package();
-    match project.options.language {
-        Language::Rust => (format!("/path/to/{package}/target/release/{package}"), Vec::new()),
-        Language::TypeScript => ("node".to_owned(), vec![format!("/path/to/{package}/dist/index.js")]),
-        Language::Python => {
-            (format!("/path/to/{package}/.venv/bin/python"), vec!["-m".to_owned(), project.module()])
-        }
-    }
+    let absolute = |word: String| match word.contains('/') {
+        true => format!("/path/to/{}/{word}", project.package()),
+        false => word,
+    };
+    let mut words = project.start().into_iter().map(absolute);
+    (words.next().unwrap_or_default(), words.collect())
 }
 
 fn usage(out: &mut String, project: &Project<'_>) {
@@ -230,8 +225,11 @@ fn prose(text: &str) -> String {
 
 /// A text on one line, of which nothing is taken for the beginning of a block, for a tag or for the end of code.
 fn line(text: &str) -> String {
-    let visible = |c: char| !c.is_control() || c.is_whitespace();
-    let text: String = text.chars().filter(|c| visible(*c)).collect();
+    let hidden = |c: char| {
+        (c.is_control() && !c.is_whitespace())
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    let text = text.replace(hidden, "");
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut text = words.join(" ").replace('<', "&lt;");
     if text.matches('`').count() % 2 == 1 || text.contains("```") {
@@ -273,7 +271,7 @@ mod tests {
             ("- item", "\\- item"),
             ("a `b` c", "a `b` c"),
             ("a `b c", "a \\`b c"),
-            ("a\u{1b}[2Jb\tc", "a[2Jb c"),
+            ("a\u{1b}[2Jb\tc\u{202e}\u{2028}d", "a[2Jb c d"),
             ("2024 was", "2024 was"),
         ] {
             assert_eq!(line(text), shown, "{text}");

@@ -80,8 +80,9 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     supported(project)?;
     let model = Model::of(project.catalog, &STYLE);
     let mut files: Vec<File> =
-        templates::RUNTIME.iter().map(|&(path, text)| File::generated(path, text)).collect();
-    files.push(File::generated(".gitignore", templates::GITIGNORE));
+        templates::SHARED.iter().map(|&(path, text)| File::generated(path, text)).collect();
+    // Whose project it is keeps the lock of its dependencies.
+    files.push(File::generated(".gitignore", templates::GITIGNORE.replace("package-lock.json\n", "")));
     files.push(File::generated("tsconfig.json", templates::TSCONFIG));
     files.push(File::generated("eslint.config.js", templates::ESLINT));
     files.push(author("package.json", package(project)));

@@ -1,7 +1,7 @@
 //! The files of `templates/typescript`, in one table.
 
 /// What every project shares, by its path.
-pub(super) const RUNTIME: &[(&str, &str)] = &[
+pub(super) const SHARED: &[(&str, &str)] = &[
     ("src/runtime/auth.ts", include_str!("../../templates/typescript/src/runtime/auth.ts")),
     ("src/runtime/catalog.ts", include_str!("../../templates/typescript/src/runtime/catalog.ts")),
     ("src/runtime/command/argv.ts", include_str!("../../templates/typescript/src/runtime/command/argv.ts")),
@@ -117,6 +117,10 @@ pub(super) const RUNTIME: &[(&str, &str)] = &[
     ("src/runtime/tokens.ts", include_str!("../../templates/typescript/src/runtime/tokens.ts")),
     ("src/runtime/validate.ts", include_str!("../../templates/typescript/src/runtime/validate.ts")),
     ("src/runtime/values.ts", include_str!("../../templates/typescript/src/runtime/values.ts")),
+    ("tests/catalog.test.ts", include_str!("../../templates/typescript/tests/catalog.test.ts")),
+    ("tests/runtime.test.ts", include_str!("../../templates/typescript/tests/runtime.test.ts")),
+    ("tests/server.test.ts", include_str!("../../templates/typescript/tests/server.test.ts")),
+    ("tests/tsconfig.json", include_str!("../../templates/typescript/tests/tsconfig.json")),
 ];
 
 pub(super) const PACKAGE: &str = include_str!("../../templates/typescript/package.json");

@@ -19,7 +19,7 @@ fn file<'f>(files: &'f [File], path: &str) -> &'f str {
 }
 
 #[test]
-fn every_file_of_the_runtime_is_in_the_table() {
+fn every_file_of_the_runtime_and_of_its_tests_is_in_the_table() {
     fn below(folder: &Path, found: &mut BTreeSet<String>, root: &Path) {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
             if entry.file_type().unwrap().is_dir() {
@@ -32,7 +32,9 @@ fn every_file_of_the_runtime_is_in_the_table() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/typescript");
     let mut there = BTreeSet::new();
     below(&root.join("src/runtime"), &mut there, &root);
-    let table: BTreeSet<String> = templates::RUNTIME.iter().map(|(path, _)| (*path).to_owned()).collect();
+    below(&root.join("tests"), &mut there, &root);
+    there.insert("tests/tsconfig.json".to_owned());
+    let table: BTreeSet<String> = templates::SHARED.iter().map(|(path, _)| (*path).to_owned()).collect();
     assert_eq!(table, there);
 }
 

@@ -175,9 +175,16 @@ impl Plan {
 /// Whether a file is as it was generated.
 fn as_generated(record: &Record, path: &str, old: Option<&[u8]>) -> bool {
     match (record.hash_of(path), old) {
-        (Some(hash), Some(old)) => hash == provenance::hash_bytes(old),
+        (Some(hash), Some(old)) => {
+            hash == provenance::hash_bytes(old) || hash == provenance::hash(&unix(old))
+        }
         _ => false,
     }
+}
+
+/// The text as it was written: git on Windows checks files out with other ends of lines, which edits nothing.
+fn unix(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).replace("\r\n", "\n")
 }
 
 fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {

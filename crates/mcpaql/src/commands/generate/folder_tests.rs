@@ -146,6 +146,15 @@ fn an_edit_that_says_what_would_be_generated_is_none() {
 }
 
 #[test]
+fn other_ends_of_lines_are_no_edit() {
+    let folder = made();
+    std::fs::write(folder.path().join("README.md"), "one\r\n").unwrap();
+    let plan = plan(folder.path(), project(SECOND)).unwrap();
+    assert!(plan.refusal(folder.path()).is_none());
+    assert_eq!(changes(&plan)["README.md"], Change::Changed);
+}
+
+#[test]
 fn an_edited_file_that_is_no_longer_generated_is_left() {
     let folder = made();
     std::fs::write(folder.path().join("src/old/a.x"), "edited\n").unwrap();

@@ -119,8 +119,7 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
         fingerprint: provenance::fingerprint(&document),
         warnings,
         summary,
-        package: project.package(),
-        module: project.module(),
+        project: &project,
         diff,
     };
     done.tell();

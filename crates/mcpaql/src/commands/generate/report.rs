@@ -7,7 +7,7 @@ use super::folder::{Change, Plan};
 use crate::args::{self, OutputFormat};
 use crate::output;
 use mcpaql_core::diagnostic::render;
-use mcpaql_generate::{Language, VERSION};
+use mcpaql_generate::{Language, Project, VERSION};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -20,9 +20,7 @@ pub(crate) struct Done<'a> {
     pub(crate) warnings: Vec<Detail>,
     /// What an import decided.
     pub(crate) summary: Option<String>,
-    /// The program's name in the project, for the next steps.
-    pub(crate) package: String,
-    pub(crate) module: String,
+    pub(crate) project: &'a Project<'a>,
     /// What would change, where somebody asked.
     pub(crate) diff: Option<String>,
 }
@@ -132,7 +130,7 @@ impl Done<'_> {
         let verb = if self.is_trial() { "Would write" } else { "Wrote" };
         format!(
             "{verb} {} in {language} to {}: {}",
-            self.package,
+            self.project.package(),
             self.wanted.output.display(),
             counts.join(", ")
         )
@@ -140,19 +138,13 @@ impl Done<'_> {
 
     fn next_steps(&self) -> String {
         let folder = self.wanted.output.display();
-        let (build, run) = match self.wanted.options.language {
-            Language::Rust => {
-                ("cargo build --release".to_owned(), format!("target/release/{}", self.package))
-            }
-            Language::TypeScript => {
-                ("npm install && npm run build".to_owned(), "node dist/index.js".to_owned())
-            }
-            Language::Python => (
-                "python3 -m venv .venv && .venv/bin/pip install .".to_owned(),
-                format!(".venv/bin/python -m {}", self.module),
-            ),
-        };
-        format!("Next:\n  cd {folder}\n  {build}\n  {run}   # an MCP server on standard input and output")
+        let mut text = format!("Next:\n  cd {folder}\n");
+        for command in self.project.build() {
+            let _ = writeln!(text, "  {command}");
+        }
+        let start = self.project.start().join(" ");
+        let _ = write!(text, "  {start}   # an MCP server on standard input and output");
+        text
     }
 }
 

@@ -297,6 +297,12 @@ class Schemas:
             return [Violation((), sensitive=False, kind=_TOO_COMPLEX)]
         return [Violation((), sensitive=False, kind=_TOO_DEEP)] if checker.too_deep else checker.found
 
+    def add_object(self, properties: Mapping[str, int], required: Sequence[str]) -> int:
+        """Adds the schema of an object with those properties, of known schemas; its place."""
+        rules = {"properties": [*properties.items()], "required": required}
+        self.nodes.append(_node({"types": _OBJECT, "object": rules}, []))
+        return len(self.nodes) - 1
+
     def integers(self, place: int, value: Json) -> Json:
         """The value with whole floats (`1.0`, `1e3`) as integers wherever the schema asks for an integer."""
         return self._exact(place, value, _FUEL) if _has_float(value) else value
