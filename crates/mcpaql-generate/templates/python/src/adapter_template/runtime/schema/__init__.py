@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .check import MOST_STEPS, Checker
 from .node import FUEL, Node, Pattern, node_of
-from .types import ANY, FRACTION, LARGEST_EXACT, NULL, type_name
+from .typeset import ANY, FRACTION, LARGEST_EXACT, NULL, type_name
 from .violation import (
     TOO_COMPLEX,
     TOO_DEEP,

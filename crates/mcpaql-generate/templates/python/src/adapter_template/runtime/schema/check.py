@@ -10,7 +10,7 @@ from ..suggest import nearest
 from ..text import ascii_lower, shorten
 from .equality import compare, duplicate, is_multiple, same
 from .node import FUEL
-from .types import FRACTION, LARGEST_EXACT, NULL, label, type_name, type_of
+from .typeset import FRACTION, LARGEST_EXACT, NULL, label, type_name, type_of
 from .violation import (
     TOO_COMPLEX,
     TOO_DEEP,

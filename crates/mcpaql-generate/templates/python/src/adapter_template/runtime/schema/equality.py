@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .types import FRACTION, INTEGER, type_of
+from .typeset import FRACTION, INTEGER, type_of
 
 if TYPE_CHECKING:
     from ..jsontext import Json
