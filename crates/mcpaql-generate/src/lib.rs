@@ -4,11 +4,20 @@
 //! generated project answers as `mcpaql serve` does, because what it knows of the adapter is one view of the catalog that
 //! serves here, too (`mcpaql_core::portable`), and its runtime is a file of `templates/` that every project shares.
 
+mod environment;
+pub mod license;
+#[allow(dead_code, unused_imports, reason = "each language takes what it needs")]
+mod model;
+mod notice;
+pub mod provenance;
 mod python;
+mod readme;
 mod rust;
+#[cfg(test)]
+mod tests;
 mod typescript;
 
-use mcpaql_core::catalog::Catalog;
+use mcpaql_core::catalog::{Catalog, Settings};
 use std::fmt;
 
 /// A language that projects are written in.
@@ -46,7 +55,7 @@ impl Language {
 /// What a project is made from.
 #[derive(Debug)]
 pub struct Project<'a> {
-    /// The adapter as it is served.
+    /// The adapter as it is served, with the options' settings.
     pub catalog: &'a Catalog,
     /// The document it was compiled from, which the project carries as `schema/`.
     pub document: Document<'a>,
@@ -54,10 +63,26 @@ pub struct Project<'a> {
     pub options: Options,
 }
 
+impl Project<'_> {
+    /// What its package is called: `github-api-adapter`. No word of a language is a name like that, and no library that a
+    /// project needs.
+    #[must_use]
+    pub fn package(&self) -> String {
+        let name = self.catalog.adapter.name.replace('_', "-");
+        if name.ends_with("-adapter") { name } else { format!("{name}-adapter") }
+    }
+
+    /// The same as an identifier: `github_api_adapter`.
+    #[must_use]
+    pub fn module(&self) -> String {
+        self.package().replace('-', "_")
+    }
+}
+
 /// The document of an adapter.
 #[derive(Debug, Clone, Copy)]
 pub struct Document<'a> {
-    /// Its name without a folder: `github-api-adapter.md`.
+    /// Its name without a folder: `github-api-adapter.md`. Letters, digits, `.`, `_` and `-` only.
     pub file: &'a str,
     /// What it says.
     pub text: &'a str,
@@ -70,7 +95,31 @@ pub struct Options {
     pub language: Language,
     /// Where a project in Rust finds `mcpaql-runtime`: the value of a dependency in `Cargo.toml`.
     pub runtime: String,
+    /// What is decided over the document: mode, profile, prefix, policy. The catalog was compiled with it; a project that
+    /// compiles the document itself does the same. The environment of the running server decides over it.
+    pub settings: Settings,
+    /// The licence of the project, as an SPDX expression or `UNLICENSED`.
+    pub license: String,
+    /// Who holds the rights, where the author says: the rest of the line `Copyright (c) …`.
+    pub copyright: Option<String>,
 }
+
+impl Options {
+    /// A project in that language, with everything else as usual.
+    #[must_use]
+    pub fn new(language: Language) -> Options {
+        Options {
+            language,
+            runtime: format!("\"{VERSION}\""),
+            settings: Settings::default(),
+            license: license::DEFAULT.to_owned(),
+            copyright: None,
+        }
+    }
+}
+
+/// The version of the generator, and of the runtime that its projects in Rust need.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A file of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +130,12 @@ pub struct File {
     pub text: String,
     /// Whose it is.
     pub owner: Owner,
+}
+
+impl File {
+    fn generated(path: impl Into<String>, text: impl Into<String>) -> File {
+        File { path: path.into(), text: text.into(), owner: Owner::Generator }
+    }
 }
 
 /// Whose a file is.
@@ -107,6 +162,14 @@ impl fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
+/// All files of a project, in order of their paths; `timestamp` is when it was generated, where that shall be told.
+///
+/// # Errors
+/// Where the language's runtime does not know something that the adapter needs.
+pub fn files(project: &Project<'_>, timestamp: Option<&str>) -> Result<Vec<File>, Unsupported> {
+    Ok(complete(project, sources(project)?, timestamp))
+}
+
 /// The source files of a project, in order of their paths: what belongs to its language, without what every project has
 /// (README, licence, provenance, the document).
 ///
@@ -120,4 +183,19 @@ pub fn sources(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     };
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
+}
+
+/// The sources with what every project has.
+fn complete(project: &Project<'_>, sources: Vec<File>, timestamp: Option<&str>) -> Vec<File> {
+    let fingerprint = provenance::fingerprint(&project.document);
+    let mut files = sources;
+    files.push(File::generated("README.md", readme::text(project, &fingerprint)));
+    files.push(File::generated("LICENSE", license::text(project)));
+    files.push(File::generated("NOTICE.md", notice::text(project, &fingerprint)));
+    files.push(File::generated(format!("schema/{}", project.document.file), project.document.text));
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    let provenance = provenance::text(project, &fingerprint, &files, timestamp);
+    files.push(File::generated(provenance::FILE, provenance));
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
 }

@@ -2,6 +2,7 @@
 
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Settings;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Looks up a variable. Tests pass their own; the binary passes `std::env::var`.
@@ -18,6 +19,29 @@ pub const ENDPOINT_PROFILE: &str = "MCP_AQL_ENDPOINT_PROFILE";
 #[must_use]
 pub fn process() -> Environment {
     Arc::new(|name| std::env::var(name).ok())
+}
+
+/// The folder of stores and executions, where nobody names another.
+#[must_use]
+pub fn data_folder() -> Option<PathBuf> {
+    user_folder("XDG_DATA_HOME", ".local/share", "Library/Application Support")
+}
+
+/// Our folder below the one that the variable names, else below what the platform uses for that purpose.
+#[must_use]
+pub fn user_folder(variable: &str, unix: &str, mac: &str) -> Option<PathBuf> {
+    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = from(variable).or_else(|| {
+        let home = from("HOME");
+        if cfg!(target_os = "macos") {
+            home.map(|home| home.join(mac))
+        } else if cfg!(windows) {
+            from("LOCALAPPDATA")
+        } else {
+            home.map(|home| home.join(unix))
+        }
+    });
+    base.map(|base| base.join("mcpaql"))
 }
 
 /// A variable whose value is not one of those it may have.

@@ -1,6 +1,7 @@
 //! Serves MCP-AQL adapters over MCP: targets, pipeline, state, server. Also the library to embed.
 
 pub mod builtin;
+pub mod document;
 pub mod environment;
 pub mod execution;
 pub mod fetch;

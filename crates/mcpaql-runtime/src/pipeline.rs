@@ -1,5 +1,6 @@
 //! The one way a call goes: prepare, run, envelope.
 
+use crate::document::{Handled, Handlers};
 use crate::execution::Executions;
 use crate::gateway::Stats;
 use crate::mcp::{Caller, Task};
@@ -55,6 +56,13 @@ impl Served {
     #[must_use]
     pub fn with_executions(self, executions: Executions) -> Served {
         Served { executions: Some(executions), ..self }
+    }
+
+    /// The same with functions of this program in place of some operations.
+    #[must_use]
+    pub fn answered_by(self, handlers: Handlers) -> Served {
+        let handled = Handled::new(handlers, Arc::clone(&self.catalog), self.target);
+        Served { target: Arc::new(Target::Handled(Box::new(handled))), ..self }
     }
 
     /// The same with its calls counted there.

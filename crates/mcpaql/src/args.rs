@@ -1,8 +1,10 @@
 //! What can be typed.
 
 mod audit;
+mod generate;
 
 pub(crate) use audit::Audit;
+pub(crate) use generate::{Generate, OutputFormat, parse_language, parse_mode};
 
 use crate::clients::{Client, Scope};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     /// Turn the description of an API, or an MCP server, into an adapter document.
     #[command(subcommand)]
     Import(Import),
+    /// Write an adapter as a project in Rust, TypeScript or Python that answers as `serve` does.
+    Generate(Box<Generate>),
     /// Put this program into the configuration of an MCP client, or take it out.
     Install(Install),
     /// Find operations by what they do, as an agent does with introspect.

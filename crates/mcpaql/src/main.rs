@@ -16,14 +16,23 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
-    let quiet = matches!(args.command, args::Command::Import(_) | args::Command::Audit(_));
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return commands::generate::misused(&error).unwrap_or_else(|| error.exit()),
+    };
+    let quiet = matches!(
+        args.command,
+        args::Command::Import(_) | args::Command::Audit(_) | args::Command::Generate(_)
+    );
     output::start_log(args.log, quiet);
     match run(args) {
         Ok(outcome) => match output::lost() {
             Some(error) => {
                 output::talk(&format!("error: the output could not be written: {error}"));
-                Outcome::CouldNotRun.into()
+                match outcome {
+                    Outcome::Generator(_) => Outcome::Generator(commands::generate::Kind::Io).into(),
+                    _ => Outcome::CouldNotRun.into(),
+                }
             }
             None => outcome.into(),
         },
@@ -43,6 +52,8 @@ enum Outcome {
     Findings,
     /// 2: it could not run.
     CouldNotRun,
+    /// 1 to 5: what kept the generator from generating, as its specification numbers it.
+    Generator(commands::generate::Kind),
 }
 
 impl From<Outcome> for ExitCode {
@@ -51,6 +62,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Clean => ExitCode::SUCCESS,
             Outcome::Findings => ExitCode::from(1),
             Outcome::CouldNotRun => ExitCode::from(2),
+            Outcome::Generator(kind) => ExitCode::from(kind.exit_code()),
         }
     }
 }
@@ -66,6 +78,7 @@ fn run(args: args::Args) -> Result<Outcome> {
             in_runtime(Threads::One, commands::import::mcp::run(*command))
         }
         args::Command::Import(args::Import::Config(command)) => commands::import_config::run(&command),
+        args::Command::Generate(command) => Ok(commands::generate::run(&command)),
         args::Command::Install(command) => commands::install::run(&command),
         args::Command::Search(command) => commands::search::run(&command),
         args::Command::Audit(command) => in_runtime(Threads::One, commands::audit::run(*command)),

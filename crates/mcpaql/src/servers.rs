@@ -146,6 +146,25 @@ impl Access {
     }
 }
 
+/// The server that was named by an address or a command which will be written down; `None` where neither was.
+pub(crate) fn reached(
+    url: Option<&str>,
+    command: &[String],
+    access: &Access,
+) -> Result<Option<(McpTarget, Auth)>> {
+    let reached = match url {
+        Some(url) => at_address(url, access)?,
+        None if command.first().is_none_or(String::is_empty) => return Ok(None),
+        None => {
+            check_credentials(command)?;
+            by_command(command, access)?
+        }
+    };
+    let remote = url.is_some();
+    access.check(remote, !remote)?;
+    Ok(Some(reached))
+}
+
 /// A server that speaks streamable HTTP.
 pub(crate) fn at_address(url: &str, access: &Access) -> Result<(McpTarget, Auth)> {
     let link = McpLink::Url {

@@ -3,6 +3,7 @@
 //! A target receives an operation whose arguments are already validated and completed with defaults, and answers with data
 //! or an `OpError`. Dropping the future of a call stops its work: that is how cancellation reaches every target.
 
+use crate::document::Handled;
 use crate::mcp::Caller;
 use crate::upstream::Upstream;
 use indexmap::IndexMap;
@@ -38,6 +39,8 @@ pub enum Target {
     Mcp(mcp::Proxy),
     /// Functions of this program.
     Code(code::Functions),
+    /// One of the others, with functions of this program in place of some operations.
+    Handled(Box<Handled>),
     /// Several of one kind, by name; each call chooses one.
     Several(IndexMap<String, Target>),
     /// One that could not be opened.
@@ -49,6 +52,7 @@ impl Target {
     pub(crate) fn upstreams(&self) -> Vec<&Upstream> {
         match self {
             Target::Mcp(proxy) => vec![proxy.upstream()],
+            Target::Handled(handled) => handled.target().upstreams(),
             Target::Several(targets) => targets.values().flat_map(Target::upstreams).collect(),
             Target::Http(_) | Target::Store(_) | Target::Command(_) | Target::Code(_) | Target::Closed(_) => {
                 Vec::new()
@@ -67,6 +71,7 @@ impl Target {
             Target::Command(runner) => runner.call(operation, args).await,
             Target::Mcp(server) => server.call(operation, args, caller).await,
             Target::Code(functions) => functions.call(operation, args, caller).await,
+            Target::Handled(handled) => handled.call(operation, args, caller).await,
             Target::Several(targets) => {
                 let mut args = args.clone();
                 let chosen = targets::chosen(operation, &mut args);

@@ -11,6 +11,7 @@
 
 #[cfg(unix)]
 mod command;
+mod document;
 mod examples;
 #[cfg(unix)]
 mod execution;

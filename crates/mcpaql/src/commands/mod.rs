@@ -5,6 +5,7 @@ pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod explain;
+pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod import_config;
 pub(crate) mod install;

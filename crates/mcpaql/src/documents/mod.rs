@@ -26,6 +26,7 @@ use mcpaql_core::source::Source;
 use mcpaql_core::suggest::{self, snake_case};
 use mcpaql_import::select::Rule;
 use mcpaql_import::{mcp, openapi};
+pub(crate) use mcpaql_runtime::environment::{data_folder as default_data, user_folder};
 use mcpaql_runtime::gateway::{Collision, check_names};
 use mcpaql_runtime::{builtin, environment};
 use std::collections::HashSet;
@@ -357,27 +358,6 @@ fn report_collision(documents: &mut [(Source, Checked)]) {
             checked.diagnostics.extend(found);
         }
     }
-}
-
-/// The user's data directory: `$XDG_DATA_HOME/mcpaql`, else what the platform uses.
-pub(crate) fn default_data() -> Option<PathBuf> {
-    user_folder("XDG_DATA_HOME", ".local/share", "Library/Application Support")
-}
-
-/// Our folder below the one that the variable names, else below what the platform uses for that purpose.
-pub(crate) fn user_folder(variable: &str, unix: &str, mac: &str) -> Option<PathBuf> {
-    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = from(variable).or_else(|| {
-        let home = from("HOME");
-        if cfg!(target_os = "macos") {
-            home.map(|home| home.join(mac))
-        } else if cfg!(windows) {
-            from("LOCALAPPDATA")
-        } else {
-            home.map(|home| home.join(unix))
-        }
-    });
-    base.map(|base| base.join("mcpaql"))
 }
 
 /// A file, or a built-in adapter where there is no such file.

@@ -7,7 +7,7 @@ use crate::documents::corrections;
 use crate::output::Hinted;
 use crate::{Outcome, args, descriptions, output, servers};
 use anyhow::Result;
-use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
+use mcpaql_core::adapter::{Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::diagnostic::{Diagnostic, render};
 use mcpaql_core::source::Source;
@@ -68,7 +68,7 @@ fn tell_wrong(source: Option<Source>, mut diagnostics: Vec<Diagnostic>) {
 }
 
 /// What the document says it comes from: the server's own name, else the file, else the adapter's name.
-fn source_name(capture: &Capture, imported: &Imported, tools: Option<&Path>) -> String {
+pub(crate) fn source_name(capture: &Capture, imported: &Imported, tools: Option<&Path>) -> String {
     let server = capture.server().and_then(|server| server.get("name")).and_then(Value::as_str);
     let file = tools.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     server.map(str::to_owned).or(file).unwrap_or_else(|| imported.adapter.name.clone())
@@ -86,25 +86,14 @@ fn reached(args: &args::ImportMcp) -> Result<(McpTarget, Auth)> {
     let url =
         args.url.clone().or_else(|| args.target.clone().filter(|target| descriptions::is_address(target)));
     let command = words.unwrap_or_else(|| args.command.clone());
-    let (target, auth) = match url {
-        Some(url) => servers::at_address(&url, &args.access)?,
-        None if command.first().is_none_or(String::is_empty) => {
-            let message = match args.tools {
-                Some(_) => "nothing says how the server of these tools is reached",
-                None => "nothing says which server to import",
-            };
-            let hint =
-                "name its command behind `--`, or its address with --url; with --tools also by --target";
-            return Err(hinted(message, hint));
-        }
-        None => {
-            servers::check_credentials(&command)?;
-            servers::by_command(&command, &args.access)?
-        }
-    };
-    let remote = matches!(target.link, McpLink::Url { .. });
-    args.access.check(remote, !remote)?;
-    Ok((target, auth))
+    servers::reached(url.as_deref(), &command, &args.access)?.ok_or_else(|| {
+        let message = match args.tools {
+            Some(_) => "nothing says how the server of these tools is reached",
+            None => "nothing says which server to import",
+        };
+        let hint = "name its command behind `--`, or its address with --url; with --tools also by --target";
+        hinted(message, hint)
+    })
 }
 
 /// A command line as words; quotes hold words together, and nothing else is special.

@@ -1,0 +1,93 @@
+//! The variables of the environment that a served adapter reads, by their names only.
+
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{Auth, McpLink, Target};
+use mcpaql_core::catalog::Catalog;
+use mcpaql_core::operation::Binding;
+
+/// Name → what it is for, in the order in which they are met.
+pub(crate) type Variables = IndexMap<String, &'static str>;
+
+const SECRET: &str = "secret: a credential of the API";
+const VALUE: &str = "a value in the address, a header or a command";
+const PASSED: &str = "passed on to the programs that are started";
+
+/// Every variable that the adapter names.
+pub(crate) fn of(catalog: &Catalog) -> Variables {
+    let mut out = Variables::new();
+    let adapter = &catalog.adapter;
+    auth(&mut out, &adapter.auth);
+    target(&mut out, &adapter.target);
+    for alternative in adapter.targets.values() {
+        auth(&mut out, &alternative.auth);
+        target(&mut out, &alternative.target);
+    }
+    for entry in &catalog.operations {
+        let Some(whole) = catalog.whole(entry) else { continue };
+        if let Binding::Http(binding) = &whole.operation.binding {
+            binding.auth.iter().for_each(|own| auth(&mut out, own));
+            binding.base_url.iter().for_each(|url| template(&mut out, url));
+        }
+    }
+    out
+}
+
+fn put(out: &mut Variables, name: &str, purpose: &'static str) {
+    out.entry(name.to_owned()).or_insert(purpose);
+}
+
+fn auth(out: &mut Variables, auth: &Auth) {
+    match auth {
+        Auth::None => {}
+        Auth::Bearer { token_env, .. } => put(out, token_env, SECRET),
+        Auth::ApiKey { key_env, .. } => put(out, key_env, SECRET),
+        Auth::Basic { username_env, password_env } => {
+            put(out, username_env, SECRET);
+            put(out, password_env, SECRET);
+        }
+        Auth::OAuth2(oauth) => {
+            put(out, &oauth.client_id_env, SECRET);
+            oauth
+                .client_secret_env
+                .iter()
+                .chain(&oauth.refresh_token_env)
+                .for_each(|name| put(out, name, SECRET));
+            template(out, &oauth.token_url);
+        }
+        Auth::All(several) | Auth::Any(several) => several.iter().for_each(|one| self::auth(out, one)),
+    }
+}
+
+fn target(out: &mut Variables, target: &Target) {
+    match target {
+        Target::Http(http) => {
+            template(out, &http.base_url);
+            http.headers.values().for_each(|value| template(out, value));
+        }
+        Target::Command(command) => {
+            command.cwd.iter().chain(command.set_env.values()).for_each(|text| template(out, text));
+            command.env.iter().for_each(|name| put(out, name, PASSED));
+        }
+        Target::Mcp(server) => match &server.link {
+            McpLink::Command(program) => {
+                let texts = program.command.iter().chain(&program.cwd).chain(program.set_env.values());
+                texts.for_each(|text| template(out, text));
+                program.env.iter().for_each(|name| put(out, name, PASSED));
+            }
+            McpLink::Url { url, headers, .. } => {
+                template(out, url);
+                headers.values().for_each(|value| template(out, value));
+            }
+        },
+        Target::Store(_) | Target::Code(_) => {}
+    }
+}
+
+/// The names in `${env:NAME}` and `${env:NAME:-fallback}`.
+fn template(out: &mut Variables, text: &str) {
+    for rest in text.split("${env:").skip(1) {
+        let Some((inside, _)) = rest.split_once('}') else { continue };
+        let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
+        put(out, name, VALUE);
+    }
+}

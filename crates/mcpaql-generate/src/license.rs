@@ -1,0 +1,262 @@
+//! The licence of a project, which is its author's choice: what the word means, and the text of `LICENSE`.
+
+use crate::Project;
+
+/// What a project has where its author says nothing.
+pub const DEFAULT: &str = "Apache-2.0";
+
+/// No licence at all: all rights reserved.
+pub const NONE: &str = "UNLICENSED";
+
+/// Texts that are written out, by their identifiers.
+const TEXTS: &[(&[&str], &str)] = &[
+    (&["0BSD"], include_str!("../templates/licenses/0BSD.txt")),
+    (&["AGPL-3.0-only", "AGPL-3.0-or-later"], include_str!("../templates/licenses/AGPL-3.0.txt")),
+    (&["Apache-2.0"], include_str!("../templates/licenses/Apache-2.0.txt")),
+    (&["BSD-2-Clause"], include_str!("../templates/licenses/BSD-2-Clause.txt")),
+    (&["BSD-3-Clause"], include_str!("../templates/licenses/BSD-3-Clause.txt")),
+    (&["CC0-1.0"], include_str!("../templates/licenses/CC0-1.0.txt")),
+    (&["GPL-2.0-only", "GPL-2.0-or-later"], include_str!("../templates/licenses/GPL-2.0.txt")),
+    (&["GPL-3.0-only", "GPL-3.0-or-later"], include_str!("../templates/licenses/GPL-3.0.txt")),
+    (&["ISC"], include_str!("../templates/licenses/ISC.txt")),
+    (&["LGPL-2.1-only", "LGPL-2.1-or-later"], include_str!("../templates/licenses/LGPL-2.1.txt")),
+    (&["LGPL-3.0-only", "LGPL-3.0-or-later"], LESSER),
+    (&["MIT"], include_str!("../templates/licenses/MIT.txt")),
+    (&["MPL-2.0"], include_str!("../templates/licenses/MPL-2.0.txt")),
+    (&["Unlicense"], include_str!("../templates/licenses/Unlicense.txt")),
+];
+
+/// It adds permissions to the other, so it is nothing without it.
+const LESSER: &str = concat!(
+    include_str!("../templates/licenses/LGPL-3.0.txt"),
+    "\n",
+    include_str!("../templates/licenses/GPL-3.0.txt")
+);
+
+/// Stands in the texts where the holders of the rights do.
+const HOLDERS: &str = "__COPYRIGHT_HOLDERS__";
+
+/// Why a licence cannot be taken: one fragment, and what to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misspelled {
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub suggestion: String,
+}
+
+/// The licence as it is written from here on.
+///
+/// # Errors
+/// Where it is no SPDX expression.
+pub fn parse(text: &str) -> Result<String, Misspelled> {
+    let spaced = text.replace('(', " ( ").replace(')', " ) ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    if let [word] = words.as_slice()
+        && word.eq_ignore_ascii_case(NONE)
+    {
+        return Ok(NONE.to_owned());
+    }
+    let mut words = words.into_iter().peekable();
+    let mut out = String::new();
+    let is_whole = expression(&mut words, &mut out, 0) && words.next().is_none();
+    if is_whole {
+        return Ok(out);
+    }
+    Err(Misspelled {
+        message: format!("'{text}' is no SPDX licence expression"),
+        suggestion:
+            "write an identifier such as MIT or GPL-3.0-or-later, several with OR or AND between them, \
+            LicenseRef-NAME for one of your own, or UNLICENSED"
+                .to_owned(),
+    })
+}
+
+/// Parentheses may stand so deep.
+const MAX_DEPTH: usize = 16;
+
+/// Reads `term (AND|OR term)*`.
+fn expression<'a>(
+    words: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
+    out: &mut String,
+    depth: usize,
+) -> bool {
+    loop {
+        let is_term = match words.next() {
+            Some("(") if depth < MAX_DEPTH => {
+                out.push('(');
+                let inner = expression(words, out, depth + 1) && words.next() == Some(")");
+                out.push(')');
+                inner
+            }
+            Some(word) if is_identifier(word) => {
+                out.push_str(known(word));
+                match words.next_if_eq(&"WITH") {
+                    None => true,
+                    Some(_) => {
+                        words.next().filter(|exception| is_identifier(exception)).is_some_and(|exception| {
+                            out.push_str(" WITH ");
+                            out.push_str(exception);
+                            true
+                        })
+                    }
+                }
+            }
+            _ => false,
+        };
+        let joint = words.next_if(|word| matches!(*word, "AND" | "OR"));
+        match joint {
+            Some(joint) if is_term => {
+                out.push(' ');
+                out.push_str(joint);
+                out.push(' ');
+            }
+            _ => return is_term && joint.is_none(),
+        }
+    }
+}
+
+fn is_identifier(word: &str) -> bool {
+    let body = word.strip_suffix('+').unwrap_or(word);
+    !matches!(word, "AND" | "OR" | "WITH")
+        && body.len() <= 100
+        && body.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':'))
+}
+
+/// An identifier in its own spelling, which readers of licences compare exactly; older ones by what took their place.
+fn known(word: &str) -> &str {
+    let own = TEXTS.iter().flat_map(|(names, _)| names.iter()).find(|name| name.eq_ignore_ascii_case(word));
+    let older = |word: &str| match word.to_ascii_uppercase().as_str() {
+        "GPL-2.0" => Some("GPL-2.0-only"),
+        "GPL-2.0+" => Some("GPL-2.0-or-later"),
+        "GPL-3.0" => Some("GPL-3.0-only"),
+        "GPL-3.0+" => Some("GPL-3.0-or-later"),
+        "LGPL-2.1" => Some("LGPL-2.1-only"),
+        "LGPL-2.1+" => Some("LGPL-2.1-or-later"),
+        "LGPL-3.0" => Some("LGPL-3.0-only"),
+        "LGPL-3.0+" => Some("LGPL-3.0-or-later"),
+        "AGPL-3.0" => Some("AGPL-3.0-only"),
+        "AGPL-3.0+" => Some("AGPL-3.0-or-later"),
+        _ => None,
+    };
+    own.copied().or_else(|| older(word)).unwrap_or(word)
+}
+
+/// Whether it stands for itself in a package's own file: `UNLICENSED` is no SPDX expression.
+#[must_use]
+pub fn is_expression(license: &str) -> bool {
+    license != NONE
+}
+
+/// What the author has to do, because not every text is known here.
+#[must_use]
+pub fn warning(license: &str) -> Option<String> {
+    let missing: Vec<&str> =
+        identifiers(license).filter(|name| *name != NONE && full_text(name).is_none()).collect();
+    (!missing.is_empty()).then(|| {
+        format!(
+            "LICENSE names {} without its text; add the text before you publish the project",
+            missing.join(", ")
+        )
+    })
+}
+
+fn identifiers(license: &str) -> impl Iterator<Item = &str> {
+    license.split([' ', '(', ')']).filter(|word| !word.is_empty() && !matches!(*word, "AND" | "OR" | "WITH"))
+}
+
+fn full_text(name: &str) -> Option<&'static str> {
+    TEXTS.iter().find(|(names, _)| names.contains(&name)).map(|(_, text)| *text)
+}
+
+/// The text of `LICENSE`.
+pub(crate) fn text(project: &Project<'_>) -> String {
+    let license = project.options.license.as_str();
+    let default = || format!("the authors of {}", project.catalog.adapter.name);
+    let holders = project.options.copyright.clone().unwrap_or_else(default);
+    let holders = holders.split_whitespace().collect::<Vec<_>>().join(" ");
+    if license == NONE {
+        return format!("Copyright (c) {holders}. All rights reserved.\n");
+    }
+    let mut texts: Vec<&str> = Vec::new();
+    for text in identifiers(license).filter_map(full_text) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let text = match texts.as_slice() {
+        [alone] if full_text(license).is_some() => (*alone).to_owned(),
+        texts => {
+            let named = format!("Copyright (c) {HOLDERS}\n\nSPDX-License-Identifier: {license}\n");
+            let rule = format!("\n{}\n\n", "-".repeat(78));
+            std::iter::once(named.as_str()).chain(texts.iter().copied()).collect::<Vec<_>>().join(&rule)
+        }
+    };
+    text.replace(HOLDERS, &holders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_are_read_and_written_in_their_own_spelling() {
+        for (text, read) in [
+            ("mit", "MIT"),
+            ("apache-2.0", "Apache-2.0"),
+            ("MIT OR Apache-2.0", "MIT OR Apache-2.0"),
+            ("(MIT OR Apache-2.0)AND ISC", "(MIT OR Apache-2.0) AND ISC"),
+            ("GPL-3.0+", "GPL-3.0-or-later"),
+            ("GPL-2.0-only WITH Classpath-exception-2.0", "GPL-2.0-only WITH Classpath-exception-2.0"),
+            ("unlicensed", "UNLICENSED"),
+            ("LicenseRef-Acme.1", "LicenseRef-Acme.1"),
+            ("EUPL-1.2", "EUPL-1.2"),
+        ] {
+            assert_eq!(parse(text).as_deref(), Ok(read), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_expression_is_refused() {
+        let deep = "(".repeat(100);
+        for text in [
+            "",
+            " ",
+            "MIT OR",
+            "OR MIT",
+            "MIT Apache-2.0",
+            "(MIT",
+            "MIT)",
+            "MIT WITH",
+            "MIT WITH WITH",
+            "A/B",
+            "\"MIT\"",
+            "MIT\\",
+            "-x",
+            "MIT and ISC",
+            "UNLICENSED?",
+            &deep,
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_text_is_whole() {
+        for (names, text) in TEXTS {
+            assert!(text.len() > 500 && text.ends_with('\n'), "{names:?}");
+            for name in *names {
+                assert_eq!(parse(name).as_deref(), Ok(*name));
+                assert_eq!(warning(name), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_not_there_is_told() {
+        assert!(warning("EUPL-1.2 OR MIT").is_some_and(|text| text.contains("names EUPL-1.2 without")));
+        assert!(warning("LicenseRef-Acme").is_some());
+        assert_eq!(warning(NONE), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! Identifiers: legal in a language, unique where they stand, as near to the document's names as that allows.
+
+use mcpaql_core::suggest::snake_case;
+use std::collections::HashSet;
+
+/// How identifiers of a kind are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// `create_issue`.
+    Snake,
+    /// `createIssue`.
+    Camel,
+    /// `CreateIssue`.
+    Pascal,
+}
+
+/// How a language names things.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    /// Functions of operations.
+    pub(crate) functions: Case,
+    /// Parameters and properties.
+    pub(crate) fields: Case,
+    /// Words that are no function and no field.
+    pub(crate) reserved: &'static [&'static str],
+    /// Names that are no type of the adapter's: the language's own, and those that generated files use.
+    pub(crate) types: &'static [&'static str],
+}
+
+/// The words of a name, in lower case, ASCII letters and digits only.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    // Digits and letters stay together: `md5sum`, `oauth2_token`.
+    let plain: String = name.chars().map(|ch| if ch.is_ascii_alphanumeric() { ch } else { '_' }).collect();
+    snake_case(&plain).split('_').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// A name as an identifier, whatever it is: begins with a letter, perhaps after an underscore where it would begin with a digit.
+pub(crate) fn identifier(name: &str, case: Case) -> String {
+    let words = words(name);
+    let capital = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect::<String>()
+    };
+    let ident = match case {
+        Case::Snake => words.join("_"),
+        Case::Pascal => words.iter().map(|word| capital(word)).collect(),
+        Case::Camel => words
+            .iter()
+            .enumerate()
+            .map(|(n, word)| if n == 0 { word.clone() } else { capital(word) })
+            .collect(),
+    };
+    match (ident.chars().next(), case) {
+        (None, Case::Pascal) => "Unnamed".to_owned(),
+        (None, _) => "unnamed".to_owned(),
+        (Some(first), Case::Pascal) if first.is_ascii_digit() => format!("N{ident}"),
+        (Some(first), _) if first.is_ascii_digit() => format!("n{ident}"),
+        _ => ident,
+    }
+}
+
+/// Identifiers that stand side by side.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    reserved: &'static [&'static str],
+    taken: HashSet<String>,
+}
+
+impl Scope {
+    /// Where these words are taken.
+    pub(crate) fn new(reserved: &'static [&'static str]) -> Scope {
+        Scope { reserved, taken: HashSet::new() }
+    }
+
+    /// The identifier, or the nearest that is free: `type_` for a reserved word, `name2` for the second of them.
+    pub(crate) fn take(&mut self, ident: &str) -> String {
+        let ident = if self.reserved.contains(&ident) { format!("{ident}_") } else { ident.to_owned() };
+        let numbered = (2..).map(|n: usize| {
+            let gap = if ident.ends_with(|last: char| last.is_ascii_digit()) { "_" } else { "" };
+            format!("{ident}{gap}{n}")
+        });
+        let free = |name: &String| !self.taken.contains(name) && !self.reserved.contains(&name.as_str());
+        let found = std::iter::once(ident.clone()).chain(numbered).find(free).unwrap_or_default();
+        self.taken.insert(found.clone());
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_identifiers_in_every_case() {
+        for (name, snake, camel, pascal) in [
+            ("create_issue", "create_issue", "createIssue", "CreateIssue"),
+            ("perPage", "per_page", "perPage", "PerPage"),
+            ("X-GitHub-Api-Version", "x_git_hub_api_version", "xGitHubApiVersion", "XGitHubApiVersion"),
+            ("filter[state]", "filter_state", "filterState", "FilterState"),
+            ("2fa_code", "n2fa_code", "n2faCode", "N2faCode"),
+            ("größe", "gr_e", "grE", "GrE"),
+            ("+1", "n1", "n1", "N1"),
+            ("💥", "unnamed", "unnamed", "Unnamed"),
+            ("", "unnamed", "unnamed", "Unnamed"),
+        ] {
+            assert_eq!(identifier(name, Case::Snake), snake);
+            assert_eq!(identifier(name, Case::Camel), camel);
+            assert_eq!(identifier(name, Case::Pascal), pascal);
+        }
+    }
+
+    #[test]
+    fn what_is_taken_or_reserved_is_not_given_again() {
+        let mut scope = Scope::new(&["type", "self_"]);
+        assert_eq!(scope.take("type"), "type_");
+        assert_eq!(scope.take("type"), "type_2");
+        assert_eq!(scope.take("a"), "a");
+        assert_eq!(scope.take("a"), "a2");
+        assert_eq!(scope.take("a2"), "a2_2");
+        assert_eq!(scope.take("self"), "self");
+        assert_eq!(scope.take("self_"), "self__");
+    }
+}

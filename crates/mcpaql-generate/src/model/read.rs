@@ -1,0 +1,449 @@
+//! JSON Schema → types. Each named type is read once; what a schema says besides types is left to validation.
+//!
+//! Where several keywords speak about one value, each of them alone admits all that the schema does, so the one that tells most is
+//! taken and none is wrong.
+
+use super::settle::{settle, union};
+use super::{Case, Definition, Field, Scope, Shape, Style, Type, identifier};
+use indexmap::IndexMap;
+use mcpaql_core::operation::{Operation, Param};
+use mcpaql_core::validate::fills_default;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// Deeper schemas are anything.
+const MAX_DEPTH: usize = 24;
+/// So many schemas are looked at for one parameter or one named type; the rest are anything.
+const MAX_STEPS: usize = 20_000;
+/// A choice of more literals is their common type.
+const MAX_LITERALS: usize = 100;
+/// A choice of more variants is anything.
+const MAX_VARIANTS: usize = 50;
+
+type Types = IndexMap<String, Value>;
+
+/// Reads the schemas of one adapter.
+pub(super) struct Reader<'c, 's> {
+    style: &'s Style,
+    scope: Scope,
+    definitions: Vec<Slot>,
+    /// Declared name → its identifiers; operations that are read on their own may mean different types by one name.
+    known: HashMap<&'c str, Vec<(&'c Value, String)>>,
+    waiting: Vec<Waiting<'c>>,
+    steps: usize,
+}
+
+/// A definition, and whether null may stand in its place.
+pub(super) struct Slot {
+    pub(super) definition: Definition,
+    pub(super) nullable: bool,
+}
+
+struct Waiting<'c> {
+    slot: usize,
+    body: &'c Value,
+    types: &'c Types,
+}
+
+/// What a schema says of a value.
+struct Read {
+    what: What,
+    null: bool,
+}
+
+enum What {
+    Type(Type),
+    Object { fields: Vec<Field>, rest: Option<Type> },
+}
+
+impl Read {
+    const ANY: Read = Read { what: What::Type(Type::Any), null: true };
+
+    fn of(kind: Type) -> Read {
+        Read { what: What::Type(kind), null: false }
+    }
+
+    /// How much it tells.
+    fn rank(&self) -> u8 {
+        match &self.what {
+            What::Object { .. } | What::Type(Type::Literals(_) | Type::Integer | Type::Named(_)) => 4,
+            What::Type(Type::Any) => 0,
+            What::Type(Type::List(inner) | Type::Map(inner)) if **inner == Type::Any => 1,
+            What::Type(Type::Union(_)) => 2,
+            What::Type(_) => 3,
+        }
+    }
+
+    /// What both say.
+    fn and(self, other: Read) -> Read {
+        let null = self.null && other.null;
+        let what = if other.rank() > self.rank() { other.what } else { self.what };
+        Read { what, null }
+    }
+}
+
+impl<'c, 's> Reader<'c, 's> {
+    pub(super) fn new(style: &'s Style) -> Reader<'c, 's> {
+        Reader {
+            style,
+            scope: Scope::new(style.types),
+            definitions: Vec::new(),
+            known: HashMap::new(),
+            waiting: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    /// The name of a type that is defined elsewhere.
+    pub(super) fn reserve(&mut self, name: &str) -> String {
+        self.scope.take(&identifier(name, Case::Pascal))
+    }
+
+    /// The parameters of an operation whose schemas refer to those types.
+    pub(super) fn params(&mut self, operation: &'c Operation, types: &'c Types) -> Vec<Field> {
+        let mut scope = Scope::new(self.style.reserved);
+        operation.params.iter().map(|param| self.param(operation, param, types, &mut scope)).collect()
+    }
+
+    fn param(
+        &mut self,
+        operation: &Operation,
+        param: &'c Param,
+        types: &'c Types,
+        scope: &mut Scope,
+    ) -> Field {
+        let filled = fills_default(operation, param);
+        self.steps = 0;
+        let hint = format!("{}_{}", operation.name, param.name);
+        let (kind, nullable) = self.kind(&param.schema, types, &hint, 0).split_null();
+        Field {
+            ident: scope.take(&identifier(&param.name, self.style.fields)),
+            name: param.name.clone(),
+            required: param.required && !filled,
+            nullable,
+            sensitive: param.sensitive || is_secret(&param.schema),
+            docs: param.description.clone(),
+            kind,
+            default: param.default.clone().filter(|_| filled && !param.sensitive),
+        }
+    }
+
+    /// The type of a schema; an object of its own gets a name.
+    fn kind(&mut self, schema: &'c Value, types: &'c Types, hint: &str, depth: usize) -> Type {
+        let Read { what, null } = self.read(schema, types, hint, depth);
+        let kind = match what {
+            What::Type(kind) => kind,
+            What::Object { fields, rest } => {
+                let slot = self.define(hint, docs(schema));
+                self.fill(slot, Shape::Object { fields, rest }, false)
+            }
+        };
+        if null { union(vec![kind, Type::Null]) } else { kind }
+    }
+
+    fn read(&mut self, schema: &'c Value, types: &'c Types, hint: &str, depth: usize) -> Read {
+        self.steps += 1;
+        let Value::Object(map) = schema else { return Read::ANY };
+        if depth > MAX_DEPTH || self.steps > MAX_STEPS {
+            return Read::ANY;
+        }
+        let mut read = self.typed(map, types, hint, depth);
+        if let Some(target) = map.get("$ref").and_then(Value::as_str) {
+            read = read.and(self.reference(target, types));
+        }
+        if let Some(literals) = literals(map) {
+            read = read.and(literals);
+        }
+        for key in ["oneOf", "anyOf"] {
+            if let Some(Value::Array(variants)) = map.get(key) {
+                read = read.and(self.choice(variants, types, hint, depth));
+            }
+        }
+        if let Some(Value::Array(parts)) = map.get("allOf") {
+            read = self.together(map, parts, read, types, hint, depth);
+        }
+        // It admits null whatever else the schema says.
+        read.null |= map.get("nullable") == Some(&Value::Bool(true));
+        read
+    }
+
+    /// What `type` and the keywords of its types say.
+    fn typed(&mut self, map: &'c Map<String, Value>, types: &'c Types, hint: &str, depth: usize) -> Read {
+        match map.get("type") {
+            Some(Value::String(kind)) => self.one_type(kind, map, types, hint, depth),
+            Some(Value::Array(kinds)) if !kinds.is_empty() => {
+                let several = kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>();
+                if several.len() < kinds.len() {
+                    return Read::ANY;
+                }
+                match several.iter().copied().filter(|kind| *kind != "null").collect::<Vec<_>>().as_slice() {
+                    [] => Read { what: What::Type(Type::Null), null: true },
+                    [one] => {
+                        let read = self.one_type(one, map, types, hint, depth);
+                        Read { null: read.null || several.contains(&"null"), ..read }
+                    }
+                    kinds => {
+                        let variants = kinds.iter().map(|kind| {
+                            let read = self.one_type(kind, map, types, hint, depth);
+                            self.named(read, map, hint)
+                        });
+                        let variants = variants.collect();
+                        split(union(variants), several.contains(&"null"))
+                    }
+                }
+            }
+            _ if declared(map).is_some() => {
+                let read = self.object(map, types, hint, depth);
+                Read { null: false, ..read }
+            }
+            _ => Read::ANY,
+        }
+    }
+
+    fn one_type(
+        &mut self,
+        kind: &str,
+        map: &'c Map<String, Value>,
+        types: &'c Types,
+        hint: &str,
+        depth: usize,
+    ) -> Read {
+        match kind {
+            "null" => Read { what: What::Type(Type::Null), null: true },
+            "boolean" => Read::of(Type::Boolean),
+            "integer" => Read::of(Type::Integer),
+            "number" => Read::of(Type::Number),
+            "string" => Read::of(Type::String),
+            "array" => {
+                let tuple = map.contains_key("prefixItems");
+                let items = map.get("items").filter(|items| items.is_object() && !tuple);
+                let inner = items.map(|items| self.kind(items, types, hint, depth + 1));
+                Read::of(Type::List(Box::new(inner.unwrap_or(Type::Any))))
+            }
+            "object" => self.object(map, types, hint, depth),
+            _ => Read::ANY,
+        }
+    }
+
+    fn object(&mut self, map: &'c Map<String, Value>, types: &'c Types, hint: &str, depth: usize) -> Read {
+        let rest = self.rest(map, types, hint, depth);
+        let Some(properties) = declared(map) else {
+            return Read::of(Type::Map(Box::new(rest.unwrap_or(Type::Any))));
+        };
+        let required = required(map);
+        let mut scope = Scope::new(self.style.reserved);
+        let fields = properties.iter().map(|(name, schema)| {
+            let hint = format!("{hint}_{name}");
+            let marked = schema.get("required") == Some(&Value::Bool(true));
+            let (kind, nullable) = self.kind(schema, types, &hint, depth + 1).split_null();
+            Field {
+                ident: scope.take(&identifier(name, self.style.fields)),
+                name: name.clone(),
+                required: marked || required.contains(&name.as_str()),
+                nullable,
+                sensitive: is_secret(schema),
+                docs: docs(schema),
+                kind,
+                default: None,
+            }
+        });
+        let fields = fields.collect();
+        Read { what: What::Object { fields, rest }, null: false }
+    }
+
+    /// What undeclared keys hold.
+    fn rest(
+        &mut self,
+        map: &'c Map<String, Value>,
+        types: &'c Types,
+        hint: &str,
+        depth: usize,
+    ) -> Option<Type> {
+        let patterns =
+            map.get("patternProperties").and_then(Value::as_object).is_some_and(|map| !map.is_empty());
+        match map.get("additionalProperties") {
+            Some(Value::Bool(false)) if !patterns => None,
+            Some(schema @ Value::Object(_)) if !patterns => {
+                Some(self.kind(schema, types, &format!("{hint}_value"), depth + 1))
+            }
+            _ => Some(Type::Any),
+        }
+    }
+
+    fn choice(&mut self, variants: &'c [Value], types: &'c Types, hint: &str, depth: usize) -> Read {
+        if variants.is_empty() || variants.len() > MAX_VARIANTS {
+            return Read::ANY;
+        }
+        let variants = variants.iter().map(|variant| self.kind(variant, types, hint, depth + 1));
+        let variants = variants.collect();
+        split(union(variants), false)
+    }
+
+    /// What a schema and its parts say together: the fields of all of them where they are objects.
+    fn together(
+        &mut self,
+        map: &'c Map<String, Value>,
+        parts: &'c [Value],
+        own: Read,
+        types: &'c Types,
+        hint: &str,
+        depth: usize,
+    ) -> Read {
+        let telling: Vec<&'c Value> = parts.iter().filter(|part| tells(part)).collect();
+        if let ([one], None) = (telling.as_slice(), declared(map)) {
+            return own.and(self.read(one, types, hint, depth + 1));
+        }
+        let mut reads = vec![own];
+        for part in telling {
+            // A named object gives its fields, so that one type has all of them.
+            let target = part.get("$ref").and_then(Value::as_str).and_then(|target| resolved(target, types));
+            let part = target.map_or(part, |(_, body)| body);
+            reads.push(self.read(part, types, hint, depth + 1));
+        }
+        let null = reads.iter().all(|read| read.null);
+        let mut objects = reads.iter_mut().filter_map(|read| match &mut read.what {
+            What::Object { fields, .. } => Some(std::mem::take(fields)),
+            What::Type(_) => None,
+        });
+        let Some(mut fields) = objects.next() else {
+            return reads.into_iter().reduce(Read::and).unwrap_or(Read::ANY);
+        };
+        for field in objects.flatten() {
+            match fields.iter_mut().find(|known| known.name == field.name) {
+                Some(known) => known.required |= field.required,
+                None => fields.push(field),
+            }
+        }
+        let required: Vec<&str> = parts.iter().filter_map(Value::as_object).flat_map(required).collect();
+        let mut scope = Scope::new(self.style.reserved);
+        for field in &mut fields {
+            field.required |= required.contains(&field.name.as_str());
+            field.ident = scope.take(&identifier(&field.name, self.style.fields));
+        }
+        Read { what: What::Object { fields, rest: Some(Type::Any) }, null }
+    }
+
+    fn reference(&mut self, target: &str, types: &'c Types) -> Read {
+        let Some((name, body)) = resolved(target, types) else { return Read::ANY };
+        let known = self.known.get(name).into_iter().flatten().find(|(known, _)| *known == body);
+        if let Some((_, ident)) = known {
+            return Read::of(Type::Named(ident.clone()));
+        }
+        let slot = self.define(name, docs(body));
+        self.waiting.push(Waiting { slot, body, types });
+        let ident = self.definitions.get(slot).map(|slot| slot.definition.ident.clone()).unwrap_or_default();
+        self.known.entry(name).or_default().push((body, ident.clone()));
+        Read::of(Type::Named(ident))
+    }
+
+    /// An object as a type of its own.
+    fn named(&mut self, read: Read, map: &Map<String, Value>, hint: &str) -> Type {
+        match read.what {
+            What::Type(kind) => kind,
+            What::Object { fields, rest } => {
+                let docs = map.get("description").and_then(Value::as_str).unwrap_or_default();
+                let slot = self.define(hint, docs.to_owned());
+                self.fill(slot, Shape::Object { fields, rest }, read.null)
+            }
+        }
+    }
+
+    fn define(&mut self, name: &str, docs: String) -> usize {
+        let ident = self.scope.take(&identifier(name, Case::Pascal));
+        let definition = Definition { ident, docs, shape: Shape::Alias(Type::Any) };
+        self.definitions.push(Slot { definition, nullable: false });
+        self.definitions.len() - 1
+    }
+
+    fn fill(&mut self, slot: usize, shape: Shape, nullable: bool) -> Type {
+        let Some(slot) = self.definitions.get_mut(slot) else { return Type::Any };
+        slot.definition.shape = shape;
+        slot.nullable = nullable;
+        Type::Named(slot.definition.ident.clone())
+    }
+
+    /// All types that were met, and the names that are taken; `fields` are those of the parameters.
+    pub(super) fn finish(mut self, fields: Vec<&mut Vec<Field>>) -> (Vec<Definition>, Scope) {
+        while let Some(Waiting { slot, body, types }) = self.waiting.pop() {
+            self.steps = 0;
+            let hint =
+                self.definitions.get(slot).map(|slot| slot.definition.ident.clone()).unwrap_or_default();
+            let Read { what, null } = self.read(body, types, &hint, 0);
+            let shape = match what {
+                What::Type(kind) => Shape::Alias(kind),
+                What::Object { fields, rest } => Shape::Object { fields, rest },
+            };
+            self.fill(slot, shape, null);
+        }
+        (settle(self.definitions, fields), self.scope)
+    }
+}
+
+/// The declared type that a reference leads to.
+fn resolved<'t>(target: &str, types: &'t Types) -> Option<(&'t str, &'t Value)> {
+    let name = target.strip_prefix("#/types/")?.replace("~1", "/").replace("~0", "~");
+    types.get_key_value(&name).map(|(name, body)| (name.as_str(), body))
+}
+
+/// The properties of an object, where it has any.
+fn declared(map: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    map.get("properties").and_then(Value::as_object).filter(|properties| !properties.is_empty())
+}
+
+fn required(map: &Map<String, Value>) -> Vec<&str> {
+    match map.get("required") {
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a schema says anything about types.
+fn tells(schema: &Value) -> bool {
+    const TELLING: [&str; 9] =
+        ["$ref", "type", "properties", "items", "enum", "const", "oneOf", "anyOf", "allOf"];
+    TELLING.iter().any(|key| schema.get(key).is_some())
+}
+
+fn docs(schema: &Value) -> String {
+    schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn is_secret(schema: &Value) -> bool {
+    schema.get("sensitive") == Some(&Value::Bool(true))
+        || schema.get("format").and_then(Value::as_str) == Some("password")
+}
+
+/// What `const` and `enum` say; nothing where they list what is no plain value.
+fn literals(map: &Map<String, Value>) -> Option<Read> {
+    let values = match (map.get("const"), map.get("enum")) {
+        (Some(value), _) => std::slice::from_ref(value),
+        (None, Some(Value::Array(values))) => values.as_slice(),
+        _ => return None,
+    };
+    let null = values.contains(&Value::Null);
+    let values: Vec<Value> = values.iter().filter(|value| !value.is_null()).cloned().collect();
+    let all = |test: fn(&Value) -> bool| values.iter().all(test);
+    if values.is_empty() {
+        return null.then_some(Read { what: What::Type(Type::Null), null });
+    }
+    let plain = all(|value| value.is_boolean() || value.is_i64() || value.is_u64() || value.is_string());
+    let kind = if plain && values.len() <= MAX_LITERALS {
+        union(vec![Type::Literals(values)])
+    } else if all(Value::is_string) {
+        Type::String
+    } else if all(|value| value.is_i64() || value.is_u64()) {
+        Type::Integer
+    } else if all(Value::is_number) {
+        Type::Number
+    } else {
+        return None;
+    };
+    Some(Read { what: What::Type(kind), null })
+}
+
+fn split(kind: Type, null: bool) -> Read {
+    let any = kind == Type::Any;
+    let (kind, split) = kind.split_null();
+    let only = kind == Type::Null;
+    Read { what: What::Type(kind), null: null || split || any || only }
+}

@@ -1,0 +1,254 @@
+//! `MCPAQL-PROVENANCE.json`: what a project was made from and by what, and how each generated file left the generator.
+//!
+//! What always holds: two documents that say the same have the same fingerprint, however they are spelled; whoever has the file
+//! can tell a generated file that was edited since from one that was not.
+
+use crate::{Document, File, Options, Owner, Project, VERSION};
+use mcpaql_core::introspect::PROTOCOL_VERSION;
+use mcpaql_core::source::Source;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The file's name.
+pub const FILE: &str = "MCPAQL-PROVENANCE.json";
+/// What calls itself the generator.
+pub const GENERATOR: &str = "mcpaql";
+
+/// What tells one text from another: `sha256:…`.
+#[must_use]
+pub fn hash(text: &str) -> String {
+    hash_bytes(text.as_bytes())
+}
+
+/// The same of bytes that need not be text.
+#[must_use]
+pub fn hash_bytes(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold("sha256:".to_owned(), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+/// What tells what one document says from what another says: of its value, with sorted keys and without spaces.
+#[must_use]
+pub fn fingerprint(document: &Document<'_>) -> String {
+    match Source::new(document.file, document.text).parse() {
+        Ok(parsed) => hash(&canonical(&parsed.value)),
+        Err(_) => hash(document.text),
+    }
+}
+
+/// A value in the one way that JavaScript's `JSON.stringify` writes it where all keys are sorted.
+fn canonical(value: &Value) -> String {
+    let mut out = String::new();
+    write_canonical(&mut out, value);
+    out
+}
+
+fn write_canonical(out: &mut String, value: &Value) {
+    match value {
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                write_canonical(out, item);
+            }
+            out.push(']');
+        }
+        Value::Object(members) => {
+            let mut members: Vec<(&String, &Value)> = members.iter().collect();
+            members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
+            out.push('{');
+            for (index, (key, value)) in members.into_iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push(':');
+                write_canonical(out, value);
+            }
+            out.push('}');
+        }
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            // `1.0` and `1` are the same number, and JavaScript writes it without the point.
+            Some(float) if float.fract() == 0.0 && float.abs() < 1e15 => {
+                let _ = write!(out, "{}", if float == 0.0 { 0.0 } else { float });
+            }
+            _ => out.push_str(&number.to_string()),
+        },
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+/// The whole file. `files` are all others of the project.
+pub(crate) fn text(
+    project: &Project<'_>,
+    fingerprint: &str,
+    files: &[File],
+    timestamp: Option<&str>,
+) -> String {
+    let generated = || files.iter().filter(|file| file.owner == Owner::Generator);
+    let hashes: Map<String, Value> =
+        generated().map(|file| (file.path.clone(), hash(&file.text).into())).collect();
+    let authors: Vec<&str> =
+        files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.as_str()).collect();
+    let mut generation = Map::new();
+    generation.extend(timestamp.map(|timestamp| ("timestamp".to_owned(), timestamp.into())));
+    generation.insert("target".to_owned(), project.options.language.as_str().into());
+    generation.insert("options".to_owned(), options(&project.options).into());
+    let value = json!({
+        "mcpaql_spec_version": PROTOCOL_VERSION,
+        "generator": {
+            "name": GENERATOR,
+            "version": VERSION,
+            "repository": env!("CARGO_PKG_REPOSITORY"),
+        },
+        "schema": {
+            "fingerprint": fingerprint,
+            "filename": project.document.file,
+            "version": project.catalog.adapter.version,
+        },
+        "generation": generation,
+        "verification": {"code_hash": code_hash(&hashes)},
+        "files": hashes,
+        "handwritten": authors,
+    });
+    format!("{value:#}\n")
+}
+
+/// One hash over all generated files: of a line `HASH  PATH` for each, in order of the paths, as `sha256sum` would write them.
+fn code_hash(hashes: &Map<String, Value>) -> String {
+    let lines = hashes.iter().map(|(path, hash)| {
+        let hash = hash.as_str().unwrap_or_default();
+        format!("{}  {path}\n", hash.strip_prefix("sha256:").unwrap_or(hash))
+    });
+    hash(&lines.collect::<String>())
+}
+
+/// What the author chose, as far as it is not as usual.
+fn options(options: &Options) -> Map<String, Value> {
+    let usual = Options::new(options.language);
+    let mut out = Map::new();
+    out.insert("license".to_owned(), options.license.as_str().into());
+    let settings = &options.settings;
+    let chosen = [
+        ("copyright", options.copyright.clone()),
+        ("mode", settings.mode.map(|mode| mode.as_str().to_owned())),
+        ("profile", settings.profile.clone()),
+        ("prefix", settings.prefix.clone()),
+        ("policy", settings.policy.clone()),
+        ("runtime", (options.runtime != usual.runtime).then(|| options.runtime.clone())),
+    ];
+    out.extend(chosen.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))));
+    out
+}
+
+/// What the file of an earlier generation says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Path → hash of each file as it was generated.
+    pub files: BTreeMap<String, String>,
+    /// In which language.
+    pub target: Option<String>,
+}
+
+impl Record {
+    /// Reads it; `None` where the text is something else.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Record> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        let files = value.get("files")?.as_object()?;
+        let files = files.iter().map(|(path, hash)| Some((path.clone(), hash.as_str()?.to_owned())));
+        let target = value.pointer("/generation/target").and_then(Value::as_str).map(str::to_owned);
+        Some(Record { files: files.collect::<Option<_>>()?, target })
+    }
+}
+
+/// Whether two files of this kind differ in nothing but the time.
+#[must_use]
+pub fn same_but_for_the_time(old: &str, new: &str) -> bool {
+    let timeless = |text: &str| {
+        let mut value: Value = serde_json::from_str(text).ok()?;
+        let timed = value.get_mut("generation")?.as_object_mut()?.remove("timestamp").is_some();
+        Some((timed, value))
+    };
+    matches!((timeless(old), timeless(new)), (Some(old), Some(new)) if old == new)
+}
+
+/// RFC 3339 in UTC, to the second, of seconds since 1970.
+#[must_use]
+pub fn timestamp(seconds: i64) -> String {
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Years begin in March, so that the leap day is the last of its year.
+    let shifted = days.saturating_add(719_468);
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_the_same_has_the_same_fingerprint() {
+        let yaml = "# a comment\nname: x\nlist: [1, 2.0]\n";
+        let json = r#"{"list": [1.0, 2], "name": "x"}"#;
+        let markdown = "---\nlist:\n  - 1\n  - 2\nname: \"x\"\n---\nProse.\n";
+        let of = |file: &str, text: &str| fingerprint(&Document { file, text });
+        let first = of("a.yaml", yaml);
+        assert_eq!(first, of("a.json", json));
+        assert_eq!(first, of("a.md", markdown));
+        assert_ne!(first, of("a.yaml", "name: x\nlist: [1, 3]\n"));
+        // printf '{"list":[1,2],"name":"x"}' | sha256sum
+        assert_eq!(first, hash(r#"{"list":[1,2],"name":"x"}"#));
+    }
+
+    #[test]
+    fn keys_are_sorted_as_javascript_sorts_them() {
+        let value = json!({"\u{ff61}": 1, "\u{1f600}": 2, "b": {"z": -0.0, "a": 1.5}, "a": "\u{7f}\n"});
+        assert_eq!(
+            canonical(&value),
+            "{\"a\":\"\u{7f}\\n\",\"b\":{\"a\":1.5,\"z\":0},\"\u{1f600}\":2,\"\u{ff61}\":1}"
+        );
+    }
+
+    #[test]
+    fn a_record_is_read_back_and_anything_else_is_none() {
+        let text = r#"{"generation": {"target": "rust"}, "files": {"a": "sha256:1"}}"#;
+        let record = Record::read(text).unwrap();
+        assert_eq!(
+            (record.files.get("a").unwrap().as_str(), record.target.as_deref()),
+            ("sha256:1", Some("rust"))
+        );
+        for other in ["", "[]", "{}", r#"{"files": {"a": 1}}"#, r#"{"files": []}"#] {
+            assert_eq!(Record::read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn only_the_time_may_differ() {
+        let at = |time: &str| format!(r#"{{"generation": {{"timestamp": "{time}", "target": "rust"}}}}"#);
+        assert!(same_but_for_the_time(&at("a"), &at("b")));
+        assert!(!same_but_for_the_time(&at("a"), r#"{"generation": {"target": "rust"}}"#));
+        assert!(!same_but_for_the_time(&at("a"), &at("b").replace("rust", "python")));
+        assert!(!same_but_for_the_time("", ""));
+    }
+
+    #[test]
+    fn timestamps_are_rfc_3339_in_utc() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_735_689_599, "2024-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(timestamp(seconds), text);
+        }
+    }
+}

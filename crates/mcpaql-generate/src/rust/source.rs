@@ -1,0 +1,103 @@
+//! `src/source.rs`: the document, and what was decided over it.
+
+use crate::model::Text;
+use crate::{Project, Unsupported};
+use mcpaql_core::adapter::{ErrorPolicy, Mode};
+use mcpaql_core::catalog::Settings;
+use serde_json::Value;
+
+pub(super) fn text(project: &Project<'_>) -> Result<String, Unsupported> {
+    let file = project.document.file;
+    let settings = members(&project.options.settings)?;
+    let mut text = Text::new("    ");
+    text.line("//! The document, and what was decided over it. Generated: what is changed here is lost.\n");
+    let mut used = vec!["Settings"];
+    used.extend(settings.iter().any(|(_, value)| value.contains("ErrorPolicy::")).then_some("ErrorPolicy"));
+    used.extend(settings.iter().any(|(_, value)| value.contains("Mode::")).then_some("Mode"));
+    used.sort_unstable();
+    match used.as_slice() {
+        [only] => text.line(format!("use mcpaql_runtime::document::{only};")),
+        several => text.line(format!("use mcpaql_runtime::document::{{{}}};", several.join(", "))),
+    };
+    text.line("");
+    text.line(fitted("pub(crate) const FILE: &str =", &format!("{file:?}")));
+    text.line(fitted("pub(crate) const TEXT: &str =", &format!("include_str!(\"../schema/{file}\")")));
+    text.line("\n/// What was decided over the document; the environment decides over both.");
+    text.block("pub(crate) fn settings() -> Settings {", "}", |text| {
+        if settings.is_empty() {
+            text.line("Settings::default()");
+            return;
+        }
+        text.block("Settings {", "}", |text| {
+            for (name, value) in &settings {
+                text.line(format!("{name}: {value},"));
+            }
+            text.line("..Settings::default()");
+        });
+    });
+    Ok(text.finish())
+}
+
+/// A constant as rustfmt breaks it.
+fn fitted(name: &str, value: &str) -> String {
+    let line = format!("{name} {value};");
+    if line.len() <= 100 { line } else { format!("{name}\n    {value};") }
+}
+
+/// The settings that say something, as Rust writes them.
+fn members(settings: &Settings) -> Result<Vec<(&'static str, String)>, Unsupported> {
+    let Settings {
+        mode,
+        sharing,
+        profile,
+        pattern,
+        prefix,
+        policy,
+        policies,
+        operation_enum,
+        errors,
+        budget,
+        targets,
+    } = settings;
+    if sharing.is_some() {
+        return Err(unsupported("tools that all adapters share (`mode: unified`)"));
+    }
+    if !policies.is_empty() {
+        return Err(unsupported("policies that are read from files"));
+    }
+    let text = |value: &Option<String>| value.as_ref().map(|value| format!("Some({value:?}.to_owned())"));
+    let object = |value: &serde_json::Map<String, Value>| {
+        let json = Value::Object(value.clone()).to_string();
+        format!("serde_json::from_str({json:?}).ok()")
+    };
+    let mode = mode.map(|mode| match mode {
+        Mode::Semantic => "Some(Mode::Semantic)",
+        Mode::Single => "Some(Mode::Single)",
+        Mode::All => "Some(Mode::All)",
+        Mode::Discrete => "Some(Mode::Discrete)",
+    });
+    let errors = errors.map(|errors| match errors {
+        ErrorPolicy::Unrecoverable => "Some(ErrorPolicy::Unrecoverable)",
+        ErrorPolicy::All => "Some(ErrorPolicy::All)",
+    });
+    let said = [
+        ("mode", mode.map(str::to_owned)),
+        ("profile", text(profile)),
+        ("pattern", text(pattern)),
+        ("prefix", text(prefix)),
+        ("policy", text(policy)),
+        ("operation_enum", operation_enum.map(|value| format!("Some({value})"))),
+        ("errors", errors.map(str::to_owned)),
+        ("budget", budget.map(|value| format!("Some({value})"))),
+        ("targets", targets.as_ref().map(object)),
+    ];
+    Ok(said.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
+}
+
+fn unsupported(what: &str) -> Unsupported {
+    Unsupported {
+        message: format!(
+            "A project in Rust cannot hold {what}; generate without, or serve the document instead."
+        ),
+    }
+}

@@ -1,0 +1,420 @@
+//! `src/operations/` and `src/types.rs`: the parameters of operations as structs that lose nothing of what a caller sent.
+//!
+//! What always holds: what validation lets through and a struct can read, the struct writes again with the same meaning. A field that
+//! was left out stays out, null stays null, keys that an open object has besides are kept, and a number stays the number it was. A
+//! choice between types is a `Value`.
+
+use super::module;
+use crate::File;
+use crate::model::{
+    Case, Definition, Docs, Field, Model, Scope, Shape, Signature, Text, Type, doc_lines, identifier,
+};
+use indexmap::IndexMap;
+use mcpaql_core::catalog::Catalog;
+use mcpaql_core::operation::{Arg, Binding, Operation, Segment};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// rustfmt's own.
+const WIDTH: usize = 100;
+/// Longer arguments of an attribute stand on lines of their own.
+const ATTRIBUTE: usize = 70;
+/// Longer chains of calls, too.
+const CHAIN: usize = 60;
+
+pub(super) fn files(catalog: &Catalog, model: &mut Model<'_>) -> Vec<File> {
+    let boxed = recursive(&model.types);
+    let mut modules: IndexMap<String, Unit<'_>> = IndexMap::new();
+    let Model { operations, types, scope } = model;
+    for endpoint in catalog.endpoints.keys() {
+        let name = module(endpoint);
+        for signature in operations.iter().filter(|signature| signature.operation.endpoint == *endpoint) {
+            let unit = modules.entry(name.clone()).or_insert_with(|| Unit::new(&boxed, "types::"));
+            unit.signature(signature, scope);
+        }
+    }
+    let mut named = Unit::new(&boxed, "");
+    types.iter().for_each(|definition| named.definition(definition, scope));
+    let mut files = vec![
+        File::generated("src/operations/mod.rs", index(modules.keys())),
+        File::generated("src/types.rs", named.finish("What parameters are made of.")),
+    ];
+    files.extend(modules.into_iter().map(|(name, unit)| {
+        let text = unit.finish(&format!("What the operations of `{name}` take."));
+        File::generated(format!("src/operations/{name}.rs"), text)
+    }));
+    files
+}
+
+/// `src/operations/mod.rs`.
+fn index<'n>(modules: impl Iterator<Item = &'n String>) -> String {
+    let names: BTreeSet<&String> = modules.collect();
+    let mut text = Text::new("    ");
+    text.line("//! What each operation takes, by endpoint. Generated: what is changed here is lost.");
+    if !names.is_empty() {
+        text.line("");
+        names.iter().for_each(|name| {
+            text.line(format!("mod {name};"));
+        });
+        text.line("");
+        names.iter().for_each(|name| {
+            text.line(format!("pub use {name}::*;"));
+        });
+    }
+    text.finish()
+}
+
+/// Names of types, and the texts of which each is one.
+type Choices = Vec<(String, Vec<Value>)>;
+
+/// One file in the making.
+struct Unit<'b> {
+    text: Text,
+    /// Objects that hold themselves, so that they must stand in a box.
+    boxed: &'b HashSet<String>,
+    /// How named types are reached from here.
+    path: &'static str,
+    /// Crate → names that are used of it.
+    used: BTreeMap<&'static str, BTreeSet<&'static str>>,
+}
+
+impl<'b> Unit<'b> {
+    fn new(boxed: &'b HashSet<String>, path: &'static str) -> Unit<'b> {
+        Unit { text: Text::new("    "), boxed, path, used: BTreeMap::new() }
+    }
+
+    fn uses(&mut self, from: &'static str, name: &'static str) {
+        self.used.entry(from).or_default().insert(name);
+    }
+
+    fn finish(self, about: &str) -> String {
+        let mut head = Text::new("    ");
+        head.line(format!("//! {about} Generated: what is changed here is lost."));
+        if !self.used.is_empty() {
+            head.line("");
+        }
+        for (from, names) in &self.used {
+            let names: Vec<&str> = names.iter().copied().collect();
+            match names.as_slice() {
+                [only] => head.line(format!("use {from}::{only};")),
+                several => head.line(format!("use {from}::{{{}}};", several.join(", "))),
+            };
+        }
+        head.finish() + &self.text.finish()
+    }
+
+    fn docs(&mut self, paragraphs: &[&str]) {
+        let width = self.text.room(WIDTH).saturating_sub(4);
+        let mut first = true;
+        for paragraph in paragraphs {
+            let lines = doc_lines(paragraph, Docs::Line, width);
+            if !lines.is_empty() && !first {
+                self.text.line("///");
+            }
+            for line in lines {
+                first = false;
+                self.text.line(format!("/// {line}").trim_end());
+            }
+        }
+    }
+
+    fn signature(&mut self, signature: &Signature<'_>, scope: &mut Scope) {
+        let Signature { operation, params, fields, .. } = signature;
+        self.text.line("");
+        let told = format!("Parameters of `{}`: {}.", operation.name, reached(operation));
+        self.docs(&[&operation.description, &told]);
+        let owner = params.strip_suffix("Params").unwrap_or(params);
+        let choices = self.object(params, owner, fields, None, scope);
+        self.uses("mcpaql_runtime::document", "Params");
+        self.text.block(format!("\nimpl Params for {params} {{"), "}", |text| {
+            let name = format!("{:?};", operation.name);
+            let line = format!("const OPERATION: &'static str = {name}");
+            let fits = line.len() <= text.room(WIDTH);
+            text.line(if fits { line } else { format!("const OPERATION: &'static str =\n    {name}") });
+        });
+        self.choices(choices);
+    }
+
+    fn definition(&mut self, definition: &Definition, scope: &mut Scope) {
+        let Definition { ident, docs, shape } = definition;
+        match shape {
+            Shape::Object { fields, rest } => {
+                self.text.line("");
+                self.docs(&[docs]);
+                let choices = self.object(ident, ident, fields, rest.as_ref(), scope);
+                self.choices(choices);
+            }
+            Shape::Alias(Type::Literals(values)) if only_text(values) => {
+                self.text.line("");
+                self.docs(&[docs]);
+                self.choice(ident, values);
+            }
+            Shape::Alias(kind) => {
+                let mut choices = Vec::new();
+                let spelled = self.spell(kind, ident, scope, &mut choices);
+                self.text.line("");
+                self.docs(&[docs]);
+                let line = format!("pub type {ident} = {spelled};");
+                let fits = line.len() <= WIDTH;
+                self.text.line(if fits { line } else { format!("pub type {ident} =\n    {spelled};") });
+                self.choices(choices);
+            }
+        }
+    }
+
+    /// A struct; the choices of its fields are still to be written.
+    fn object(
+        &mut self,
+        ident: &str,
+        owner: &str,
+        fields: &[Field],
+        rest: Option<&Type>,
+        scope: &mut Scope,
+    ) -> Choices {
+        let secret = fields.iter().any(|field| field.sensitive);
+        let mut derived = vec!["Clone", "Deserialize", "Serialize"];
+        derived.extend((!secret).then_some("Debug"));
+        derived.extend(fields.iter().all(|field| !field.required).then_some("Default"));
+        derived.sort_unstable();
+        self.uses("serde", "Deserialize");
+        self.uses("serde", "Serialize");
+        self.text.line(format!("#[derive({})]", derived.join(", ")));
+        let mut choices = Choices::new();
+        if fields.is_empty() && rest.is_none() {
+            self.text.line(format!("pub struct {ident} {{}}"));
+        } else {
+            self.text.line(format!("pub struct {ident} {{"));
+            self.text.deeper();
+            for field in fields {
+                self.field(field, owner, scope, &mut choices);
+            }
+            if let Some(rest) = rest {
+                let taken = |name: &&str| fields.iter().any(|field| field.ident == **name);
+                let name = ["rest", "other_keys", "further_keys"].into_iter().find(|name| !taken(name));
+                let all = Type::Map(Box::new(rest.clone()));
+                let spelled = self.spell(&all, &format!("{owner}Rest"), scope, &mut choices);
+                self.text.line("/// What the caller gave besides.");
+                self.text.line("#[serde(flatten)]");
+                self.text.line(format!("pub {}: {spelled},", name.unwrap_or("undeclared_keys")));
+            }
+            self.text.shallower();
+            self.text.line("}");
+        }
+        if secret {
+            self.silent(ident);
+        }
+        choices
+    }
+
+    /// What holds a secret shows nothing.
+    fn silent(&mut self, ident: &str) {
+        self.uses("std", "fmt");
+        self.text.line("\n/// Shows nothing: it holds a secret.");
+        self.text.block(format!("impl fmt::Debug for {ident} {{"), "}", |text| {
+            text.block("fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {", "}", |text| {
+                let line = format!("f.debug_struct({ident:?}).finish_non_exhaustive()");
+                let broken = format!("f.debug_struct({ident:?})\n    .finish_non_exhaustive()");
+                text.line(if line.len() <= CHAIN { line } else { broken });
+            });
+        });
+    }
+
+    fn field(&mut self, field: &Field, owner: &str, scope: &mut Scope, choices: &mut Choices) {
+        let hint = format!("{owner}{}", identifier(&field.name, Case::Pascal));
+        let base = self.spell(&field.kind, &hint, scope, choices);
+        // A value may be null by itself.
+        let nullable = field.nullable && base != "Value";
+        let default =
+            field.default.as_ref().map(|default| format!("`{default}` where the caller gives nothing."));
+        self.docs(&[&field.docs, default.as_deref().unwrap_or_default()]);
+        if field.ident != field.name {
+            self.attribute(&format!("rename = {:?}", field.name));
+        }
+        let spelled = match (field.required, nullable) {
+            (true, false) => base,
+            (true, true) => format!("Option<{base}>"),
+            (false, false) if base != "Value" => {
+                self.attribute("skip_serializing_if = \"Option::is_none\"");
+                format!("Option<{base}>")
+            }
+            (false, _) => {
+                self.uses("mcpaql_runtime::document", "given");
+                self.attribute("default, deserialize_with = \"given\"");
+                self.attribute("skip_serializing_if = \"Option::is_none\"");
+                if nullable { format!("Option<Option<{base}>>") } else { format!("Option<{base}>") }
+            }
+        };
+        let line = format!("pub {}: {spelled},", field.ident);
+        let fits = line.len() <= self.text.room(WIDTH);
+        self.text.line(if fits { line } else { format!("pub {}:\n    {spelled},", field.ident) });
+    }
+
+    fn attribute(&mut self, arguments: &str) {
+        if arguments.chars().count() <= ATTRIBUTE {
+            self.text.line(format!("#[serde({arguments})]"));
+        } else {
+            self.text.block("#[serde(", ")]", |text| {
+                text.line(arguments);
+            });
+        }
+    }
+
+    /// A type as Rust writes it; choices between texts become types of their own, after what is being written.
+    fn spell(&mut self, kind: &Type, hint: &str, scope: &mut Scope, choices: &mut Choices) -> String {
+        match kind {
+            Type::Null => "()".to_owned(),
+            Type::Boolean => "bool".to_owned(),
+            Type::Integer => "i64".to_owned(),
+            Type::String => "String".to_owned(),
+            Type::Number => {
+                self.uses("serde_json", "Number");
+                "Number".to_owned()
+            }
+            Type::Literals(values) if only_text(values) => {
+                let name = scope.take(hint);
+                choices.push((name.clone(), values.clone()));
+                name
+            }
+            Type::List(inner) => format!("Vec<{}>", self.within(inner, hint, scope, choices)),
+            Type::Map(inner) if **inner == Type::Any => {
+                self.uses("serde_json", "Map");
+                self.uses("serde_json", "Value");
+                "Map<String, Value>".to_owned()
+            }
+            Type::Map(inner) => {
+                self.uses("std::collections", "BTreeMap");
+                format!("BTreeMap<String, {}>", self.within(inner, hint, scope, choices))
+            }
+            Type::Named(name) if self.boxed.contains(name) => format!("Box<{}>", self.named(name)),
+            Type::Named(name) => self.named(name),
+            Type::Union(_) => match kind.clone().split_null() {
+                (Type::Union(_), _) => self.value(),
+                (one, _) => match self.spell(&one, hint, scope, choices) {
+                    value if value == "Value" => value,
+                    other => format!("Option<{other}>"),
+                },
+            },
+            Type::Any | Type::Literals(_) => self.value(),
+        }
+    }
+
+    /// The type of what a list or map holds, which is box enough.
+    fn within(&mut self, kind: &Type, hint: &str, scope: &mut Scope, choices: &mut Choices) -> String {
+        match kind {
+            Type::Named(name) => self.named(name),
+            other => self.spell(other, hint, scope, choices),
+        }
+    }
+
+    fn named(&mut self, name: &str) -> String {
+        if !self.path.is_empty() {
+            self.uses("crate", "types");
+        }
+        format!("{}{name}", self.path)
+    }
+
+    fn value(&mut self) -> String {
+        self.uses("serde_json", "Value");
+        "Value".to_owned()
+    }
+
+    fn choices(&mut self, choices: Choices) {
+        for (ident, values) in choices {
+            self.text.line("");
+            self.choice(&ident, &values);
+        }
+    }
+
+    /// One of several texts.
+    fn choice(&mut self, ident: &str, values: &[Value]) {
+        self.uses("serde", "Deserialize");
+        self.uses("serde", "Serialize");
+        self.text.line("#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]");
+        self.text.line(format!("pub enum {ident} {{"));
+        self.text.deeper();
+        let mut variants = Scope::new(&["Self"]);
+        for value in values.iter().filter_map(Value::as_str) {
+            self.attribute(&format!("rename = {value:?}"));
+            self.text.line(format!("{},", variants.take(&identifier(value, Case::Pascal))));
+        }
+        self.text.shallower();
+        self.text.line("}");
+    }
+}
+
+fn only_text(values: &[Value]) -> bool {
+    values.iter().all(Value::is_string)
+}
+
+/// The call that the document describes, for a comment.
+fn reached(operation: &Operation) -> String {
+    let joined = |segments: &[Segment]| {
+        let piece = |segment: &Segment| match segment {
+            Segment::Literal(text) => text.clone(),
+            Segment::Param(name) => format!("{{{name}}}"),
+        };
+        segments.iter().map(piece).collect::<String>()
+    };
+    match &operation.binding {
+        Binding::Http(http) => format!("`{} {}`", http.method, joined(&http.path)),
+        Binding::Store(store) => format!("the store's `{}`", store.resource),
+        Binding::Mcp(mcp) => format!("the tool `{}`", mcp.tool),
+        Binding::Command(command) => {
+            let words = command.argv.iter().map(|arg| match arg {
+                Arg::Template(segments) => joined(segments),
+                Arg::Group(words) | Arg::When(_, words) => {
+                    let words = words.iter().map(|segments| joined(segments)).collect::<Vec<_>>();
+                    format!("[{}]", words.join(" "))
+                }
+            });
+            format!("`{}`", words.collect::<Vec<_>>().join(" "))
+        }
+        Binding::Introspect | Binding::Execution(_) | Binding::Code => "a function".to_owned(),
+    }
+}
+
+/// The objects that hold themselves without a list or map in between.
+fn recursive(types: &[Definition]) -> HashSet<String> {
+    let at: HashMap<&str, usize> =
+        types.iter().enumerate().map(|(at, definition)| (definition.ident.as_str(), at)).collect();
+    let held = |definition: &Definition| -> Vec<usize> {
+        let mut names = Vec::new();
+        match &definition.shape {
+            Shape::Object { fields, .. } => fields.iter().for_each(|field| direct(&field.kind, &mut names)),
+            Shape::Alias(kind) => direct(kind, &mut names),
+        }
+        names.into_iter().filter_map(|name| at.get(name).copied()).collect()
+    };
+    let edges: Vec<Vec<usize>> = types.iter().map(held).collect();
+    let reaches_itself = |start: usize| {
+        let mut seen = HashSet::new();
+        let mut waiting = edges.get(start).cloned().unwrap_or_default();
+        while let Some(next) = waiting.pop() {
+            if next == start {
+                return true;
+            }
+            if seen.insert(next) {
+                waiting.extend(edges.get(next).into_iter().flatten());
+            }
+        }
+        false
+    };
+    let objects =
+        types.iter().enumerate().filter(|(_, definition)| matches!(definition.shape, Shape::Object { .. }));
+    let circular = objects.filter(|(at, _)| reaches_itself(*at));
+    circular.map(|(_, definition)| definition.ident.clone()).collect()
+}
+
+/// The names that a type holds in place.
+fn direct<'t>(kind: &'t Type, names: &mut Vec<&'t str>) {
+    match kind {
+        Type::Named(name) => names.push(name),
+        // A choice is a value, save for one between a type and null.
+        Type::Union(variants) => {
+            if let [one, Type::Null] = variants.as_slice() {
+                direct(one, names);
+            }
+        }
+        _ => {}
+    }
+}

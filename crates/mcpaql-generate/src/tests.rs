@@ -1,0 +1,213 @@
+//! What every project has, whatever its language: with sources that no language wrote.
+
+use super::*;
+use mcpaql_core::check;
+use mcpaql_core::source::Source;
+use serde_json::Value;
+
+const HOSTILE: &str = r##"
+name: hostile-api
+type: adapter
+version: "1.2.3"
+display_name: "# The `best` </title> \"API\" */ \"\"\""
+description: |
+  First line */ with """ and ``` and `one.
+
+  # No heading
+  <script>alert(1)</script>
+  | a | b |
+target:
+  transport: http
+  protocol: rest
+  base_url: "https://${env:API_HOST:-api.example.com}/v1"
+  headers: { X-Team: "${env:TEAM}" }
+auth: { type: bearer, token_env: API_TOKEN }
+operations:
+  read:
+    - name: class
+      maps_to: GET /class
+      description: "Line one\n\n```sh\nrm -rf /\n``` */ ''' \"\"\" ünïcödé 🎉 {{x}} ${y} %s"
+    - name: get_own
+      maps_to: GET /own
+      description: "Gets its own. Then more."
+      auth: { type: basic, username_env: OWN_USER, password_env: OWN_PASSWORD }
+  delete:
+    - name: delete_thing
+      maps_to: DELETE /things/{id}
+      description: "- not an item"
+      deprecated: "use another"
+      params: { id: { type: string, required: true } }
+"##;
+
+fn with_project<T>(change: impl FnOnce(&mut Options), then: impl FnOnce(&Project<'_>) -> T) -> T {
+    let mut options = Options::new(Language::Rust);
+    change(&mut options);
+    let checked = check::check(&Source::new("hostile.yaml", HOSTILE), &options.settings);
+    let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    let document = Document { file: "hostile.yaml", text: HOSTILE };
+    then(&Project { catalog: &catalog, document, options })
+}
+
+fn sources() -> Vec<File> {
+    let author = File { path: "src/handlers.rs".into(), text: "// yours\n".into(), owner: Owner::Author };
+    vec![File::generated("src/main.rs", "fn main() {}\n"), author]
+}
+
+fn files(change: impl FnOnce(&mut Options)) -> Vec<File> {
+    with_project(change, |project| complete(project, sources(), Some("2026-01-02T03:04:05Z")))
+}
+
+fn text<'f>(files: &'f [File], path: &str) -> &'f str {
+    &files.iter().find(|file| file.path == path).unwrap_or_else(|| panic!("no {path}")).text
+}
+
+#[test]
+fn a_project_has_what_the_specification_demands() {
+    let files = files(|_| {});
+    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let mut expected = vec![
+        "LICENSE",
+        "MCPAQL-PROVENANCE.json",
+        "NOTICE.md",
+        "README.md",
+        "schema/hostile.yaml",
+        "src/handlers.rs",
+        "src/main.rs",
+    ];
+    expected.sort_unstable();
+    assert_eq!(paths, expected);
+    assert_eq!(text(&files, "schema/hostile.yaml"), HOSTILE, "byte for byte");
+}
+
+#[test]
+fn the_same_project_gives_the_same_files() {
+    assert_eq!(files(|_| {}), files(|_| {}));
+}
+
+#[test]
+fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_effect() {
+    let files = files(|_| {});
+    let readme = text(&files, "README.md");
+    let headings: Vec<&str> = readme.lines().filter(|line| line.starts_with('#')).collect();
+    assert_eq!(
+        headings,
+        [
+            "# \\# The `best` &lt;/title> \"API\" */ \"\"\"",
+            "## Overview",
+            "## Installation",
+            "## Usage",
+            "## Environment variables",
+            "## Operations",
+            "### Read operations",
+            "### Delete operations",
+            "## Handlers of your own",
+            "## Generating again",
+            "## Provenance",
+            "## License",
+        ]
+    );
+    assert_eq!(readme.matches("\n```").count() % 2, 0, "every fence ends: {readme}");
+    assert!(!readme.contains("<script"), "{readme}");
+    for expected in [
+        "- `get_own`: Gets its own.\n",
+        "- `delete_thing`: \\- not an item (deprecated)\n",
+        "- `introspect`: ",
+        "| `API_TOKEN` | secret",
+        "| `OWN_USER` | secret",
+        "| `OWN_PASSWORD` | secret",
+        "| `API_HOST` | a value",
+        "| `TEAM` | a value",
+        "| `MCP_AQL_TOOL_PREFIX` |",
+        "`hostile_api_mcpaql_read`",
+        "\"mcpServers\"",
+        "\"servers\"",
+        "/target/release/hostile-api-adapter",
+        "mcpaql generate -s schema/hostile.yaml -t rust -o .\n",
+        "sha256:",
+    ] {
+        assert!(readme.contains(expected), "{expected}\n{readme}");
+    }
+}
+
+#[test]
+fn options_that_were_chosen_are_named_where_somebody_generates_again() {
+    let files = files(|options| {
+        options.settings.mode = Some(mcpaql_core::adapter::Mode::Single);
+        options.settings.prefix = Some("h_".into());
+        options.license = "MIT OR Apache-2.0".into();
+    });
+    let readme = text(&files, "README.md");
+    assert!(readme.contains("-o . --license 'MIT OR Apache-2.0' --mode single --prefix h_\n"), "{readme}");
+    let provenance: Value = serde_json::from_str(text(&files, provenance::FILE)).unwrap();
+    assert_eq!(
+        provenance["generation"]["options"],
+        serde_json::json!({"license": "MIT OR Apache-2.0", "mode": "single", "prefix": "h_"})
+    );
+}
+
+#[test]
+fn provenance_tells_every_generated_file_and_how_it_was_made() {
+    let files = files(|_| {});
+    let provenance: Value = serde_json::from_str(text(&files, provenance::FILE)).unwrap();
+    assert_eq!(provenance["mcpaql_spec_version"], "1.0.0-draft");
+    assert_eq!(provenance["generator"]["name"], "mcpaql");
+    assert_eq!(provenance["generator"]["version"], VERSION);
+    assert_eq!(provenance["schema"]["filename"], "hostile.yaml");
+    assert_eq!(provenance["schema"]["version"], "1.2.3");
+    assert_eq!(provenance["generation"]["timestamp"], "2026-01-02T03:04:05Z");
+    assert_eq!(provenance["generation"]["target"], "rust");
+    assert_eq!(provenance["handwritten"], serde_json::json!(["src/handlers.rs"]));
+    let record = provenance::Record::read(text(&files, provenance::FILE)).unwrap();
+    let generated =
+        files.iter().filter(|file| file.owner == Owner::Generator && file.path != provenance::FILE);
+    let hashes: Vec<(String, String)> =
+        generated.map(|file| (file.path.clone(), provenance::hash(&file.text))).collect();
+    assert_eq!(record.files.into_iter().collect::<Vec<_>>(), hashes);
+    for hash in [&provenance["schema"]["fingerprint"], &provenance["verification"]["code_hash"]] {
+        let hash = hash.as_str().unwrap();
+        assert!(hash.len() == 71 && hash.starts_with("sha256:"), "{hash}");
+    }
+}
+
+#[test]
+fn without_a_time_there_is_none() {
+    let text = with_project(
+        |_| {},
+        |project| {
+            let files = complete(project, sources(), None);
+            text(&files, provenance::FILE).to_owned()
+        },
+    );
+    assert!(!text.contains("timestamp"), "{text}");
+}
+
+#[test]
+fn a_licence_is_its_text() {
+    let license = |license: &str, copyright: Option<&str>| {
+        let files = files(|options| {
+            options.license = license.to_owned();
+            options.copyright = copyright.map(str::to_owned);
+        });
+        text(&files, "LICENSE").to_owned()
+    };
+    assert!(license("Apache-2.0", None).contains("Apache License\n"));
+    assert!(license("MIT", None).contains("Copyright (c) the authors of hostile-api\n"));
+    assert!(license("MIT", Some("2026 Jane\nDoe")).contains("Copyright (c) 2026 Jane Doe\n"));
+    assert!(license("UNLICENSED", Some("Acme")).starts_with("Copyright (c) Acme. All rights reserved."));
+    let both = license("MIT OR Apache-2.0", None);
+    assert!(both.contains("SPDX-License-Identifier: MIT OR Apache-2.0") && both.contains("MIT License"));
+    assert!(both.contains("Apache License") && !both.contains("__"));
+    let other = license("EUPL-1.2", None);
+    assert_eq!(other, "Copyright (c) the authors of hostile-api\n\nSPDX-License-Identifier: EUPL-1.2\n");
+}
+
+#[test]
+fn packages_are_named_after_the_adapter_and_like_no_library() {
+    with_project(
+        |_| {},
+        |project| {
+            assert_eq!(project.package(), "hostile-api-adapter");
+            assert_eq!(project.module(), "hostile_api_adapter");
+        },
+    );
+}

@@ -1,0 +1,35 @@
+//! An adapter as an MCP server: the document in `schema/`, and in `handlers` what the server does in its own way.
+//!
+//! Names, titles, hints, validation and introspection follow from the document. An operation makes the call that the document
+//! describes, unless a function in `handlers` takes its place.
+
+pub mod handlers;
+#[allow(
+    clippy::doc_lazy_continuation,
+    clippy::doc_nested_refdefs,
+    clippy::doc_overindented_list_items,
+    clippy::enum_variant_names,
+    rustdoc::all,
+    reason = "names and descriptions are those of the document"
+)]
+pub mod operations;
+mod source;
+#[allow(
+    clippy::doc_lazy_continuation,
+    clippy::doc_nested_refdefs,
+    clippy::doc_overindented_list_items,
+    clippy::enum_variant_names,
+    rustdoc::all,
+    reason = "names and descriptions are those of the document"
+)]
+pub mod types;
+
+use mcpaql_runtime::document::Document;
+
+/// What is served.
+#[must_use]
+pub fn document() -> Document {
+    Document::new(source::FILE, source::TEXT)
+        .with_settings(source::settings())
+        .with_handlers(handlers::handlers())
+}

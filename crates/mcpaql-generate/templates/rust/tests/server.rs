@@ -1,0 +1,36 @@
+//! The server as it is built: its tools are listed, and it tells what each operation takes.
+
+use mcpaql_runtime::document::{Caller, Environment};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Credentials and addresses that are not set here are made up; nothing is called.
+fn environment() -> Environment {
+    Arc::new(|name| match std::env::var(name) {
+        Ok(value) => Some(value),
+        Err(_) if name.starts_with("MCP_AQL_") => None,
+        Err(_) => Some("https://test.invalid".to_owned()),
+    })
+}
+
+#[tokio::test]
+async fn every_operation_can_be_introspected() {
+    let data = std::env::temp_dir().join(format!("adapter-package-{}", std::process::id()));
+    std::fs::create_dir_all(&data).unwrap();
+    let served = adapter_module::document()
+        .open(Some(&data), &environment())
+        .await
+        .unwrap();
+    let catalog = served.catalog();
+    assert!(!catalog.tools.is_empty());
+    for entry in &catalog.operations {
+        let name = &entry.operation.name;
+        let asked = json!({"query": "operations", "name": name});
+        let asked = asked.as_object().cloned().unwrap();
+        let told = served.call_operation("introspect", asked, &Caller::nobody());
+        let told = told.await.unwrap().data.into_value();
+        assert_eq!(told["operation"]["name"], name.as_str());
+    }
+    drop(served);
+    let _ = std::fs::remove_dir_all(&data);
+}

@@ -1,0 +1,298 @@
+//! What is wanted: flags over the configuration file over what is usual.
+//!
+//! Paths in the file are relative to it.
+
+use super::failure::{Failure, Kind};
+use crate::args::{self, Importing, parse_language, parse_mode};
+use crate::descriptions;
+use mcpaql_core::catalog::Settings;
+use mcpaql_core::diagnostic::{Diagnostic, capital};
+use mcpaql_core::error::Code;
+use mcpaql_core::naming;
+use mcpaql_core::source::Source;
+use mcpaql_core::suggest;
+use mcpaql_generate::{Language, Options, license};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Where a project is written unless somebody says otherwise.
+const OUTPUT: &str = "./generated";
+
+/// Keys of the file whose values are texts.
+const TEXTS: &[&str] = &[
+    "schema",
+    "openapi",
+    "target",
+    "output",
+    "license",
+    "copyright",
+    "mode",
+    "profile",
+    "prefix",
+    "policy",
+    "runtime",
+    "name",
+    "overrides",
+];
+/// Keys whose values are lists of texts.
+const LISTS: &[&str] = &["include", "exclude"];
+/// Keys whose values are true or false.
+const SWITCHES: &[&str] = &["reproducible", "strict"];
+
+/// Everything that was decided before anything is read.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) origin: Origin,
+    pub(crate) importing: Importing,
+    pub(crate) output: PathBuf,
+    pub(crate) options: Options,
+    pub(crate) reproducible: bool,
+    pub(crate) strict: bool,
+}
+
+/// What the adapter is made from.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A document, a description or a built-in adapter.
+    Schema(String),
+    /// A description.
+    Openapi(String),
+    /// An MCP server.
+    Server,
+}
+
+/// What the file says.
+#[derive(Debug, Default)]
+struct File {
+    /// Its folder.
+    folder: PathBuf,
+    members: serde_json::Map<String, Value>,
+}
+
+impl File {
+    fn text(&self, key: &str) -> Option<&str> {
+        self.members.get(key).and_then(Value::as_str)
+    }
+
+    fn list(&self, key: &str) -> Vec<String> {
+        let items = self.members.get(key).and_then(Value::as_array);
+        items.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    fn switch(&self, key: &str) -> bool {
+        self.members.get(key).and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    fn path(&self, key: &str) -> Option<PathBuf> {
+        self.text(key).map(|path| self.folder.join(path))
+    }
+
+    /// An address as it is, a file from here.
+    fn place(&self, key: &str) -> Option<String> {
+        let text = self.text(key)?;
+        if descriptions::is_address(text) {
+            return Some(text.to_owned());
+        }
+        let path = self.folder.join(text);
+        // The name of a built-in adapter is no file.
+        Some(if path.exists() || text.contains(['.', '/']) {
+            path.display().to_string()
+        } else {
+            text.to_owned()
+        })
+    }
+}
+
+/// Decides.
+pub(crate) fn wanted(args: &args::Generate) -> Result<Wanted, Failure> {
+    let file = args.config.as_deref().map(read).transpose()?.unwrap_or_default();
+    let origin = origin(args, &file)?;
+    let language = match (args.target, file.text("target")) {
+        (Some(language), _) => language,
+        (None, Some(word)) => parse_language(word).map_err(wrong("target"))?,
+        (None, None) => {
+            let hint = "say --target rust, typescript or python";
+            return Err(Failure::new(Kind::Configuration, "nothing says which language to write").hint(hint));
+        }
+    };
+    let importing = Importing {
+        name: args.importing.name.clone().or_else(|| file.text("name").map(str::to_owned)),
+        overrides: args.importing.overrides.clone().or_else(|| file.path("overrides")),
+        include: either(&args.importing.include, file.list("include")),
+        exclude: either(&args.importing.exclude, file.list("exclude")),
+    };
+    Ok(Wanted {
+        origin,
+        importing,
+        output: args.output.clone().or_else(|| file.path("output")).unwrap_or_else(|| PathBuf::from(OUTPUT)),
+        options: options(args, &file, language)?,
+        reproducible: args.reproducible || file.switch("reproducible"),
+        strict: args.strict || file.switch("strict"),
+    })
+}
+
+fn wrong(what: &'static str) -> impl Fn(String) -> Failure {
+    move |problem| Failure::new(Kind::Configuration, format!("`{what}` cannot be used: {problem}"))
+}
+
+fn either(flags: &[String], file: Vec<String>) -> Vec<String> {
+    if flags.is_empty() { file } else { flags.to_vec() }
+}
+
+fn origin(args: &args::Generate, file: &File) -> Result<Origin, Failure> {
+    if let Some(schema) = &args.schema {
+        return Ok(Origin::Schema(schema.clone()));
+    }
+    if let Some(source) = &args.openapi {
+        return Ok(Origin::Openapi(source.clone()));
+    }
+    if args.tools.is_some() || args.url.is_some() || !args.command.is_empty() {
+        return Ok(Origin::Server);
+    }
+    match (file.place("schema"), file.place("openapi")) {
+        (Some(schema), None) => Ok(Origin::Schema(schema)),
+        (None, Some(source)) => Ok(Origin::Openapi(source)),
+        (Some(_), Some(_)) => {
+            let message = "the configuration names a schema and an OpenAPI description";
+            Err(Failure::new(Kind::Configuration, message).hint("leave one of them out"))
+        }
+        (None, None) => {
+            let hint =
+                "name a document with --schema, a description with --openapi, or an MCP server behind `--`";
+            Err(Failure::new(Kind::Configuration, "nothing says what to generate from").hint(hint))
+        }
+    }
+}
+
+fn options(args: &args::Generate, file: &File, language: Language) -> Result<Options, Failure> {
+    let chosen =
+        |flag: &Option<String>, key: &str| flag.clone().or_else(|| file.text(key).map(str::to_owned));
+    let mode = match (args.mode, file.text("mode")) {
+        (Some(mode), _) => Some(mode),
+        (None, word) => word.map(parse_mode).transpose().map_err(wrong("mode"))?,
+    };
+    let prefix = chosen(&args.prefix, "prefix");
+    if let Some(prefix) = &prefix {
+        naming::check_prefix(prefix).map_err(|problem| wrong("prefix")(problem.0))?;
+    }
+    let settings = Settings {
+        mode,
+        profile: chosen(&args.profile, "profile"),
+        prefix,
+        policy: chosen(&args.policy, "policy"),
+        ..Settings::default()
+    };
+    let license = chosen(&args.license, "license").unwrap_or_else(|| license::DEFAULT.to_owned());
+    let license = license::parse(&license)
+        .map_err(|wrong| Failure::new(Kind::Configuration, wrong.message).hint(wrong.suggestion))?;
+    let usual = Options::new(language);
+    if language != Language::Rust && args.runtime.is_some() {
+        let message = format!("--runtime means nothing to a project in {}", language.as_str());
+        return Err(Failure::new(Kind::Configuration, message).hint("leave it out"));
+    }
+    let runtime = match (&args.runtime, file.text("runtime")) {
+        _ if language != Language::Rust => usual.runtime.clone(),
+        (Some(spec), _) => dependency(spec, Path::new(""))?,
+        (None, Some(spec)) => dependency(spec, &file.folder)?,
+        (None, None) => usual.runtime.clone(),
+    };
+    let copyright = file.text("copyright").map(str::to_owned);
+    Ok(Options { runtime, settings, license, copyright, ..usual })
+}
+
+/// Where the runtime is, as the value of a dependency in `Cargo.toml`.
+fn dependency(spec: &str, folder: &Path) -> Result<String, Failure> {
+    let refused = |problem: &str| Err(wrong("runtime")(problem.to_owned()));
+    if let Some(path) = spec.strip_prefix("path:").filter(|path| !path.is_empty()) {
+        let path = std::path::absolute(folder.join(path)).unwrap_or_else(|_| folder.join(path));
+        let Some(path) = path.to_str() else { return refused("the path is not UTF-8 text") };
+        return Ok(format!("{{ path = {} }}", quoted(path)));
+    }
+    if let Some(url) = spec.strip_prefix("git:").filter(|url| !url.is_empty()) {
+        return Ok(match url.rsplit_once('#') {
+            Some((url, revision)) => format!("{{ git = {}, rev = {} }}", quoted(url), quoted(revision)),
+            None => format!("{{ git = {} }}", quoted(url)),
+        });
+    }
+    let is_requirement = !spec.is_empty()
+        && spec.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-+=<>^~*, ".contains(&byte))
+        && spec.bytes().any(|byte| byte.is_ascii_digit() || byte == b'*');
+    if !is_requirement {
+        return refused(&format!("'{spec}' is neither a version nor path:DIR nor git:URL"));
+    }
+    Ok(quoted(spec))
+}
+
+/// A string of TOML; what JSON escapes, TOML reads alike.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+fn read(path: &Path) -> Result<File, Failure> {
+    let text = descriptions::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
+    let source = Source::new(path.display().to_string(), text);
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    let (value, mut problems) = match source.parse() {
+        Ok(parsed) => (parsed.value, parsed.diagnostics),
+        Err(problems) => (Value::Null, problems),
+    };
+    let members = match value {
+        Value::Object(members) => members,
+        Value::Null if problems.is_empty() => Default::default(),
+        _ if !problems.is_empty() => Default::default(),
+        _ => {
+            let message = "The configuration must be a mapping";
+            problems.push(
+                Diagnostic::error(Code::SchemaInvalidType, "", message).suggest("write `key: value` lines"),
+            );
+            Default::default()
+        }
+    };
+    problems.extend(members.iter().filter_map(|(key, value)| misfit(key, value)));
+    if problems.is_empty() {
+        return Ok(File { folder, members });
+    }
+    source.locate(&mut problems);
+    Err(Failure::about(Kind::Configuration, format!("{} cannot be used", source.name), source, problems))
+}
+
+/// What is wrong with a member.
+fn misfit(key: &str, value: &Value) -> Option<Diagnostic> {
+    let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+    let expected = if TEXTS.contains(&key) {
+        (!value.is_string()).then_some("a string")?
+    } else if LISTS.contains(&key) {
+        let is_list = value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
+        (!is_list).then_some("a list of strings")?
+    } else if SWITCHES.contains(&key) {
+        (!value.is_boolean()).then_some("true or false")?
+    } else {
+        let known = || [TEXTS, LISTS, SWITCHES].concat();
+        let nearest = suggest::nearest(key, known()).map_or_else(
+            || format!("use one of {}", known().join(", ")),
+            |nearest| format!("use `{nearest}`"),
+        );
+        let message = format!("Unknown field '{key}'");
+        return Some(Diagnostic::error(Code::SchemaUnknownField, pointer, message).at_key().suggest(nearest));
+    };
+    let message = capital(&format!("field '{key}' expected {expected}"));
+    Some(Diagnostic::error(Code::SchemaInvalidType, pointer, message).expected(expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runtime_is_a_version_a_folder_or_a_repository() {
+        let of = |spec: &str| dependency(spec, Path::new("/here")).unwrap();
+        assert_eq!(of("0.1.0"), "\"0.1.0\"");
+        assert_eq!(of("=0.1.0"), "\"=0.1.0\"");
+        assert_eq!(of("path:x\"y"), "{ path = \"/here/x\\\"y\" }");
+        assert_eq!(of("git:https://example.com/r"), "{ git = \"https://example.com/r\" }");
+        assert_eq!(of("git:https://example.com/r#abc"), "{ git = \"https://example.com/r\", rev = \"abc\" }");
+        for wrong in ["", "path:", "git:", "latest", "\"1\" }", "1\n[x]", "./folder"] {
+            assert!(dependency(wrong, Path::new("")).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What keeps the generator from generating: of which kind, and every detail.
+
+use crate::output::Hinted;
+use mcpaql_core::diagnostic::{Diagnostic, field_path};
+use mcpaql_core::source::Source;
+use serde_json::{Value, json};
+
+/// The kinds, by the exit status that the specification gives each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Internal,
+    Schema,
+    Configuration,
+    Io,
+    Template,
+}
+
+impl Kind {
+    pub(crate) const fn exit_code(self) -> u8 {
+        match self {
+            Kind::Internal => 1,
+            Kind::Schema => 2,
+            Kind::Configuration => 3,
+            Kind::Io => 4,
+            Kind::Template => 5,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Kind::Internal => "INTERNAL_ERROR",
+            Kind::Schema => "SCHEMA_VALIDATION_ERROR",
+            Kind::Configuration => "CONFIGURATION_ERROR",
+            Kind::Io => "IO_ERROR",
+            Kind::Template => "TEMPLATE_ERROR",
+        }
+    }
+}
+
+/// Why nothing was generated.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: Kind,
+    /// One fragment or sentence.
+    pub(crate) message: String,
+    /// What to do about the whole, where the details do not say.
+    pub(crate) hint: Option<String>,
+    pub(crate) details: Vec<Detail>,
+    /// What is wrong with a text, to be shown in it; it is among the details, too.
+    pub(crate) shown: Option<(Source, Vec<Diagnostic>)>,
+}
+
+/// One thing that is wrong, or odd.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Detail {
+    pub(crate) path: String,
+    pub(crate) code: String,
+    pub(crate) message: String,
+    pub(crate) suggestion: Option<String>,
+}
+
+impl Detail {
+    pub(crate) fn of(diagnostic: &Diagnostic) -> Detail {
+        Detail {
+            path: field_path(&diagnostic.pointer),
+            code: diagnostic.code.as_str().to_owned(),
+            message: diagnostic.message.clone(),
+            suggestion: diagnostic.suggestion.clone(),
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let mut value = json!({"path": self.path, "code": self.code, "message": self.message});
+        if let (Some(suggestion), Some(members)) = (&self.suggestion, value.as_object_mut()) {
+            members.insert("suggestion".to_owned(), suggestion.as_str().into());
+        }
+        value
+    }
+}
+
+impl Failure {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Failure {
+        Failure { kind, message: message.into(), hint: None, details: Vec::new(), shown: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn details(mut self, details: Vec<Detail>) -> Failure {
+        self.details = details;
+        self
+    }
+
+    /// What is wrong with a text.
+    pub(crate) fn about(
+        kind: Kind,
+        message: impl Into<String>,
+        source: Source,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Failure {
+        let details = diagnostics.iter().map(Detail::of).collect();
+        Failure { shown: Some((source, diagnostics)), ..Failure::new(kind, message) }.details(details)
+    }
+
+    /// An error of another part of the program: what the system refused is of its own kind, whoever asked it.
+    pub(crate) fn of(kind: Kind, error: &anyhow::Error) -> Failure {
+        let is_io = error.chain().any(|cause| cause.is::<std::io::Error>());
+        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+        let failure = Failure::new(if is_io { Kind::Io } else { kind }, causes.join(": "));
+        match error.downcast_ref::<Hinted>() {
+            Some(hinted) => failure.hint(&hinted.hint),
+            None => failure,
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let mut error = json!({
+            "code": self.kind.exit_code(),
+            "type": self.kind.name(),
+            "message": self.message,
+            "details": self.details.iter().map(Detail::to_json).collect::<Vec<_>>(),
+        });
+        if let (Some(hint), Some(members)) = (&self.hint, error.as_object_mut()) {
+            members.insert("suggestion".to_owned(), hint.as_str().into());
+        }
+        json!({"success": false, "error": error})
+    }
+}

@@ -1,0 +1,236 @@
+//! What a project's folder holds, and what generating would change in it.
+//!
+//! What always holds: nothing outside the folder is looked at or touched, wherever links in it lead; a file of the author's is
+//! never written over; a generated file that was edited is told from one that was not.
+
+use super::failure::{Detail, Failure, Kind};
+use mcpaql_generate::provenance::{self, Record};
+use mcpaql_generate::{File, Owner};
+use std::collections::HashSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Component, Path};
+
+/// What happens to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    Created,
+    Changed,
+    Removed,
+    Unchanged,
+    /// The author's, which is there.
+    Kept,
+    /// No longer generated, but edited.
+    Left,
+}
+
+impl Change {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Change::Created => "created",
+            Change::Changed => "changed",
+            Change::Removed => "removed",
+            Change::Unchanged => "unchanged",
+            Change::Kept => "kept",
+            Change::Left => "left",
+        }
+    }
+
+    /// Why, for people.
+    pub(crate) const fn reason(self) -> &'static str {
+        match self {
+            Change::Created => "it was not there",
+            Change::Changed => "it is generated otherwise now",
+            Change::Removed => "it is no longer generated",
+            Change::Unchanged => "it is generated alike",
+            Change::Kept => "it is yours",
+            Change::Left => "it is no longer generated, but somebody edited it",
+        }
+    }
+}
+
+/// One file and what happens to it.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) path: String,
+    pub(crate) change: Change,
+    /// What is there.
+    pub(crate) old: Option<Vec<u8>>,
+    /// What shall be there.
+    pub(crate) new: Option<String>,
+}
+
+/// Everything that generating would change.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// In order of the paths.
+    pub(crate) steps: Vec<Step>,
+    /// Generated files that somebody edited and that would be written over.
+    pub(crate) edited: Vec<String>,
+    /// The folder holds something, and nothing of it is known to be generated.
+    pub(crate) is_foreign: bool,
+}
+
+/// Compares a project with its folder.
+pub(crate) fn plan(root: &Path, files: Vec<File>) -> Result<Plan, Failure> {
+    check_root(root)?;
+    let record = record(root)?;
+    let is_foreign = record.is_none() && !is_empty(root)?;
+    let record = record.unwrap_or_default();
+    let mut plan = Plan { steps: Vec::new(), edited: Vec::new(), is_foreign };
+    let mut paths = HashSet::new();
+    for File { path, text, owner } in files {
+        if !is_legal(&path) || !paths.insert(path.clone()) {
+            return Err(Failure::new(Kind::Internal, format!("'{path}' cannot be a file of a project")));
+        }
+        let old = look(root, &path)?;
+        let change = match &old {
+            None => Change::Created,
+            Some(old) if old == text.as_bytes() => Change::Unchanged,
+            Some(_) if owner == Owner::Author => Change::Kept,
+            Some(old) if path == provenance::FILE => match std::str::from_utf8(old) {
+                Ok(old) if provenance::same_but_for_the_time(old, &text) => Change::Unchanged,
+                _ => Change::Changed,
+            },
+            Some(_) => Change::Changed,
+        };
+        if change == Change::Changed
+            && path != provenance::FILE
+            && !as_generated(&record, &path, old.as_deref())
+        {
+            plan.edited.push(path.clone());
+        }
+        let new = matches!(change, Change::Created | Change::Changed).then_some(text);
+        plan.steps.push(Step { path, change, old, new });
+    }
+    for path in record.files.keys().filter(|path| is_legal(path) && !paths.contains(*path)) {
+        // Whatever else stands there now was not generated.
+        let Ok(Some(old)) = look(root, path) else { continue };
+        let change = if as_generated(&record, path, Some(&old)) { Change::Removed } else { Change::Left };
+        plan.steps.push(Step { path: path.clone(), change, old: Some(old), new: None });
+    }
+    plan.steps.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(plan)
+}
+
+impl Plan {
+    /// Why it must not be carried out.
+    pub(crate) fn refusal(&self, root: &Path) -> Option<Failure> {
+        let shown = root.display();
+        if self.is_foreign {
+            let message = format!("{shown} is not empty, and was not generated");
+            let hint = "choose another folder with --output, or write into it with --force";
+            return Some(Failure::new(Kind::Io, message).hint(hint).details(vec![Detail {
+                path: shown.to_string(),
+                code: "OUTPUT_NOT_EMPTY".to_owned(),
+                message: format!("there is no {} that tells what is generated", provenance::FILE),
+                suggestion: Some(hint.to_owned()),
+            }]));
+        }
+        if self.edited.is_empty() {
+            return None;
+        }
+        let details = self.edited.iter().map(|path| Detail {
+            path: path.clone(),
+            code: "FILE_EDITED".to_owned(),
+            message: "the file was edited after it was generated".to_owned(),
+            suggestion: Some(
+                "move what you changed to where it is kept, or write over it with --force".to_owned(),
+            ),
+        });
+        let count = self.edited.len();
+        let message = format!(
+            "{count} generated file{} of {shown} {} edited, and would be written over",
+            if count == 1 { "" } else { "s" },
+            if count == 1 { "was" } else { "were" },
+        );
+        let hint = "`--diff` shows what would be lost; move it to a handler of your own, or write over it with --force";
+        Some(Failure::new(Kind::Io, message).hint(hint).details(details.collect()))
+    }
+
+    pub(crate) fn count(&self, change: Change) -> usize {
+        self.steps.iter().filter(|step| step.change == change).count()
+    }
+}
+
+/// Whether a file is as it was generated.
+fn as_generated(record: &Record, path: &str, old: Option<&[u8]>) -> bool {
+    match (record.files.get(path), old) {
+        (Some(hash), Some(old)) => *hash == provenance::hash_bytes(old),
+        _ => false,
+    }
+}
+
+fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Kind::Io, format!("cannot {what} {}: {error}", path.display()))
+}
+
+fn check_root(root: &Path) -> Result<(), Failure> {
+    match fs::metadata(root) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => {
+            let message = format!("{} is a file, not a folder", root.display());
+            Err(Failure::new(Kind::Io, message).hint("choose another folder with --output"))
+        }
+        // A link that leads nowhere is there, although what it leads to is not.
+        Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(root).is_err() => Ok(()),
+        Err(error) => Err(failed("look into", root, &error)),
+    }
+}
+
+/// A repository that was only begun holds nothing yet.
+fn is_empty(root: &Path) -> Result<bool, Failure> {
+    let entries = match fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(failed("look into", root, &error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(|error| failed("look into", root, &error))?;
+        if entry.file_name() != ".git" {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn record(root: &Path) -> Result<Option<Record>, Failure> {
+    let text = look(root, provenance::FILE)?;
+    Ok(text.and_then(|text| Record::read(&String::from_utf8(text).ok()?)))
+}
+
+/// Whether a path stays below the folder, on every system.
+fn is_legal(path: &str) -> bool {
+    let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    !path.is_empty()
+        && !path.contains(['\\', ':', '\0'])
+        && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+        && Path::new(path).components().all(plain)
+}
+
+/// What a file holds; `None` where there is none. Links are not followed.
+fn look(root: &Path, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let mut at = root.to_path_buf();
+    let parts: Vec<&str> = path.split('/').collect();
+    for (index, part) in parts.iter().enumerate() {
+        at.push(part);
+        let is_last = index + 1 == parts.len();
+        let found = match fs::symlink_metadata(&at) {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            // What stands before it is a file.
+            Err(error) => return Err(failed("look at", &at, &error)),
+        };
+        let problem = match (is_last, found.is_symlink()) {
+            (_, true) => "is a symbolic link, which is not followed",
+            (false, _) if !found.is_dir() => "is a file where a folder must be",
+            (true, _) if !found.is_file() => "is not a file",
+            _ => continue,
+        };
+        let message = format!("{} {problem}", at.display());
+        return Err(
+            Failure::new(Kind::Io, message).hint("take it away, or choose another folder with --output")
+        );
+    }
+    fs::read(&at).map(Some).map_err(|error| failed("read", &at, &error))
+}

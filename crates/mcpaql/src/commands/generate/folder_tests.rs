@@ -1,0 +1,283 @@
+//! Folders that were generated, edited, mistaken or set up as traps.
+
+use super::folder::{Change, Plan, plan};
+use super::write::write;
+use mcpaql_generate::provenance::{self, hash};
+use mcpaql_generate::{File, Owner};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tempfile::{TempDir, tempdir};
+
+fn generated(path: &str, text: &str) -> File {
+    File { path: path.into(), text: text.into(), owner: Owner::Generator }
+}
+
+fn project(files: &[(&str, &str)]) -> Vec<File> {
+    let mut files: Vec<File> = files.iter().map(|(path, text)| generated(path, text)).collect();
+    let hashes: serde_json::Map<_, _> =
+        files.iter().map(|file| (file.path.clone(), hash(&file.text).into())).collect();
+    files.push(File { path: "src/handlers.x".into(), text: "empty\n".into(), owner: Owner::Author });
+    let record = serde_json::json!({"generation": {"target": "x"}, "files": hashes});
+    files.push(generated(provenance::FILE, &format!("{record:#}\n")));
+    files
+}
+
+const FIRST: &[(&str, &str)] = &[("README.md", "one\n"), ("src/main.x", "main\n"), ("src/old/a.x", "a\n")];
+const SECOND: &[(&str, &str)] = &[("README.md", "two\n"), ("src/main.x", "main\n"), ("src/new.x", "n\n")];
+
+/// A folder that holds the first project.
+fn made() -> TempDir {
+    let folder = tempdir().unwrap();
+    let plan = plan(folder.path(), project(FIRST)).unwrap();
+    assert!(plan.refusal(folder.path()).is_none());
+    write(folder.path(), &plan).unwrap();
+    folder
+}
+
+fn changes(plan: &Plan) -> BTreeMap<&str, Change> {
+    plan.steps.iter().map(|step| (step.path.as_str(), step.change)).collect()
+}
+
+/// Every file below a folder, with its text.
+fn tree(root: &Path) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+            if path.is_symlink() {
+                out.insert(name, "->".into());
+            } else if path.is_dir() {
+                out.insert(format!("{name}/"), String::new());
+                folders.push(path);
+            } else {
+                out.insert(name, std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn a_new_folder_gets_everything_and_nothing_else() {
+    let folder = made();
+    let found = tree(folder.path());
+    let names: Vec<&str> = found.keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "MCPAQL-PROVENANCE.json",
+            "README.md",
+            "src/",
+            "src/handlers.x",
+            "src/main.x",
+            "src/old/",
+            "src/old/a.x"
+        ]
+    );
+}
+
+#[test]
+fn generating_again_replaces_removes_and_keeps() {
+    let folder = made();
+    std::fs::write(folder.path().join("src/handlers.x"), "mine\n").unwrap();
+    std::fs::write(folder.path().join("src/extra.x"), "mine, too\n").unwrap();
+    let plan = plan(folder.path(), project(SECOND)).unwrap();
+    let found = changes(&plan);
+    for (path, change) in [
+        ("README.md", Change::Changed),
+        ("src/main.x", Change::Unchanged),
+        ("src/new.x", Change::Created),
+        ("src/old/a.x", Change::Removed),
+        ("src/handlers.x", Change::Kept),
+        (provenance::FILE, Change::Changed),
+    ] {
+        assert_eq!(found[path], change, "{path}");
+    }
+    assert!(plan.refusal(folder.path()).is_none());
+    write(folder.path(), &plan).unwrap();
+    let found = tree(folder.path());
+    assert_eq!((found["README.md"].as_str(), found["src/handlers.x"].as_str()), ("two\n", "mine\n"));
+    assert_eq!(found["src/extra.x"], "mine, too\n");
+    assert!(!found.contains_key("src/old/"), "an empty folder is not left behind");
+}
+
+#[test]
+fn nothing_is_written_where_nothing_changes() {
+    let folder = made();
+    let before = std::fs::metadata(folder.path().join("README.md")).unwrap().modified().unwrap();
+    let plan = plan(folder.path(), project(FIRST)).unwrap();
+    assert!(plan.steps.iter().all(|step| step.change == Change::Unchanged), "{:?}", changes(&plan));
+    write(folder.path(), &plan).unwrap();
+    assert_eq!(std::fs::metadata(folder.path().join("README.md")).unwrap().modified().unwrap(), before);
+}
+
+#[test]
+fn an_edited_file_is_named_and_refused_before_anything_is_touched() {
+    let folder = made();
+    std::fs::write(folder.path().join("README.md"), "edited\n").unwrap();
+    std::fs::write(folder.path().join("src/main.x"), "edited\n").unwrap();
+    let before = tree(folder.path());
+    let edited = plan(folder.path(), project(SECOND)).unwrap();
+    let refusal = edited.refusal(folder.path()).unwrap();
+    let named: Vec<&str> = refusal.details.iter().map(|detail| detail.path.as_str()).collect();
+    assert_eq!(named, ["README.md", "src/main.x"]);
+    assert_eq!((refusal.kind.exit_code(), refusal.details[0].code.as_str()), (4, "FILE_EDITED"));
+    assert_eq!(tree(folder.path()), before);
+    // With force.
+    write(folder.path(), &edited).unwrap();
+    assert_eq!(tree(folder.path())["src/main.x"], "main\n");
+}
+
+#[test]
+fn an_edit_that_says_what_would_be_generated_is_none() {
+    let folder = made();
+    std::fs::write(folder.path().join("README.md"), "two\n").unwrap();
+    let plan = plan(folder.path(), project(SECOND)).unwrap();
+    assert!(plan.refusal(folder.path()).is_none());
+    assert_eq!(changes(&plan)["README.md"], Change::Unchanged);
+}
+
+#[test]
+fn an_edited_file_that_is_no_longer_generated_is_left() {
+    let folder = made();
+    std::fs::write(folder.path().join("src/old/a.x"), "edited\n").unwrap();
+    let plan = plan(folder.path(), project(SECOND)).unwrap();
+    assert!(plan.refusal(folder.path()).is_none());
+    assert_eq!(changes(&plan)["src/old/a.x"], Change::Left);
+    write(folder.path(), &plan).unwrap();
+    assert_eq!(tree(folder.path())["src/old/a.x"], "edited\n");
+}
+
+#[test]
+fn a_deleted_file_comes_back() {
+    let folder = made();
+    std::fs::remove_file(folder.path().join("README.md")).unwrap();
+    let plan = plan(folder.path(), project(FIRST)).unwrap();
+    assert_eq!(changes(&plan)["README.md"], Change::Created);
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_refused() {
+    let folder = tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".git")).unwrap();
+    assert!(
+        plan(folder.path(), project(FIRST)).unwrap().refusal(folder.path()).is_none(),
+        "a new repository"
+    );
+    for (name, text) in [("notes.txt", "x"), (provenance::FILE, "{}"), (provenance::FILE, "no JSON")] {
+        let folder = tempdir().unwrap();
+        std::fs::write(folder.path().join(name), text).unwrap();
+        let refusal = plan(folder.path(), project(FIRST)).unwrap().refusal(folder.path()).unwrap();
+        assert_eq!((refusal.kind.exit_code(), refusal.details[0].code.as_str()), (4, "OUTPUT_NOT_EMPTY"));
+    }
+}
+
+#[test]
+fn an_authors_file_is_kept_even_where_everything_else_is_forced() {
+    let folder = tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("src")).unwrap();
+    std::fs::write(folder.path().join("src/handlers.x"), "mine\n").unwrap();
+    let plan = plan(folder.path(), project(FIRST)).unwrap();
+    assert!(plan.is_foreign);
+    write(folder.path(), &plan).unwrap();
+    assert_eq!(tree(folder.path())["src/handlers.x"], "mine\n");
+}
+
+#[test]
+fn no_path_leaves_the_folder() {
+    let folder = tempdir().unwrap();
+    for path in ["../x", "/etc/x", "a/../../x", "", "a//b", "./a", "a/.", "c:x", "a\\b", "a\0b"] {
+        let failure = plan(folder.path(), vec![generated(path, "x")]).unwrap_err();
+        assert_eq!(failure.kind.exit_code(), 1, "{path:?}");
+    }
+    let twice = vec![generated("a", "x"), generated("a", "y")];
+    assert!(plan(folder.path(), twice).is_err());
+}
+
+#[test]
+fn a_record_that_lies_removes_nothing_outside() {
+    let outer = tempdir().unwrap();
+    let victim = outer.path().join("victim");
+    std::fs::write(&victim, "precious").unwrap();
+    let root = outer.path().join("project");
+    std::fs::create_dir(&root).unwrap();
+    let files =
+        serde_json::json!({"../victim": hash("precious"), victim.to_str().unwrap(): hash("precious")});
+    let record = serde_json::json!({"generation": {}, "files": files});
+    std::fs::write(root.join(provenance::FILE), record.to_string()).unwrap();
+    let plan = plan(&root, project(FIRST)).unwrap();
+    assert_eq!(plan.count(Change::Removed), 0);
+    write(&root, &plan).unwrap();
+    assert!(victim.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    for link in ["src", "README.md", "src/main.x", provenance::FILE] {
+        let outside = tempdir().unwrap();
+        std::fs::write(outside.path().join("main.x"), "theirs").unwrap();
+        let folder = tempdir().unwrap();
+        let path = folder.path().join(link);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(outside.path(), &path).unwrap();
+        let failure = plan(folder.path(), project(FIRST)).unwrap_err();
+        assert_eq!(failure.kind.exit_code(), 4);
+        assert!(failure.message.contains("symbolic link"), "{}", failure.message);
+        assert_eq!(tree(outside.path()).len(), 1);
+    }
+    // The folder itself may be one: whoever named it means where it leads.
+    let real = tempdir().unwrap();
+    let beside = tempdir().unwrap();
+    let link = beside.path().join("link");
+    symlink(real.path(), &link).unwrap();
+    write(&link, &plan(&link, project(FIRST)).unwrap()).unwrap();
+    assert!(real.path().join("src/main.x").exists());
+    // One that leads nowhere is nobody's folder.
+    let dangling = beside.path().join("dangling");
+    symlink(beside.path().join("nowhere"), &dangling).unwrap();
+    assert!(plan(&dangling, project(FIRST)).is_err());
+}
+
+#[test]
+fn what_stands_in_the_way_is_named() {
+    let folder = tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("README.md")).unwrap();
+    assert!(plan(folder.path(), project(FIRST)).unwrap_err().message.contains("is not a file"));
+    let folder = tempdir().unwrap();
+    std::fs::write(folder.path().join("src"), "a file").unwrap();
+    assert!(plan(folder.path(), project(FIRST)).unwrap_err().message.contains("must be"));
+    let file = folder.path().join("src");
+    assert!(plan(&file, project(FIRST)).unwrap_err().message.contains("not a folder"));
+}
+
+#[test]
+fn a_failure_half_way_leaves_everything_as_it_was() {
+    let folder = made();
+    let plan = plan(folder.path(), project(SECOND)).unwrap();
+    // Something comes between looking and writing.
+    std::fs::remove_file(folder.path().join("src/old/a.x")).unwrap();
+    std::fs::create_dir(folder.path().join("src/new.x")).unwrap();
+    std::fs::write(folder.path().join("src/new.x/in-the-way"), "x").unwrap();
+    let before = tree(folder.path());
+    assert_eq!(write(folder.path(), &plan).unwrap_err().kind.exit_code(), 4);
+    assert_eq!(tree(folder.path()), before);
+}
+
+#[test]
+fn a_folder_that_could_not_be_filled_is_not_left_behind() {
+    let outer = tempdir().unwrap();
+    let root = outer.path().join("a/b");
+    let mut plan = plan(&root, project(FIRST)).unwrap();
+    // No file system takes a name this long.
+    let long = "x".repeat(5000);
+    plan.steps
+        .iter_mut()
+        .filter(|step| step.path == "README.md")
+        .for_each(|step| step.path.clone_from(&long));
+    assert!(write(&root, &plan).is_err());
+    assert_eq!(tree(outer.path()), BTreeMap::new());
+}

@@ -1,0 +1,200 @@
+//! What the adapter is made from → the document that the project carries.
+//!
+//! What always holds: the project carries the text that its catalog was compiled from, so `mcpaql serve schema/FILE` serves the
+//! same. A description, and what an MCP server says, become a document on the way.
+
+use super::config::{Origin, Wanted};
+use super::failure::{Detail, Failure, Kind};
+use crate::commands::import;
+use crate::descriptions::{self, Description};
+use crate::{args, documents, servers};
+use mcpaql_core::capture::Capture;
+use mcpaql_core::source::{Format, Source};
+use mcpaql_import::emit::{self, Provenance};
+use mcpaql_import::report::Report;
+use mcpaql_import::select::Selection;
+use mcpaql_import::{mcp, openapi};
+use mcpaql_runtime::{builtin, environment};
+use std::path::Path;
+
+/// A document, and what was noticed while it came to be.
+pub(crate) struct Input {
+    /// Its name in the project: letters, digits, `.`, `_` and `-`.
+    pub(crate) file: String,
+    pub(crate) source: Source,
+    /// What an import noticed.
+    pub(crate) noticed: Vec<Detail>,
+}
+
+pub(crate) fn read(args: &args::Generate, wanted: &Wanted) -> Result<Input, Failure> {
+    match &wanted.origin {
+        Origin::Schema(name) => schema(name, wanted),
+        Origin::Openapi(source) => {
+            let description = descriptions::read(source).map_err(|error| Failure::of(Kind::Io, &error))?;
+            described(description, wanted)
+        }
+        Origin::Server => served(args, wanted),
+    }
+}
+
+fn schema(name: &str, wanted: &Wanted) -> Result<Input, Failure> {
+    let path = Path::new(name);
+    if !path.exists()
+        && let Some(source) = builtin::document(name)
+    {
+        return given(Source::new(format!("{name}-adapter.md"), source.text), wanted);
+    }
+    if descriptions::is_address(name) {
+        let description = descriptions::read(name).map_err(|error| Failure::of(Kind::Io, &error))?;
+        return described(description, wanted);
+    }
+    if !path.exists() {
+        let known: Vec<&str> = builtin::names().collect();
+        let hint = format!(
+            "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
+            known.join(", ")
+        );
+        return Err(Failure::new(Kind::Io, format!("there is no file '{name}'")).hint(hint));
+    }
+    let text = descriptions::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
+    if openapi::is_description(&text) {
+        return described(descriptions::of_file(name, text), wanted);
+    }
+    given(Source::new(name, text), wanted)
+}
+
+/// A document as it is.
+fn given(source: Source, wanted: &Wanted) -> Result<Input, Failure> {
+    let importing = &wanted.importing;
+    let given = [
+        ("name", importing.name.is_some()),
+        ("overrides", importing.overrides.is_some()),
+        ("include", !importing.include.is_empty()),
+        ("exclude", !importing.exclude.is_empty()),
+    ];
+    if let Some((what, _)) = given.into_iter().find(|(_, given)| *given) {
+        let message = format!("`{what}` decides about imports, and {} is an adapter document", source.name);
+        return Err(
+            Failure::new(Kind::Configuration, message).hint("leave it out, and edit the document instead")
+        );
+    }
+    Ok(Input { file: file_name(&source), source, noticed: Vec::new() })
+}
+
+/// The document's own name as far as every language and file system takes it.
+fn file_name(source: &Source) -> String {
+    let path = Path::new(&source.name);
+    let is_plain = |text: &str| {
+        !text.starts_with('.')
+            && text.len() <= 100
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    };
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let is_known = ["md", "markdown", "yaml", "yml", "json"].contains(&extension);
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(name) if is_plain(name) && is_known => name.to_owned(),
+        _ => {
+            let extension = match source.parse().map(|parsed| parsed.format) {
+                Ok(Format::Json) => "json",
+                Ok(Format::Yaml) => "yaml",
+                _ => "md",
+            };
+            let stem = path
+                .file_stem()
+                .and_then(|stem| stem.to_str())
+                .filter(|stem| is_plain(stem) && !stem.is_empty());
+            format!("{}.{extension}", stem.unwrap_or("adapter"))
+        }
+    }
+}
+
+fn described(description: Description, wanted: &Wanted) -> Result<Input, Failure> {
+    let from = description.name.clone();
+    let fingerprint = descriptions::fingerprint(&description.text);
+    let import = documents::Wanted::new(description, &wanted.importing)
+        .map_err(|error| Failure::of(Kind::Configuration, &error))?
+        .open()
+        .map_err(|(source, diagnostics)| {
+            let is_description = source.name == from;
+            let kind = if is_description { Kind::Schema } else { Kind::Configuration };
+            Failure::about(kind, format!("{} cannot be used", source.name), source, diagnostics)
+        })?;
+    let openapi::Whole { adapter, .. } = openapi::whole(&import);
+    let provenance = Provenance { source: from, version: import.version, fingerprint: Some(fingerprint) };
+    let report = import.report.without_lost(&adapter);
+    Ok(written(&adapter, &provenance, &report))
+}
+
+fn served(args: &args::Generate, wanted: &Wanted) -> Result<Input, Failure> {
+    let configuration = |error: &anyhow::Error| Failure::of(Kind::Configuration, error);
+    let reached =
+        servers::reached(args.url.as_deref(), &args.command, &args.access).map_err(|e| configuration(&e))?;
+    let Some((target, auth)) = reached else {
+        let hint = "name its command behind `--`, or its address with --url";
+        let message = "nothing says how the server of these tools is reached";
+        return Err(Failure::new(Kind::Configuration, message).hint(hint));
+    };
+    let (corrections, overrides) =
+        documents::corrections(&wanted.importing).map_err(|e| configuration(&e))?;
+    let selection = Selection::parse(&wanted.importing.include, &wanted.importing.exclude)
+        .map_err(|error| Failure::new(Kind::Configuration, error.to_string()))?;
+    let capture = match &args.tools {
+        Some(path) => servers::saved(path).map_err(|error| Failure::of(Kind::Schema, &error))?,
+        None => asked(&target, &auth)?,
+    };
+    if capture.tools.is_empty() {
+        return Err(Failure::new(Kind::Schema, "the server has no tools"));
+    }
+    let options = mcp::Options { name: wanted.importing.name.clone(), selection, overrides };
+    let imported = mcp::import(&capture, target, auth, &options).map_err(|mut diagnostics| {
+        let source = corrections.unwrap_or_else(|| Source::new("overrides", String::new()));
+        source.locate(&mut diagnostics);
+        Failure::about(Kind::Configuration, format!("{} cannot be used", source.name), source, diagnostics)
+    })?;
+    let fingerprint = descriptions::fingerprint(&mcp::canonical(&capture));
+    let from = import::mcp::source_name(&capture, &imported, args.tools.as_deref());
+    let provenance = Provenance { source: from, version: imported.version, fingerprint: Some(fingerprint) };
+    Ok(written(&imported.adapter, &provenance, &imported.report))
+}
+
+fn asked(
+    target: &mcpaql_core::adapter::McpTarget,
+    auth: &mcpaql_core::adapter::Auth,
+) -> Result<Capture, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(Kind::Internal, error.to_string()))?;
+    let heard = runtime.block_on(servers::heard(target, auth, &environment::process()));
+    runtime.shutdown_background();
+    heard.map_err(|error| Failure::of(Kind::Io, &error))
+}
+
+/// The document of an import.
+fn written(adapter: &mcpaql_core::adapter::Adapter, provenance: &Provenance, report: &Report) -> Input {
+    let stem = adapter.name.strip_suffix("-adapter").unwrap_or(&adapter.name);
+    let file = format!("{stem}-adapter.md");
+    Input {
+        source: Source::new(file.clone(), emit::markdown(adapter, provenance)),
+        file,
+        noticed: report.diagnostics.iter().map(Detail::of).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_keeps_its_name_where_everything_takes_it() {
+        for (name, text, file) in [
+            ("/a/b/github-api-adapter.md", "", "github-api-adapter.md"),
+            ("x.yaml", "a: 1", "x.yaml"),
+            ("x.JSON", "{}", "x.json"),
+            ("noend", "{\"a\": 1}", "noend.json"),
+            ("my \"own\".yml", "a: 1", "adapter.yaml"),
+            (".hidden.md", "---\na: 1\n---\n", "adapter.md"),
+            ("größe.md", "---\na: 1\n---\n", "adapter.md"),
+        ] {
+            assert_eq!(file_name(&Source::new(name, text)), file, "{name}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! `mcpaql generate`: an adapter → a project that serves it.
+//!
+//! What always holds: nothing is written before everything was checked, and then all of it or nothing.
+
+mod config;
+mod diff;
+mod failure;
+mod folder;
+#[cfg(test)]
+mod folder_tests;
+mod input;
+mod report;
+mod write;
+
+pub(crate) use failure::Kind;
+
+use crate::args::{self, OutputFormat};
+use crate::{Outcome, output};
+use config::Wanted;
+use failure::{Detail, Failure};
+use folder::{Change, Plan};
+use input::Input;
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::check;
+use mcpaql_core::diagnostic::Severity;
+use mcpaql_generate::{Document, Project, license, provenance};
+use report::Done;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What sets the time of a build that shall be the same every time.
+const EPOCH: &str = "SOURCE_DATE_EPOCH";
+
+pub(crate) fn run(args: &args::Generate) -> Outcome {
+    let ran = catch_unwind(AssertUnwindSafe(|| generate(args)));
+    let ran =
+        ran.unwrap_or_else(|_| Err(Failure::new(Kind::Internal, "the generator failed; please report it")));
+    match ran {
+        Ok(()) => Outcome::Clean,
+        Err(failure) => {
+            report::tell_failure(&failure, args.output_format);
+            Outcome::Generator(failure.kind)
+        }
+    }
+}
+
+/// Tells a wrong command line of this command in its own way; `None` where it is another's, or only wants help.
+pub(crate) fn misused(error: &clap::Error) -> Option<ExitCode> {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if error.exit_code() == 0 || !is_ours(&words) {
+        return None;
+    }
+    let json = words.windows(2).any(|pair| pair == ["--output-format", "json"])
+        || words.iter().any(|word| word == "--output-format=json");
+    if json {
+        let text = error.to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let failure = Failure::new(Kind::Configuration, message)
+            .hint("`mcpaql generate --help` tells what can be said");
+        report::tell_failure(&failure, OutputFormat::Json);
+    } else {
+        let _ = error.print();
+    }
+    Some(Outcome::Generator(Kind::Configuration).into())
+}
+
+/// Whether the command is this one: the first word that is neither a flag nor the value of the one that may stand before it.
+fn is_ours(words: &[String]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--log" => drop(words.next()),
+            flag if flag.starts_with('-') => {}
+            command => return command == "generate",
+        }
+    }
+    false
+}
+
+fn generate(args: &args::Generate) -> Result<(), Failure> {
+    let wanted = config::wanted(args)?;
+    let timestamp = timestamp(&wanted)?;
+    let Input { file, source, noticed } = input::read(args, &wanted)?;
+    let (catalog, mut warnings) = compiled(&source, &wanted)?;
+    warnings.splice(0..0, noticed);
+    warnings.extend(license::warning(&wanted.options.license).map(|message| Detail {
+        path: "LICENSE".to_owned(),
+        code: "LICENSE_TEXT_MISSING".to_owned(),
+        message,
+        suggestion: None,
+    }));
+    if wanted.strict && !warnings.is_empty() {
+        let count = warnings.len();
+        let message =
+            format!("{count} warning{}, and --strict lets none pass", if count == 1 { "" } else { "s" });
+        return Err(Failure::new(Kind::Schema, message).details(warnings));
+    }
+    let document = Document { file: &file, text: &source.text };
+    let project = Project { catalog: &catalog, document, options: wanted.options.clone() };
+    let files = mcpaql_generate::files(&project, timestamp.as_deref())
+        .map_err(|unsupported| Failure::new(Kind::Template, unsupported.message))?;
+    let plan = folder::plan(&wanted.output, files)?;
+    let refusal = plan.refusal(&wanted.output).filter(|_| !args.force);
+    let mut diff = None;
+    if args.diff {
+        refusal.iter().for_each(|refusal| warnings.extend(refusal.details.clone()));
+        diff = Some(shown(&plan, args.output_format));
+    } else if let Some(refusal) = refusal {
+        return Err(refusal);
+    } else if !args.dry_run {
+        write::write(&wanted.output, &plan)?;
+    }
+    let done = Done {
+        args,
+        wanted: &wanted,
+        plan: &plan,
+        fingerprint: provenance::fingerprint(&document),
+        warnings,
+        package: project.package(),
+        module: project.module(),
+        diff,
+    };
+    done.tell();
+    Ok(())
+}
+
+/// When the project is generated, unless that shall not be told.
+fn timestamp(wanted: &Wanted) -> Result<Option<String>, Failure> {
+    if wanted.reproducible {
+        return Ok(None);
+    }
+    let seconds = match std::env::var(EPOCH).ok().filter(|value| !value.is_empty()) {
+        Some(value) => {
+            value.parse().ok().filter(|seconds| (0..=253_402_300_799).contains(seconds)).ok_or_else(|| {
+                let message = format!("{EPOCH} is not a number of seconds since 1970");
+                Failure::new(Kind::Configuration, message)
+                    .hint("set it to what `date +%s` prints, or unset it")
+            })?
+        }
+        None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64),
+    };
+    Ok(Some(provenance::timestamp(seconds)))
+}
+
+/// The catalog and what was noticed about the document. Whoever generates wants all of it, so an error anywhere is one.
+fn compiled(
+    source: &mcpaql_core::source::Source,
+    wanted: &Wanted,
+) -> Result<(Catalog, Vec<Detail>), Failure> {
+    let settings = &wanted.options.settings;
+    let checked = check::check(source, settings);
+    let is_right = checked.errors() == 0;
+    let Some(catalog) = checked.catalog.filter(|_| is_right) else {
+        let alone = (*settings != Settings::default()).then(|| check::check(source, &Settings::default()));
+        let by_settings = alone.is_some_and(|alone| alone.errors() == 0 && alone.catalog.is_some());
+        let (kind, message) = if by_settings {
+            (Kind::Configuration, "the mode, profile, prefix or policy does not go with the schema")
+        } else {
+            (Kind::Schema, "schema validation failed")
+        };
+        return Err(Failure::about(kind, message, source.clone(), checked.diagnostics));
+    };
+    let warnings = checked.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning);
+    Ok((catalog, warnings.map(Detail::of).collect()))
+}
+
+/// What would change, file by file.
+fn shown(plan: &Plan, format: OutputFormat) -> String {
+    let mut out = String::new();
+    for step in &plan.steps {
+        if matches!(step.change, Change::Unchanged | Change::Kept | Change::Left) {
+            continue;
+        }
+        let old = step.old.as_deref().map(String::from_utf8_lossy);
+        out.push_str(&diff::unified(&step.path, old.as_deref(), step.new.as_deref()));
+    }
+    if format == OutputFormat::Json {
+        return out;
+    }
+    let text = output::visible(&out);
+    if output::color() { report::painted(&text) } else { text }
+}

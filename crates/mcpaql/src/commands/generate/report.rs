@@ -1,0 +1,194 @@
+//! What is told: for people or for programs. Data goes to standard output, warnings and errors of people's reports to
+//! standard error.
+
+use super::config::Wanted;
+use super::failure::{Detail, Failure};
+use super::folder::{Change, Plan};
+use crate::args::{self, OutputFormat};
+use crate::output;
+use mcpaql_core::diagnostic::render;
+use mcpaql_generate::{Language, VERSION};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// What came of a run.
+pub(crate) struct Done<'a> {
+    pub(crate) args: &'a args::Generate,
+    pub(crate) wanted: &'a Wanted,
+    pub(crate) plan: &'a Plan,
+    pub(crate) fingerprint: String,
+    pub(crate) warnings: Vec<Detail>,
+    /// The program's name in the project, for the next steps.
+    pub(crate) package: String,
+    pub(crate) module: String,
+    /// What would change, where somebody asked.
+    pub(crate) diff: Option<String>,
+}
+
+impl Done<'_> {
+    pub(crate) fn tell(&self) {
+        match self.args.output_format {
+            OutputFormat::Json => output::data(&format!("{:#}", self.to_json())),
+            OutputFormat::Human => self.talk(),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let is_file = |change: Change| !matches!(change, Change::Removed | Change::Left);
+        let files: Vec<&str> = self
+            .plan
+            .steps
+            .iter()
+            .filter(|step| is_file(step.change))
+            .map(|step| step.path.as_str())
+            .collect();
+        let mut value = json!({
+            "success": true,
+            "output_directory": self.wanted.output.display().to_string(),
+            "files_generated": files,
+            "provenance": {"schema_fingerprint": self.fingerprint, "generator_version": VERSION},
+            "warnings": self.warnings.iter().map(Detail::to_json).collect::<Vec<_>>(),
+            "changes": self.plan.steps.iter().map(|step| json!({"path": step.path, "change": step.change.as_str()}))
+                .collect::<Vec<_>>(),
+            "written": !self.is_trial(),
+        });
+        if let (Some(diff), Some(members)) = (&self.diff, value.as_object_mut()) {
+            members.insert("diff".to_owned(), diff.as_str().into());
+        }
+        value
+    }
+
+    fn is_trial(&self) -> bool {
+        self.args.dry_run || self.args.diff
+    }
+
+    fn talk(&self) {
+        if !self.args.quiet {
+            warn(&self.warnings, self.args.verbose);
+        }
+        if let Some(diff) = &self.diff {
+            if !diff.is_empty() {
+                output::data(diff);
+            }
+            return;
+        }
+        if self.args.quiet {
+            return;
+        }
+        let mut text = self.summary();
+        if self.args.verbose || self.args.dry_run {
+            for step in &self.plan.steps {
+                let _ = write!(text, "\n  {:<9}  {}", step.change.as_str(), step.path);
+                if self.args.verbose {
+                    let _ = write!(text, "  ({})", step.change.reason());
+                }
+            }
+        }
+        let left = self.plan.steps.iter().filter(|step| step.change == Change::Left);
+        for step in left {
+            let _ =
+                write!(text, "\n{} is no longer generated, but was edited: remove it or keep it", step.path);
+        }
+        if !self.is_trial() {
+            text.push_str("\n\n");
+            text.push_str(&self.next_steps());
+        }
+        output::data(&output::visible(&text));
+    }
+
+    fn summary(&self) -> String {
+        let language = match self.wanted.options.language {
+            Language::Rust => "Rust",
+            Language::TypeScript => "TypeScript",
+            Language::Python => "Python",
+        };
+        let counts: Vec<String> =
+            [Change::Created, Change::Changed, Change::Removed, Change::Unchanged, Change::Kept]
+                .into_iter()
+                .map(|change| (self.plan.count(change), change.as_str()))
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, word)| format!("{count} {word}"))
+                .collect();
+        let verb = if self.is_trial() { "Would write" } else { "Wrote" };
+        format!(
+            "{verb} {} in {language} to {}: {}",
+            self.package,
+            self.wanted.output.display(),
+            counts.join(", ")
+        )
+    }
+
+    fn next_steps(&self) -> String {
+        let folder = self.wanted.output.display();
+        let (build, run) = match self.wanted.options.language {
+            Language::Rust => {
+                ("cargo build --release".to_owned(), format!("target/release/{}", self.package))
+            }
+            Language::TypeScript => {
+                ("npm install && npm run build".to_owned(), "node dist/index.js".to_owned())
+            }
+            Language::Python => (
+                "python3 -m venv .venv && .venv/bin/pip install .".to_owned(),
+                format!(".venv/bin/python -m {}", self.module),
+            ),
+        };
+        format!("Next:\n  cd {folder}\n  {build}\n  {run}   # an MCP server on standard input and output")
+    }
+}
+
+/// How many warnings are shown unless all are asked for.
+const SHOWN: usize = 10;
+
+fn warn(warnings: &[Detail], all: bool) {
+    let shown = if all { warnings.len() } else { SHOWN };
+    for warning in warnings.iter().take(shown) {
+        let place = if warning.path.is_empty() { String::new() } else { format!(" ({})", warning.path) };
+        output::talk(&format!("warning: {}{place}", warning.message));
+    }
+    let more = warnings.len().saturating_sub(shown);
+    if more > 0 {
+        output::talk(&format!("warning: and {more} more, which --verbose shows"));
+    }
+}
+
+/// Tells why nothing was generated.
+pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat) {
+    if format == OutputFormat::Json {
+        output::data(&format!("{:#}", failure.to_json()));
+        return;
+    }
+    match &failure.shown {
+        Some((source, diagnostics)) => {
+            output::painted(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
+        }
+        None => {
+            for detail in &failure.details {
+                output::talk(&format!("{}: {}", detail.path, detail.message));
+            }
+        }
+    }
+    output::talk(&format!("error: {}", failure.message));
+    if let Some(hint) = &failure.hint {
+        output::talk(&format!("\nhint: {hint}"));
+    }
+}
+
+/// A diff with colours.
+pub(crate) fn painted(diff: &str) -> String {
+    let mut out = String::with_capacity(diff.len());
+    for line in diff.split_inclusive('\n') {
+        let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
+        let color = match text.as_bytes() {
+            [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => "1",
+            [b'@', b'@', ..] => "36",
+            [b'+', ..] => "32",
+            [b'-', ..] => "31",
+            _ => "",
+        };
+        let _ = match color {
+            "" => write!(out, "{text}{end}"),
+            color => write!(out, "\u{1b}[{color}m{text}\u{1b}[0m{end}"),
+        };
+    }
+    out
+}
