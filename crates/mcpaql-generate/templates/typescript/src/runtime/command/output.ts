@@ -29,7 +29,7 @@ export function outputOf(form: CommandLine["output"], stdout: Buffer): Answer {
       if (trim(text) === "") return answer(null);
       if (!isJson(text)) throw notJson(lineOfFault(text));
       return raw(trim(text));
-    case "json_lines": {
+    case "jsonlines": {
       if (!isUtf8(stdout)) throw notUtf8();
       return raw(`[${jsonLines(text).join(",")}]`);
     }
