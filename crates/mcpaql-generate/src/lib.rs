@@ -87,7 +87,7 @@ impl Project<'_> {
     pub fn start(&self) -> Vec<String> {
         match self.options.language {
             Language::Rust => vec![format!("target/release/{}", self.package())],
-            Language::TypeScript => vec!["node".to_owned(), "dist/src/index.js".to_owned()],
+            Language::TypeScript => vec!["node".to_owned(), "dist/index.js".to_owned()],
             Language::Python => vec![".venv/bin/python".to_owned(), "-m".to_owned(), self.module()],
         }
     }

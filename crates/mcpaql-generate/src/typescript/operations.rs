@@ -340,7 +340,7 @@ fn command(operation: &Operation, binding: &CommandBinding) -> Result<Value, Uns
         argv.push(match arg {
             Arg::Template(pieces) => template(operation, pieces)?.into(),
             Arg::Group(entries) => group(entries)?,
-            Arg::When(param, entries) => json!({ "when": param, "then": group(entries)? }),
+            Arg::When(param, entries) => json!({ "when": param, "args": group(entries)? }),
         });
     }
     let mut out = Map::new();
@@ -354,7 +354,7 @@ fn command(operation: &Operation, binding: &CommandBinding) -> Result<Value, Uns
     }
     let output = match binding.output {
         Output::Json => "json",
-        Output::JsonLines => "json_lines",
+        Output::JsonLines => "jsonlines",
         Output::Lines => "lines",
         Output::Text => "text",
     };

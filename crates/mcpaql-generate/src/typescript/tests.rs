@@ -73,7 +73,7 @@ fn an_operation_is_a_type_a_request_and_a_handler() {
     }
     assert!(!read.contains("post */"), "{read}");
     let delete = file(&files, "src/operations/delete.ts");
-    assert!(delete.contains("repeatable: true, removes: true"), "{delete}");
+    assert!(delete.contains("  repeatable: true,\n  removes: true,\n"), "{delete}");
     let index = file(&files, "src/operations/index.ts");
     assert!(index.contains("get_post: Handler<readOperations.GetPostParams>;"), "{index}");
 }

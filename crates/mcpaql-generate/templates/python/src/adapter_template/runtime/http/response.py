@@ -116,13 +116,12 @@ async def _unzipped(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     begun = False
     try:
         async for chunk in chunks:
+            begun = begun or bool(chunk)
             left = chunk
-            while left:
-                if unzip.eof:
-                    unzip = zlib.decompressobj(16 + zlib.MAX_WBITS)
-                begun = True
+            # What follows the end is not read.
+            while left and not unzip.eof:
                 yield unzip.decompress(left, _PIECE)
-                left = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
+                left = unzip.unconsumed_tail
     except zlib.error as error:
         raise httpx.DecodingError(str(error)) from error
     if begun and not unzip.eof:
