@@ -403,10 +403,14 @@ fn is_plain_name(name: &str) -> bool {
 /// A text about what stands before it; nothing where it says nothing.
 fn docstring(text: &mut Text, about: &str) {
     let room = text.room(WIDTH).saturating_sub(3);
-    let lines = doc_lines(about, Docs::Triple, room);
+    let mut lines = doc_lines(about, Docs::Triple, room);
+    // The marks behind a single line need room as well.
+    if matches!(lines.as_slice(), [only] if only.chars().count() + 3 > room) {
+        lines = doc_lines(about, Docs::Triple, room.saturating_sub(3));
+    }
     match lines.as_slice() {
         [] => {}
-        [only] if only.chars().count() + 3 <= room => {
+        [only] => {
             text.line(format!("\"\"\"{only}\"\"\""));
         }
         [first, rest @ ..] => {

@@ -116,7 +116,12 @@ fn param(text: &mut Text, field: &Field, kind: &str) {
         let name = Expression::dict(vec![(string("name"), Expression::text(&field.name))]);
         items.push(("metadata=".into(), name));
     }
-    let kind = if field.required { kind.to_owned() } else { format!("{kind} | Unset") };
+    // The linter wants null last.
+    let kind = match kind.strip_suffix(" | None") {
+        _ if field.required => kind.to_owned(),
+        Some(kind) => format!("{kind} | Unset | None"),
+        None => format!("{kind} | Unset"),
+    };
     let before = format!("{}: {kind}", field.ident);
     match items.as_slice() {
         [] => {

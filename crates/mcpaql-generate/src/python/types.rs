@@ -119,8 +119,12 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
             object(&mut text, definition, fields, annotations);
         }
     }
-    aliases(&mut text, model, annotations);
-    let body = text.finish();
+    let mut names = Text::new("    ");
+    aliases(&mut names, model, annotations);
+    let (body, names) = (text.finish(), names.finish());
+    // Two empty lines stand behind a class.
+    let gap = if body.is_empty() || names.is_empty() { "" } else { "\n" };
+    let body = format!("{body}{gap}{names}");
     let used = annotations.used();
     let has_objects = model.types.iter().any(|definition| matches!(definition.shape, Shape::Object { .. }));
     let mut typing: Vec<&str> = Vec::new();

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -12,15 +11,17 @@ from .command import Runner
 from .errors import Code, OpError, Remedy, remedy
 from .http.client import HttpClient
 from .introspect import introspect
-from .jsontext import Json
 from .params import Given, Params, args_of
 from .request import prepare
 from .response import Answer, Reply, envelope, signed
 from .store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
     from .bindings import Command, HttpRequest, StoreAction
     from .catalog import Catalog
+    from .jsontext import Json
     from .request import Prepared
     from .targets import Target
 

@@ -13,32 +13,29 @@ from .schema import Missing, OtherType, path_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .catalog import Catalog
     from .jsontext import Json
     from .schema import Schemas
     from .store import CheckFields
 
-_OBJECT = 64
 
-
-def add_checks(data: dict[str, Any]) -> dict[str, int]:
-    """Adds a check for the records of each resource to the data of a catalog; its place among the checks."""
-    operations = {operation["name"]: operation for operation in data["operations"]}
+def checks(catalog: Catalog) -> CheckFields:
+    """The check of a record's fields, by the parameters of the operation that creates such records: one each."""
     places: dict[str, int] = {}
-    for name, resource in data["target"].get("resources", {}).items():
-        # Whoever creates a record gives its fields, one parameter each.
-        params = operations[f"create_{name}"]["params"]
-        properties = [[param["name"], param["check"]] for param in params]
-        places[name] = len(data["schemas"])
-        rules = {"properties": properties, "required": resource["required"]}
-        data["schemas"].append({"types": _OBJECT, "object": rules})
-    return places
+    resources: Any = catalog.target.get("resources", {})
+    for name, resource in resources.items():
+        creates = catalog.get(f"create_{name}")
+        if creates is not None:
+            properties = {param.name: param.check for param in creates.params}
+            places[name] = catalog.schemas.add_object(properties, resource["required"])
+    return _check_of(places, catalog.schemas)
 
 
-def check_of(places: Mapping[str, int], schemas: Schemas) -> CheckFields:
+def _check_of(places: Mapping[str, int], schemas: Schemas) -> CheckFields:
     """The check of a record's fields."""
 
     def check(resource: str, fields: dict[str, Json]) -> None:
-        violations = schemas.check(places[resource], fields)
+        violations = schemas.check(places[resource], fields) if resource in places else []
         if not violations:
             return
         first = violations[0]

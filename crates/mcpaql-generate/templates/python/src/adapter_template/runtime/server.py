@@ -29,7 +29,7 @@ from .naming import NameProblem
 from .pipeline import Adapter, Operation
 from .process import all_ended
 from .progress import with_progress
-from .records import add_checks, check_of
+from .records import checks
 from .response import Reply, envelope
 from .stdio import converse
 from .targets import OpenError, default_data, open_targets
@@ -62,11 +62,10 @@ def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapp
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
         data = json.loads((package / "catalog.json").read_text(encoding="utf-8"))
-        places = add_checks(data)
         catalog = load(data, os.environ)
         _check_settings(catalog)
         folder = given.data or default_data(os.environ)
-        targets = open_targets(catalog, os.environ, folder, check_of(places, catalog.schemas))
+        targets = open_targets(catalog, os.environ, folder, checks(catalog))
     except (OpenError, NameProblem, SettingProblem) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

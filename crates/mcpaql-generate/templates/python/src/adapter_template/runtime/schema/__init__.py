@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .check import MOST_STEPS, Checker
 from .node import FUEL, Node, Pattern, node_of
-from .typeset import ANY, FRACTION, LARGEST_EXACT, NULL, type_name
+from .typeset import ANY, FRACTION, LARGEST_EXACT, NULL, OBJECT, type_name
 from .violation import (
     TOO_COMPLEX,
     TOO_DEEP,
@@ -33,7 +33,7 @@ from .violation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..jsontext import Json
 
@@ -69,6 +69,12 @@ class Schemas:
         if checker.steps > MOST_STEPS:
             return [Violation((), sensitive=False, kind=TOO_COMPLEX)]
         return [Violation((), sensitive=False, kind=TOO_DEEP)] if checker.too_deep else checker.found
+
+    def add_object(self, properties: Mapping[str, int], required: Sequence[str]) -> int:
+        """Adds the schema of an object with those properties, of known schemas; its place."""
+        rules = {"properties": [*properties.items()], "required": required}
+        self.nodes.append(node_of({"types": OBJECT, "object": rules}, []))
+        return len(self.nodes) - 1
 
     def integers(self, place: int, value: Json) -> Json:
         """The value with whole floats (`1.0`, `1e3`) as integers wherever the schema asks for an integer."""
