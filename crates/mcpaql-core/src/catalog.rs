@@ -17,6 +17,7 @@ pub use discovery::Producers;
 use crate::adapter::{Adapter, ErrorPolicy, Mode};
 use crate::diagnostic::Diagnostic;
 use crate::library::{Full, Library, Outline};
+use crate::naming::Names;
 use crate::operation::{Example, INTROSPECT, Operation};
 use crate::policy::{HintSet, Hints, Policy};
 use crate::schema::Schemas;
@@ -119,6 +120,7 @@ pub struct Catalog {
     /// The surface: what `tools/list` shows, in order.
     pub tools: Vec<Tool>,
     pub(crate) schemas: Schemas,
+    pub(crate) names: Names,
     library: Option<Arc<dyn Library>>,
     discovery: Discovery,
     by_name: HashMap<String, usize>,

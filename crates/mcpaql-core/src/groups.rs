@@ -18,9 +18,8 @@ impl Groups {
         let (mut tagged, mut all) = (0, 0);
         for operation in operations {
             all += 1;
-            let tag = operation.tags.iter().map(|tag| tag.trim()).find(|tag| !tag.is_empty());
-            tagged += usize::from(tag.is_some());
-            let group = tag.unwrap_or_else(|| noun(&operation.name));
+            let (group, has_tag) = group_of(operation);
+            tagged += usize::from(has_tag);
             match counts.get_mut(group) {
                 Some(count) => *count += 1,
                 None => {
@@ -40,6 +39,12 @@ impl Groups {
     pub(crate) fn largest(&self, most: usize) -> impl Iterator<Item = (&str, usize)> {
         self.counts.iter().take(most).map(|(name, count)| (name.as_str(), *count))
     }
+}
+
+/// The group of an operation, and whether that is a tag.
+pub(crate) fn group_of(operation: &Operation) -> (&str, bool) {
+    let tag = operation.tags.iter().map(|tag| tag.trim()).find(|tag| !tag.is_empty());
+    (tag.unwrap_or_else(|| noun(&operation.name)), tag.is_some())
 }
 
 /// What an operation is about: the word behind the verb, without a plural's `s`.

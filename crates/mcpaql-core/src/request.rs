@@ -12,7 +12,7 @@ use crate::signature;
 use serde_json::{Map, Value};
 
 /// Estimated tokens of a signature that is offered.
-const SIGNATURE: usize = 80;
+pub(crate) const SIGNATURE: usize = 80;
 /// So many keys of parameters help to find out which operation was meant.
 const KEYS: usize = 12;
 /// Longer keys are no names.

@@ -6,15 +6,18 @@
 
 mod describe;
 mod discrete;
+mod instructions;
 mod unified;
 
 use crate::adapter::Mode;
 use crate::catalog::{Catalog, Endpoint, Entry, Scope, Settings};
+use crate::naming::Subject;
 use crate::operation::{INTROSPECT, Param};
 use crate::policy::{Hint, HintOverrides, HintSet, Hints};
 use crate::tokens;
-use describe::{Detail, Speaker, title};
+use describe::{Detail, Speaker, through, title};
 use discrete::operation_tool;
+pub use instructions::instructions;
 use serde_json::{Map, Value, json};
 pub(crate) use unified::unified;
 
@@ -135,7 +138,7 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
             hints: endpoint.hints.only(endpoint.states),
             title_in_annotations: catalog.title_in_annotations,
         };
-        Some((detail, cost(&tool), tool))
+        Some((detail, planned_cost(catalog, &tool, Subject::Endpoint(name)), tool))
     };
     let mut chosen: Vec<(Detail, usize, Tool)> =
         (0..families.len()).filter_map(|index| build(index, Detail::Counts)).collect();
@@ -201,7 +204,7 @@ fn whole_tool(catalog: &Catalog, budget: usize, operation_enum: bool) -> Option<
             break;
         }
         let richer = build(detail);
-        if cost(&richer) > budget {
+        if planned_cost(catalog, &richer, Subject::Whole) > budget {
             // Groups may cost more than the names of a few operations do.
             if detail < Detail::Names {
                 continue;
@@ -235,6 +238,19 @@ fn input_schema(entries: &[&Entry], operation_enum: bool) -> Value {
         },
         "required": ["operation"],
     })
+}
+
+/// What a tool costs under the name that it has without a prefix: a prefix changes names, never what is said about them.
+fn planned_cost(catalog: &Catalog, tool: &Tool, subject: Subject<'_>) -> usize {
+    let Some(names) = catalog.names.without_prefix() else { return cost(tool) };
+    let name = |subject: Subject<'_>| names.name(subject).ok();
+    let mut plain = tool.clone();
+    plain.name = name(subject).unwrap_or(plain.name);
+    let home = catalog.get(INTROSPECT).and_then(|entry| name(Subject::Endpoint(&entry.operation.endpoint)));
+    if let (Some(present), Some(home)) = (catalog.introspect_tool(), home) {
+        plain.description = plain.description.replace(&through(present), &through(&home));
+    }
+    cost(&plain)
 }
 
 fn cost(tool: &Tool) -> usize {

@@ -14,6 +14,7 @@
 
 mod errors;
 mod measure;
+mod portable;
 
 #[cfg(test)]
 pub(crate) mod fixtures;

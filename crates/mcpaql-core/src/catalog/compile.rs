@@ -171,6 +171,7 @@ impl Compiler {
             mode,
             sharing: settings.sharing,
             profile: profile?,
+            names: names.clone()?,
             errors: settings.errors.unwrap_or_default(),
             title_in_annotations: frame.policy.title_in_annotations,
             limits: frame.limits,

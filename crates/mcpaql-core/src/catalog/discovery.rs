@@ -143,7 +143,8 @@ impl Catalog {
         });
     }
 
-    fn index(&self) -> &Index {
+    /// What operations are about.
+    pub(crate) fn index(&self) -> &Index {
         self.discovery.index.get_or_init(|| {
             let mut builder = Builder::default();
             for entry in self.own() {
@@ -153,7 +154,8 @@ impl Catalog {
         })
     }
 
-    fn links(&self) -> &Links {
+    /// What operations have for one another.
+    pub(crate) fn links(&self) -> &Links {
         self.discovery.links.get_or_init(|| {
             let operations: Vec<(&Operation, Outline)> =
                 self.own().map(|entry| (&entry.operation, self.outline(entry))).collect();

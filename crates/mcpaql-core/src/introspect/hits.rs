@@ -22,15 +22,15 @@ const ROOM: usize = 236;
 
 /// How much is said about an operation.
 #[derive(Clone, Copy)]
-struct Size {
-    signature: usize,
+pub(super) struct Size {
+    pub(super) signature: usize,
     summary: usize,
     /// Operations named for each parameter.
     producers: usize,
 }
 
 /// From generous to terse. Where values come from outlasts the summary: it leads on, and the name says much already.
-const SIZES: [Size; 6] = [
+pub(super) const SIZES: [Size; 6] = [
     Size { signature: 40, summary: 100, producers: 2 },
     Size { signature: 28, summary: 72, producers: 2 },
     Size { signature: 20, summary: 56, producers: 1 },
@@ -118,7 +118,7 @@ const FILLERS: [&str; 14] =
     ["a", "an", "the", "of", "for", "to", "in", "on", "by", "from", "with", "and", "all", "your"];
 
 /// Whether a summary only says the name again.
-fn repeats(summary: &str, operation: &Operation) -> bool {
+pub(super) fn repeats(summary: &str, operation: &Operation) -> bool {
     let params = operation.params.iter().map(|param| param.name.as_str());
     let known: Vec<&str> =
         std::iter::once(operation.name.as_str()).chain(params).flat_map(|name| name.split('_')).collect();

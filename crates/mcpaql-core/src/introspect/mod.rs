@@ -9,6 +9,7 @@ mod hits;
 mod list;
 mod page;
 mod params;
+pub(crate) mod portable;
 mod protocol;
 mod types;
 mod unified;

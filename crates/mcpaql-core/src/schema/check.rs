@@ -200,16 +200,7 @@ impl<'s> Checker<'s> {
                 let same_letters = texts().find(|literal| literal.eq_ignore_ascii_case(text));
                 same_letters.or_else(|| nearest(text, texts())).map(str::to_owned)
             });
-            let mut fragment = match literals {
-                [only] => format!("must be {}", literal_text(only)),
-                several => {
-                    let listed: Vec<String> = several.iter().take(LISTED).map(literal_text).collect();
-                    format!("must be one of {}", listed.join(", "))
-                }
-            };
-            if literals.len() > LISTED {
-                fragment.push_str(&format!(" and {} more", literals.len() - LISTED));
-            }
+            let fragment = literals_said(literals);
             let allowed = json!({"enum": literals.iter().take(LISTED * 5).collect::<Vec<_>>()});
             ViolationKind::Value { fragment, allowed, nearest }
         });
@@ -293,7 +284,7 @@ impl<'s> Checker<'s> {
         if let Some(step) = &rules.multiple_of
             && !is_multiple(number, step)
         {
-            self.fail(at, || broken(format!("must be a multiple of {step}"), json!({"multipleOf": step})));
+            self.fail(at, || broken(multiple_said(step), json!({"multipleOf": step})));
         }
     }
 
@@ -389,6 +380,21 @@ impl<'s> Checker<'s> {
     }
 }
 
+/// `must be one of 'open', 'closed'`.
+pub(super) fn literals_said(literals: &[Value]) -> String {
+    let mut fragment = match literals {
+        [only] => format!("must be {}", literal_text(only)),
+        several => {
+            let listed: Vec<String> = several.iter().take(LISTED).map(literal_text).collect();
+            format!("must be one of {}", listed.join(", "))
+        }
+    };
+    if literals.len() > LISTED {
+        fragment.push_str(&format!(" and {} more", literals.len() - LISTED));
+    }
+    fragment
+}
+
 fn too_large() -> ViolationKind {
     let fragment = "is too large to be kept exactly; send it as a string if the operation allows one";
     broken(fragment.to_owned(), json!({"minimum": -MAX_EXACT, "maximum": MAX_EXACT}))
@@ -398,25 +404,35 @@ fn broken(fragment: String, allowed: Value) -> ViolationKind {
     ViolationKind::Value { fragment, allowed, nearest: None }
 }
 
-/// "or more" and "or less", because leak checks read "at" and a word as a stack frame.
 fn bounds_broken(rules: &NumberRules) -> ViolationKind {
     let mut allowed = Map::new();
-    let mut words = Vec::new();
     if let Some((bound, exclusive)) = &rules.minimum {
         allowed
             .insert(if *exclusive { "exclusiveMinimum" } else { "minimum" }.to_owned(), bound.clone().into());
-        words.push(if *exclusive { format!("greater than {bound}") } else { format!("{bound} or more") });
     }
     if let Some((bound, exclusive)) = &rules.maximum {
         allowed
             .insert(if *exclusive { "exclusiveMaximum" } else { "maximum" }.to_owned(), bound.clone().into());
-        words.push(if *exclusive { format!("less than {bound}") } else { format!("{bound} or less") });
     }
-    let fragment = match (&rules.minimum, &rules.maximum) {
-        (Some((low, false)), Some((high, false))) => format!("must be between {low} and {high}"),
-        _ => format!("must be {}", words.join(" and ")),
-    };
-    broken(fragment, allowed.into())
+    broken(bounds_said(rules), allowed.into())
+}
+
+/// "or more" and "or less", because leak checks read "at" and a word as a stack frame.
+pub(super) fn bounds_said(rules: &NumberRules) -> String {
+    if let (Some((low, false)), Some((high, false))) = (&rules.minimum, &rules.maximum) {
+        return format!("must be between {low} and {high}");
+    }
+    let low = rules.minimum.as_ref().map(|(bound, exclusive)| {
+        if *exclusive { format!("greater than {bound}") } else { format!("{bound} or more") }
+    });
+    let high = rules.maximum.as_ref().map(|(bound, exclusive)| {
+        if *exclusive { format!("less than {bound}") } else { format!("{bound} or less") }
+    });
+    format!("must be {}", low.into_iter().chain(high).collect::<Vec<_>>().join(" and "))
+}
+
+pub(super) fn multiple_said(step: &Number) -> String {
+    format!("must be a multiple of {step}")
 }
 
 type Count = (&'static str, Option<u64>);

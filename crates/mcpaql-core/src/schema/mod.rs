@@ -15,6 +15,7 @@ mod exact;
 mod format;
 mod keywords;
 mod pattern;
+mod portable;
 #[cfg(test)]
 pub(crate) mod strategies;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod tests;
 pub(crate) use keywords::meant_type;
 pub use pattern::pattern_mistake;
 pub(crate) use pattern::translate;
+pub(crate) use portable::Arena;
 
 use crate::diagnostic::Diagnostic;
 use format::Format;

@@ -25,6 +25,11 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
+    /// As the engine reads it.
+    pub(super) fn translated(&self) -> &str {
+        &self.translated
+    }
+
     pub(super) fn is_match(&self, text: &str) -> bool {
         let automaton = self.automaton.get_or_init(|| {
             RegexBuilder::new(&self.translated)
@@ -97,7 +102,7 @@ pub fn pattern_mistake(pattern: &str) -> Option<&'static str> {
     .map(|(_, ours, _)| ours)
 }
 
-/// ECMA's `\d` and `\w` are ASCII, and inside a class `[`, `&` and `~` are ordinary characters.
+/// ECMA's `\d`, `\w` and `\b` are ASCII, and inside a class `[`, `&` and `~` are ordinary characters.
 pub(crate) fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut chars = pattern.chars();
@@ -109,6 +114,9 @@ pub(crate) fn translate(pattern: &str) -> String {
                 Some('w') => out.push_str(if in_class { "0-9A-Za-z_" } else { "[0-9A-Za-z_]" }),
                 Some('D') => out.push_str("[^0-9]"),
                 Some('W') => out.push_str("[^0-9A-Za-z_]"),
+                Some(edge @ ('b' | 'B')) if !in_class => {
+                    out.push_str(if edge == 'b' { r"(?-u:\b)" } else { r"(?-u:\B)" });
+                }
                 Some(other) => out.extend(['\\', other]),
                 None => out.push('\\'),
             },
@@ -141,6 +149,8 @@ mod tests {
             (r"^[\W]$", "é", true),
             (r"^[a[&&b]+$", "[&a", true),
             (r"^[^\s]+$", "a b", false),
+            (r"\bb", "éb", true),
+            (r"\Bb", "éb", false),
             (r"^https?:\/\/", "https://x", true),
             ("b", "abc", true),
         ] {

@@ -40,6 +40,11 @@ pub(super) struct Speaker<'c> {
     example: Option<String>,
 }
 
+/// Where operations are asked for: the only name of a tool in a description that is not its author's.
+pub(super) fn through(tool: &str) -> String {
+    format!("introspect through {tool}.")
+}
+
 impl<'c> Speaker<'c> {
     pub(super) fn new(catalog: &'c Catalog, entries: &'c [&'c Entry], search: bool) -> Speaker<'c> {
         Speaker { catalog, entries, search, example: quick_start(catalog, entries) }
@@ -105,11 +110,11 @@ impl<'c> Speaker<'c> {
         if home == Some(endpoint) {
             return self.discovery_call();
         }
-        let tool = self.catalog.introspect_tool().unwrap_or_default();
+        let through = through(self.catalog.introspect_tool().unwrap_or_default());
         if self.search {
-            format!("Search operations with introspect through {tool}.")
+            format!("Search operations with {through}")
         } else {
-            format!("Discover required parameters with introspect through {tool}.")
+            format!("Discover required parameters with {through}")
         }
     }
 

@@ -18,6 +18,7 @@ mod introspection;
 mod library;
 mod names;
 mod policies;
+mod portable;
 mod problems;
 mod requests;
 mod servers;

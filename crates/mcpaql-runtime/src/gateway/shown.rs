@@ -1,23 +1,15 @@
 //! What a gateway shows at one moment: never changed, only replaced. Each tool name leads to exactly one adapter.
 
 use crate::pipeline::Served;
-use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::response::{self, Reply};
 use mcpaql_core::suggest::snake_case;
-use mcpaql_core::surface::Tool;
+use mcpaql_core::surface::{self, Tool};
 use mcpaql_core::unified::{Routed, Unified};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-
-const SHARED: &str = "The mcpaql tools take {\"adapter\": NAME, \"operation\": NAME, \"params\": {…}} for the operations of all adapters. Find one with {\"operation\":\"introspect\",\"params\":{\"search\":\"what you want to do\"}}.";
-const SPLIT: &str = "The tools of {about} take {\"operation\": NAME, \"params\": {…}} and share out the operations, so call an operation through a tool that lists it.";
-const WHOLE: &str =
-    "The one tool of {about} takes {\"operation\": NAME, \"params\": {…}} for every operation.";
-const DISCRETE: &str = "Each tool of {about} is one operation and takes its parameters as arguments; the answer is JSON with `success` and either `data` or `error`.";
-const DISCOVER: &str = "Discover operations and their parameters with {\"operation\":\"introspect\",\"params\":{\"query\":\"operations\"}} on {about}.";
 
 /// The adapters of a server at one moment.
 #[derive(Debug)]
@@ -84,7 +76,8 @@ impl Shown {
         let together = shared.iter().flat_map(|shared| shared.unified.tools());
         let alone = adapters.iter().map(|adapter| adapter.catalog()).filter(|own| own.sharing.is_none());
         let tools = together.chain(alone.flat_map(|catalog| &catalog.tools)).cloned().collect();
-        let instructions = instructions(&adapters);
+        let instructions =
+            surface::instructions(&adapters.iter().map(|adapter| adapter.catalog()).collect::<Vec<_>>());
         Ok(Shown { adapters, tools, routes, shared, instructions })
     }
 
@@ -168,25 +161,6 @@ impl Shared {
             }
         }
     }
-}
-
-fn instructions(adapters: &[Arc<Served>]) -> String {
-    let catalogs = || adapters.iter().map(|adapter| adapter.catalog()).filter(|own| own.sharing.is_none());
-    let served = |modes: &[Mode]| {
-        let names = catalogs().filter(|catalog| modes.contains(&catalog.mode));
-        names.map(|catalog| catalog.adapter.display_name.as_str()).collect::<Vec<_>>().join(", ")
-    };
-    let mut sentences = Vec::new();
-    if adapters.iter().any(|adapter| adapter.catalog().sharing.is_some()) {
-        sentences.push(SHARED.to_owned());
-    }
-    let say = |about: String, what: &str| (!about.is_empty()).then(|| what.replace("{about}", &about));
-    sentences.extend(say(served(&[Mode::Semantic, Mode::All]), SPLIT));
-    sentences.extend(say(served(&[Mode::Single]), WHOLE));
-    sentences.extend(say(served(&[Mode::Discrete]), DISCRETE));
-    let introspect: Vec<&str> = catalogs().filter_map(Catalog::introspect_tool).collect();
-    sentences.extend(say(introspect.join(", "), DISCOVER));
-    sentences.join(" ")
 }
 
 /// Which adapter, by position, answers to which tool name; aliases included.

@@ -1,0 +1,116 @@
+// Where calls go: the target of the document, or several of one kind of which each call chooses one.
+
+import { type Catalog } from "./catalog.js";
+import type { CommandLine, CommandTarget } from "./command/binding.js";
+import { CommandSetupError, Runner } from "./command/runner.js";
+import type { Environment } from "./environment.js";
+import { OpError } from "./errors.js";
+import { SetupError } from "./http/address.js";
+import type { HttpRequest, HttpTarget } from "./http/binding.js";
+import { HttpClient } from "./http/client.js";
+import type { Answer } from "./response.js";
+import type { StoreAction, StoreTarget } from "./store/binding.js";
+import { StoreError } from "./store/file.js";
+import { Store } from "./store/store.js";
+import { type JsonObject, own } from "./values.js";
+
+type Target = HttpTarget | StoreTarget | CommandTarget;
+
+/** The target as `catalog.json` describes it, with what calls may choose instead. */
+type TargetData = Target & { readonly alternatives?: Readonly<Record<string, Target>> };
+
+/** One target, opened. */
+type Opened = HttpClient | Store | Runner;
+
+/** Why an adapter cannot be served. For the operator: it may name paths. */
+export class OpenError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "OpenError";
+  }
+}
+
+/** What opening a target takes. */
+export interface Opening {
+  readonly env: Environment;
+  readonly userAgent: string;
+  /** The folder of the store. */
+  readonly data: string | undefined;
+}
+
+/** The targets of an adapter. */
+export class Targets {
+  readonly #only: Opened | undefined;
+  readonly #several: ReadonlyMap<string, Opened>;
+
+  private constructor(only: Opened | undefined, several: ReadonlyMap<string, Opened>) {
+    this.#only = only;
+    this.#several = several;
+  }
+
+  /** Opens what the document names; throws an `OpenError`. */
+  static async open(catalog: Catalog, opening: Opening): Promise<Targets> {
+    const data = catalog.data.target as unknown as TargetData;
+    const { alternatives } = data;
+    if (alternatives === undefined) return new Targets(await reach(catalog, data, opening), new Map());
+    const several = new Map<string, Opened>();
+    for (const [name, target] of Object.entries(alternatives)) several.set(name, await reach(catalog, target, opening));
+    return new Targets(undefined, several);
+  }
+
+  /** One HTTP request. */
+  async http(request: HttpRequest, args: JsonObject, signal: AbortSignal): Promise<Answer> {
+    const client = this.#chosen(request.target, args);
+    if (!(client instanceof HttpClient)) throw unfit("This operation has no HTTP request; tell the operator.");
+    return await client.call(request, without(args, request.target), signal);
+  }
+
+  /** One action on the store. */
+  async store(action: StoreAction, args: JsonObject): Promise<Answer> {
+    const store = this.#chosen(action.target, args);
+    if (!(store instanceof Store)) throw unfit("The store could not answer; tell the user.");
+    return await store.call(action, without(args, action.target));
+  }
+
+  /** One process. */
+  async command(line: CommandLine, args: JsonObject, signal: AbortSignal): Promise<Answer> {
+    const runner = this.#chosen(line.target, args);
+    if (!(runner instanceof Runner)) throw unfit("The operation is not usable; tell the user.");
+    return await runner.call(line, without(args, line.target), signal);
+  }
+
+  #chosen(param: string | undefined, args: JsonObject): Opened {
+    if (this.#only !== undefined) return this.#only;
+    const name = param === undefined ? undefined : own(args, param);
+    const chosen = typeof name === "string" ? this.#several.get(name) : undefined;
+    if (chosen === undefined) throw unfit("The call chose no upstream; tell the user.");
+    return chosen;
+  }
+}
+
+function unfit(message: string): OpError {
+  return new OpError("INTERNAL_ERROR", message);
+}
+
+/** What chooses the upstream is not sent. */
+function without(args: JsonObject, param: string | undefined): JsonObject {
+  return param === undefined ? args : Object.fromEntries(Object.entries(args).filter(([name]) => name !== param));
+}
+
+async function reach(catalog: Catalog, target: Target, { env, userAgent, data }: Opening): Promise<Opened> {
+  const { name } = catalog.data.adapter;
+  try {
+    switch (target.protocol) {
+      case "http":
+        return new HttpClient(target, env, userAgent);
+      case "command":
+        return new Runner(target, env);
+      case "store":
+        if (data === undefined) throw new OpenError(`adapter '${name}' keeps data, and neither --data nor HOME says where`);
+        return await Store.open(data, catalog, target);
+    }
+  } catch (error) {
+    const isSetup = error instanceof SetupError || error instanceof CommandSetupError || error instanceof StoreError;
+    throw isSetup ? new OpenError(`adapter '${name}': ${error.message}`, error.cause) : error;
+  }
+}
