@@ -8,6 +8,7 @@ use super::module;
 use crate::File;
 use crate::model::{
     Case, Definition, Docs, Field, Model, Scope, Shape, Signature, Text, Type, doc_lines, identifier,
+    type_name,
 };
 use indexmap::IndexMap;
 use mcpaql_core::catalog::Catalog;
@@ -284,7 +285,7 @@ impl<'b> Unit<'b> {
                 "Number".to_owned()
             }
             Type::Literals(values) if only_text(values) => {
-                let name = scope.take(hint);
+                let name = scope.take(&type_name(hint));
                 choices.push((name.clone(), values.clone()));
                 name
             }
