@@ -1,4 +1,4 @@
-//! The example, served to a client that speaks over its standard input and output.
+//! The examples, served to a client that speaks over their standard input and output.
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "tests")]
 
@@ -14,12 +14,8 @@ struct Client {
 }
 
 impl Client {
-    fn start() -> Client {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_embed"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+    fn start(program: &mut Command) -> Client {
+        let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = child.stdin.take().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut client = Client { child, input, output, id: 0 };
@@ -65,7 +61,7 @@ impl Drop for Client {
 
 #[test]
 fn tasks_are_added_listed_done_and_removed() {
-    let mut client = Client::start();
+    let mut client = Client::start(&mut Command::new(env!("CARGO_BIN_EXE_embed")));
     let tools = client.ask("tools/list", json!({}));
     let names: Vec<&str> =
         tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -80,4 +76,19 @@ fn tasks_are_added_listed_done_and_removed() {
     assert_eq!(gone["error"]["code"], "NOT_FOUND_RESOURCE");
     let empty = client.call("todo_mcpaql_create", "create_task", json!({"text": ""}));
     assert_eq!(empty["error"]["code"], "VALIDATION_INVALID_VALUE");
+}
+
+#[test]
+fn a_function_stands_in_for_one_operation_of_a_document() {
+    let data = tempfile::tempdir().unwrap();
+    let mut client =
+        Client::start(Command::new(env!("CARGO_BIN_EXE_notebook")).env("XDG_DATA_HOME", data.path()));
+    let note = json!({"title": "  How the \n heating works ", "tags": ["home"]});
+    let added = client.call("notebook_mcpaql_create", "create_note", note);
+    assert_eq!(added["data"]["title"], "How the heating works");
+    assert_eq!(added["data"]["tags"], json!(["home"]));
+    let task = client.call("notebook_mcpaql_create", "create_task", json!({"title": " as it is "}));
+    assert_eq!(task["data"]["title"], " as it is ");
+    let empty = client.call("notebook_mcpaql_create", "create_note", json!({"title": "   "}));
+    assert_eq!(empty["error"]["code"], "VALIDATION_INVALID_VALUE", "what a function sends is checked again");
 }

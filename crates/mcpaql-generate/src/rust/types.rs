@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// rustfmt's own.
 const WIDTH: usize = 100;
-/// Longer arguments of an attribute stand on lines of their own.
-const ATTRIBUTE: usize = 70;
+/// Longer chains of calls are broken.
+const CHAIN: usize = 60;
 
 pub(super) fn files(catalog: &Catalog, model: &mut Model<'_>) -> Vec<File> {
     let boxed = recursive(&model.types);
@@ -62,6 +62,9 @@ fn index<'n>(modules: impl Iterator<Item = &'n String>) -> String {
     text.finish()
 }
 
+/// Names of types, and the texts of which each is one.
+type Choices = Vec<(String, Vec<Value>)>;
+
 /// One file in the making.
 struct Unit<'b> {
     text: Text,
@@ -88,18 +91,18 @@ impl<'b> Unit<'b> {
         if !self.used.is_empty() {
             head.line("");
         }
+        let mut lines: Vec<String> = Vec::new();
         for (from, names) in &self.used {
             let names: Vec<&str> = names.iter().copied().collect();
             match names.as_slice() {
-                [only] => head.line(format!("use {from}::{only};")),
-                // rustfmt puts what begins with a small letter first, as the order of `fmt`, `given` and the rest here.
-                several => {
-                    let mut several = several.to_vec();
-                    several.sort_by_key(|name| (name.starts_with(|first: char| first.is_uppercase()), *name));
-                    head.line(format!("use {from}::{{{}}};", several.join(", ")))
-                }
-            };
+                [only] => lines.push(format!("use {from}::{only};")),
+                several => lines.push(format!("use {from}::{{{}}};", several.join(", "))),
+            }
         }
+        lines.sort_unstable();
+        lines.iter().for_each(|line| {
+            head.line(line);
+        });
         head.finish() + &self.text.finish()
     }
 
@@ -124,7 +127,7 @@ impl<'b> Unit<'b> {
         let told = format!("Parameters of `{}`: {}.", operation.name, reached(operation));
         self.docs(&[&operation.description, &told]);
         let owner = params.strip_suffix("Params").unwrap_or(params);
-        self.object(params, owner, fields, None, scope);
+        let choices = self.object(params, owner, fields, None, scope);
         self.uses("mcpaql_runtime::document", "Params");
         self.text.block(format!("\nimpl Params for {params} {{"), "}", |text| {
             let name = format!("{:?};", operation.name);
@@ -132,6 +135,7 @@ impl<'b> Unit<'b> {
             let fits = line.len() <= text.room(WIDTH);
             text.line(if fits { line } else { format!("const OPERATION: &'static str =\n    {name}") });
         });
+        self.choices(choices);
     }
 
     fn definition(&mut self, definition: &Definition, scope: &mut Scope) {
@@ -140,7 +144,8 @@ impl<'b> Unit<'b> {
             Shape::Object { fields, rest } => {
                 self.text.line("");
                 self.docs(&[docs]);
-                self.object(ident, ident, fields, rest.as_ref(), scope);
+                let choices = self.object(ident, ident, fields, rest.as_ref(), scope);
+                self.choices(choices);
             }
             Shape::Alias(Type::Literals(values)) if only_text(values) => {
                 self.text.line("");
@@ -152,75 +157,70 @@ impl<'b> Unit<'b> {
                 let spelled = self.spell(kind, ident, scope, &mut choices);
                 self.text.line("");
                 self.docs(&[docs]);
-                let line = format!("pub type {ident} = {spelled};");
-                let fits = line.len() <= WIDTH;
-                self.text.line(if fits { line } else { format!("pub type {ident} =\n    {spelled};") });
+                self.fitted(&format!("pub type {ident} ="), &format!("{spelled};"));
                 self.choices(choices);
             }
         }
     }
 
-    /// A struct, then the choices of its fields.
-    fn object(&mut self, ident: &str, owner: &str, fields: &[Field], rest: Option<&Type>, scope: &mut Scope) {
-        let mut choices = Vec::new();
+    /// A struct; the choices of its fields are still to be written.
+    fn object(
+        &mut self,
+        ident: &str,
+        owner: &str,
+        fields: &[Field],
+        rest: Option<&Type>,
+        scope: &mut Scope,
+    ) -> Choices {
         let secret = fields.iter().any(|field| field.sensitive);
         let mut derived = vec!["Clone", "Deserialize", "Serialize"];
         derived.extend((!secret).then_some("Debug"));
         derived.extend(fields.iter().all(|field| !field.required).then_some("Default"));
         derived.sort_unstable();
-        self.text.line(format!("#[derive({})]", derived.join(", ")));
         self.uses("serde", "Deserialize");
         self.uses("serde", "Serialize");
+        self.text.line(format!("#[derive({})]", derived.join(", ")));
+        let mut choices = Choices::new();
         if fields.is_empty() && rest.is_none() {
             self.text.line(format!("pub struct {ident} {{}}"));
         } else {
-            // The unit is taken apart while its text is indented, so that what is written below comes from one place.
             self.text.line(format!("pub struct {ident} {{"));
             self.text.deeper();
             for field in fields {
                 self.field(field, owner, scope, &mut choices);
             }
             if let Some(rest) = rest {
-                let taken = |ident: &str| fields.iter().any(|field| field.ident == ident);
+                let taken = |name: &&str| fields.iter().any(|field| field.ident == **name);
                 let name = ["rest", "other_keys", "further_keys"].into_iter().find(|name| !taken(name));
-                let spelled = self.spell(
-                    &Type::Map(Box::new(rest.clone())),
-                    &format!("{owner}Rest"),
-                    scope,
-                    &mut choices,
-                );
+                let all = Type::Map(Box::new(rest.clone()));
+                let spelled = self.spell(&all, &format!("{owner}Rest"), scope, &mut choices);
                 self.text.line("/// What the caller gave besides.");
                 self.text.line("#[serde(flatten)]");
-                self.text.line(format!("pub {}: {spelled},", name.unwrap_or("rest_of_all_keys")));
+                self.text.line(format!("pub {}: {spelled},", name.unwrap_or("undeclared_keys")));
             }
             self.text.shallower();
             self.text.line("}");
         }
         if secret {
-            self.uses("std", "fmt");
-            self.text.line("");
-            self.text.line("/// Shows nothing: it holds a secret.");
-            self.text.block(format!("impl fmt::Debug for {ident} {{"), "}", |text| {
-                text.block("fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {", "}", |text| {
-                    let line = format!("f.debug_struct({ident:?}).finish_non_exhaustive()");
-                    if line.len() <= text.room(WIDTH).min(68) {
-                        text.line(line);
-                    } else {
-                        text.line(format!("f.debug_struct({ident:?})\n    .finish_non_exhaustive()"));
-                    }
-                });
-            });
+            self.silent(ident);
         }
-        self.choices(choices);
+        choices
     }
 
-    fn field(
-        &mut self,
-        field: &Field,
-        owner: &str,
-        scope: &mut Scope,
-        choices: &mut Vec<(String, Vec<Value>)>,
-    ) {
+    /// What holds a secret shows nothing.
+    fn silent(&mut self, ident: &str) {
+        self.uses("std", "fmt");
+        self.text.line("\n/// Shows nothing: it holds a secret.");
+        self.text.block(format!("impl fmt::Debug for {ident} {{"), "}", |text| {
+            text.block("fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {", "}", |text| {
+                let line = format!("f.debug_struct({ident:?}).finish_non_exhaustive()");
+                let broken = format!("f.debug_struct({ident:?})\n    .finish_non_exhaustive()");
+                text.line(if line.len() <= CHAIN { line } else { broken });
+            });
+        });
+    }
+
+    fn field(&mut self, field: &Field, owner: &str, scope: &mut Scope, choices: &mut Choices) {
         let hint = format!("{owner}{}", identifier(&field.name, Case::Pascal));
         let base = self.spell(&field.kind, &hint, scope, choices);
         // A value may be null by itself.
@@ -245,14 +245,26 @@ impl<'b> Unit<'b> {
                 if nullable { format!("Option<Option<{base}>>") } else { format!("Option<{base}>") }
             }
         };
-        let line = format!("pub {}: {spelled},", field.ident);
-        let fits = line.len() <= self.text.room(WIDTH);
-        self.text.line(if fits { line } else { format!("pub {}:\n    {spelled},", field.ident) });
+        self.fitted(&format!("pub {}:", field.ident), &format!("{spelled},"));
+    }
+
+    /// What is declared and its type, as rustfmt breaks it; where it would break the type itself, it is told not to.
+    fn fitted(&mut self, declared: &str, kind: &str) {
+        let room = self.text.room(WIDTH);
+        if declared.len() + 1 + kind.len() <= room {
+            self.text.line(format!("{declared} {kind}"));
+            return;
+        }
+        if kind.len() + 4 > room {
+            self.text.line("#[rustfmt::skip]");
+        }
+        self.text.line(format!("{declared}\n    {kind}"));
     }
 
     fn attribute(&mut self, arguments: &str) {
-        if arguments.chars().count() <= ATTRIBUTE {
-            self.text.line(format!("#[serde({arguments})]"));
+        let line = format!("#[serde({arguments})]");
+        if line.chars().count() <= self.text.room(WIDTH) {
+            self.text.line(line);
         } else {
             self.text.block("#[serde(", ")]", |text| {
                 text.line(arguments);
@@ -261,13 +273,7 @@ impl<'b> Unit<'b> {
     }
 
     /// A type as Rust writes it; choices between texts become types of their own, after what is being written.
-    fn spell(
-        &mut self,
-        kind: &Type,
-        hint: &str,
-        scope: &mut Scope,
-        choices: &mut Vec<(String, Vec<Value>)>,
-    ) -> String {
+    fn spell(&mut self, kind: &Type, hint: &str, scope: &mut Scope, choices: &mut Choices) -> String {
         match kind {
             Type::Null => "()".to_owned(),
             Type::Boolean => "bool".to_owned(),
@@ -282,7 +288,7 @@ impl<'b> Unit<'b> {
                 choices.push((name.clone(), values.clone()));
                 name
             }
-            Type::List(inner) => format!("Vec<{}>", self.spell(inner, hint, scope, choices)),
+            Type::List(inner) => format!("Vec<{}>", self.within(inner, hint, scope, choices)),
             Type::Map(inner) if **inner == Type::Any => {
                 self.uses("serde_json", "Map");
                 self.uses("serde_json", "Value");
@@ -290,15 +296,10 @@ impl<'b> Unit<'b> {
             }
             Type::Map(inner) => {
                 self.uses("std::collections", "BTreeMap");
-                format!("BTreeMap<String, {}>", self.spell(inner, hint, scope, choices))
+                format!("BTreeMap<String, {}>", self.within(inner, hint, scope, choices))
             }
-            Type::Named(name) => {
-                if !self.path.is_empty() {
-                    self.uses("crate", "types");
-                }
-                let name_here = format!("{}{name}", self.path);
-                if self.boxed.contains(name) { format!("Box<{name_here}>") } else { name_here }
-            }
+            Type::Named(name) if self.boxed.contains(name) => format!("Box<{}>", self.named(name)),
+            Type::Named(name) => self.named(name),
             Type::Union(_) => match kind.clone().split_null() {
                 (Type::Union(_), _) => self.value(),
                 (one, _) => match self.spell(&one, hint, scope, choices) {
@@ -310,12 +311,27 @@ impl<'b> Unit<'b> {
         }
     }
 
+    /// The type of what a list or map holds, which is box enough.
+    fn within(&mut self, kind: &Type, hint: &str, scope: &mut Scope, choices: &mut Choices) -> String {
+        match kind {
+            Type::Named(name) => self.named(name),
+            other => self.spell(other, hint, scope, choices),
+        }
+    }
+
+    fn named(&mut self, name: &str) -> String {
+        if !self.path.is_empty() {
+            self.uses("crate", "types");
+        }
+        format!("{}{name}", self.path)
+    }
+
     fn value(&mut self) -> String {
         self.uses("serde_json", "Value");
         "Value".to_owned()
     }
 
-    fn choices(&mut self, choices: Vec<(String, Vec<Value>)>) {
+    fn choices(&mut self, choices: Choices) {
         for (ident, values) in choices {
             self.text.line("");
             self.choice(&ident, &values);
@@ -396,7 +412,9 @@ fn recursive(types: &[Definition]) -> HashSet<String> {
         }
         false
     };
-    let circular = types.iter().enumerate().filter(|(at, _)| reaches_itself(*at));
+    let objects =
+        types.iter().enumerate().filter(|(_, definition)| matches!(definition.shape, Shape::Object { .. }));
+    let circular = objects.filter(|(at, _)| reaches_itself(*at));
     circular.map(|(_, definition)| definition.ident.clone()).collect()
 }
 

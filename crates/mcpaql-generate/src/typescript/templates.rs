@@ -9,6 +9,7 @@ pub(super) const SHARED: &[(&str, &str)] = &[
         "src/runtime/command/binding.ts",
         include_str!("../../templates/typescript/src/runtime/command/binding.ts"),
     ),
+    ("src/runtime/command/fault.ts", include_str!("../../templates/typescript/src/runtime/command/fault.ts")),
     (
         "src/runtime/command/output.ts",
         include_str!("../../templates/typescript/src/runtime/command/output.ts"),

@@ -12,6 +12,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo install --path crates/mcpaql", "builds the program once more and changes the user's machine"),
     ("mcpaql serve", "waits for a client; serve.rs starts the program the same way"),
     ("mcpaql import mcp", "needs a server of somebody else; the tests of the binary import running ones"),
+    (
+        "mcpaql generate",
+        "needs a server of somebody else; the tests of the binary generate from running ones",
+    ),
     ("mcpaql audit", "needs a server of somebody else; the tests of the binary audit running ones"),
     ("mcpaql completions", "writes into the user's own folders; the command line page runs it"),
     (

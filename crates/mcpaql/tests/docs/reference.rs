@@ -189,6 +189,23 @@ fn every_key_of_the_configuration_is_described() {
     }
 }
 
+#[test]
+fn every_key_of_the_generators_configuration_is_described() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("generator.yaml"), format!("{NO_KEY}: 1\n")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_mcpaql"))
+        .args(["generate", "--config", "generator.yaml", "--output-format", "json"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let list = report["error"]["details"][0]["suggestion"].as_str().unwrap();
+    let keys: BTreeSet<String> =
+        list.trim_start_matches("use one of ").split(", ").map(str::to_owned).collect();
+    let listed = listed("docs/guides/generate.md", "## Configuration");
+    assert_eq!(listed.intersection(&keys).cloned().collect::<BTreeSet<_>>(), keys);
+}
+
 const IMPORT: &str = "docs/reference/import.md";
 
 #[test]

@@ -21,6 +21,7 @@ mod durability;
 mod executions;
 mod fixture;
 mod gateway;
+mod generate;
 mod imports;
 mod modes;
 mod openapi;

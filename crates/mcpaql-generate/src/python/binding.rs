@@ -1,0 +1,275 @@
+//! How an operation reaches its target, as a literal.
+
+use super::expression::{Expression, string};
+use mcpaql_core::adapter::{Auth, KeyPlace};
+use mcpaql_core::facts::Repeat;
+use mcpaql_core::operation::{
+    Arg, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Output, Param, Place,
+    Segment, Stdin, StoreAction, StoreBinding, Style, StyleForm,
+};
+use serde_json::Value;
+
+/// Schemas inside each other that are searched for a file.
+const MAX_DEPTH: usize = 8;
+
+/// Items of a call with names.
+struct Items(Vec<(String, Expression)>);
+
+impl Items {
+    fn add(&mut self, name: &str, item: Expression) {
+        self.0.push((format!("{name}="), item));
+    }
+
+    fn add_where(&mut self, condition: bool, name: &str, item: impl FnOnce() -> Expression) {
+        if condition {
+            self.add(name, item());
+        }
+    }
+}
+
+pub(super) fn http(operation: &Operation, binding: &HttpBinding) -> Expression {
+    let mut items = Items(Vec::new());
+    items.add("method", Expression::text(&binding.method));
+    items.add("path", Expression::text(&path(&binding.path)));
+    let sent = |param: &&Param| param.place != Place::Target;
+    let params: Vec<Expression> = operation
+        .params
+        .iter()
+        .filter(sent)
+        .map(|param| request_param(param, binding.body_param.as_deref() == Some(param.name.as_str())))
+        .collect();
+    items.add_where(!params.is_empty(), "params", || Expression::tuple(params));
+    items.add_where(binding.body != BodyForm::Json, "body", || Expression::text(body_form(binding.body)));
+    if let Some(name) = &binding.body_param {
+        items.add("body_param", Expression::text(name));
+    }
+    if let Some(kind) = &binding.content_type {
+        items.add("content_type", Expression::text(kind));
+    }
+    if let Some(url) = &binding.base_url {
+        items.add("base_url", Expression::text(url));
+    }
+    if let Some(own) = &binding.auth {
+        items.add("auth", auth(own));
+    }
+    items.add_where(may_repeat(operation), "repeatable", || Expression::flag(true));
+    items.add_where(operation.category == Category::Delete, "removes", || Expression::flag(true));
+    Expression::call("HttpRequest", items.0).spread()
+}
+
+/// Whether repeating the operation does no harm, by its facts.
+fn may_repeat(operation: &Operation) -> bool {
+    match operation.facts.repeat {
+        Repeat::NoEffect => true,
+        Repeat::FailsWithoutEffect => matches!(operation.category, Category::Delete | Category::Read),
+        Repeat::Unknown => operation.category == Category::Read,
+        Repeat::Accumulates => false,
+    }
+}
+
+/// A brace of a literal is encoded on its way anyway.
+fn path(segments: &[Segment]) -> String {
+    segments
+        .iter()
+        .map(|segment| match segment {
+            Segment::Literal(text) => text.replace('{', "%7B").replace('}', "%7D"),
+            Segment::Param(name) => format!("{{{name}}}"),
+        })
+        .collect()
+}
+
+fn request_param(param: &Param, is_whole: bool) -> Expression {
+    let mut items = Items(vec![
+        (String::new(), Expression::text(&param.name)),
+        (String::new(), Expression::text(place(param.place))),
+    ]);
+    items.add_where(param.wire != param.name, "wire", || Expression::text(&param.wire));
+    items.add_where(param.style != Style::default_for(param.place), "style", || style(param.style));
+    items.add_where(param.sensitive, "sensitive", || Expression::flag(true));
+    items.add_where(is_file(&param.schema, MAX_DEPTH), "file", || Expression::flag(true));
+    let properties = param.schema.get("properties").and_then(Value::as_object).filter(|_| is_whole);
+    let files: Vec<Expression> = properties
+        .into_iter()
+        .flatten()
+        .filter(|(_, schema)| is_file(schema, MAX_DEPTH))
+        .map(|(name, _)| Expression::text(name))
+        .collect();
+    items.add_where(!files.is_empty(), "files", || Expression::tuple(files));
+    Expression::call("Param", items.0)
+}
+
+/// Whether the schema says base64, be it in one of its variants or in the items of a list.
+fn is_file(schema: &Value, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let says = |key: &str, word: &str| schema.get(key).and_then(Value::as_str) == Some(word);
+    says("format", "byte")
+        || says("format", "binary")
+        || says("contentEncoding", "base64")
+        || schema.get("items").is_some_and(|items| is_file(items, depth))
+        || ["anyOf", "oneOf", "allOf"].iter().any(|key| {
+            let variants = schema.get(*key).and_then(Value::as_array);
+            variants.into_iter().flatten().any(|variant| is_file(variant, depth))
+        })
+}
+
+const fn place(place: Place) -> &'static str {
+    match place {
+        Place::Path => "path",
+        Place::Query => "query",
+        Place::Header => "header",
+        Place::Cookie => "cookie",
+        Place::Body | Place::Target => "body",
+    }
+}
+
+fn style(style: Style) -> Expression {
+    let form = match style.form {
+        StyleForm::Form => "form",
+        StyleForm::Simple => "simple",
+        StyleForm::SpaceDelimited => "space_delimited",
+        StyleForm::PipeDelimited => "pipe_delimited",
+        StyleForm::DeepObject => "deep_object",
+        StyleForm::Label => "label",
+        StyleForm::Matrix => "matrix",
+        StyleForm::Json => "json",
+        StyleForm::Segments => "segments",
+    };
+    let mut items = Items(vec![(String::new(), Expression::text(form))]);
+    items.add("explode", Expression::flag(style.explode));
+    items.add_where(style.reserved, "reserved", || Expression::flag(true));
+    Expression::call("Style", items.0)
+}
+
+const fn body_form(form: BodyForm) -> &'static str {
+    match form {
+        BodyForm::Json => "json",
+        BodyForm::Form => "form",
+        BodyForm::Multipart => "multipart",
+        BodyForm::Text => "text",
+        BodyForm::Binary => "binary",
+    }
+}
+
+fn auth(own: &Auth) -> Expression {
+    let mut items = Items(Vec::new());
+    match own {
+        Auth::None => Expression::call("NoAuth", Vec::new()),
+        Auth::Bearer { token_env, header, prefix } => {
+            items.add("token_env", Expression::text(token_env));
+            items.add_where(header != "Authorization", "header", || Expression::text(header));
+            items.add_where(prefix != "Bearer ", "prefix", || Expression::text(prefix));
+            Expression::call("Bearer", items.0)
+        }
+        Auth::ApiKey { key_env, place, prefix } => {
+            let (place, name) = match place {
+                KeyPlace::Header(name) => ("header", name),
+                KeyPlace::Query(name) => ("query", name),
+                KeyPlace::Cookie(name) => ("cookie", name),
+            };
+            items.add("key_env", Expression::text(key_env));
+            items.add("place", Expression::text(place));
+            items.add("name", Expression::text(name));
+            items.add_where(!prefix.is_empty(), "prefix", || Expression::text(prefix));
+            Expression::call("ApiKey", items.0)
+        }
+        Auth::Basic { username_env, password_env } => {
+            items.add("username_env", Expression::text(username_env));
+            items.add("password_env", Expression::text(password_env));
+            Expression::call("Basic", items.0)
+        }
+        Auth::OAuth2(oauth) => {
+            items.add("token_url", Expression::text(&oauth.token_url));
+            items.add("client_id_env", Expression::text(&oauth.client_id_env));
+            for (name, variable) in [
+                ("client_secret_env", &oauth.client_secret_env),
+                ("refresh_token_env", &oauth.refresh_token_env),
+            ] {
+                if let Some(variable) = variable {
+                    items.add(name, Expression::text(variable));
+                }
+            }
+            items.add_where(!oauth.scopes.is_empty(), "scopes", || texts(&oauth.scopes));
+            Expression::call("OAuth2", items.0)
+        }
+        Auth::All(several) => several_of("AllOf", several),
+        Auth::Any(several) => several_of("AnyOf", several),
+    }
+}
+
+fn several_of(name: &str, several: &[Auth]) -> Expression {
+    Expression::call(name, vec![(String::new(), Expression::tuple(several.iter().map(auth).collect()))])
+}
+
+fn texts(texts: &[String]) -> Expression {
+    Expression::tuple(texts.iter().map(|text| Expression::text(text)).collect())
+}
+
+pub(super) fn store(binding: &StoreBinding) -> Expression {
+    let action = match binding.action {
+        StoreAction::Create => "create",
+        StoreAction::Get => "get",
+        StoreAction::List => "list",
+        StoreAction::Search => "search",
+        StoreAction::Update => "update",
+        StoreAction::Delete => "delete",
+    };
+    let items = [&binding.resource, action].map(|text| (String::new(), Expression::text(text)));
+    Expression::call("StoreAction", items.into())
+}
+
+pub(super) fn command(operation: &Operation, binding: &CommandBinding) -> Expression {
+    let mut items = Items(Vec::new());
+    items.add("argv", Expression::tuple(binding.argv.iter().map(argument).collect()));
+    match &binding.stdin {
+        Stdin::Closed => {}
+        Stdin::Params => items.add("stdin", Expression::text("*")),
+        Stdin::Param(name) => items.add("stdin", Expression::text(name)),
+    }
+    let output = match binding.output {
+        Output::Json => "json",
+        Output::JsonLines => "jsonl",
+        Output::Lines => "lines",
+        Output::Text => "text",
+    };
+    items.add("output", Expression::text(output));
+    if let Some(limit) = binding.timeout_ms {
+        items.add("timeout_ms", Expression::word(limit.to_string()));
+    }
+    let meanings = binding.exit.iter().map(|(status, meaning)| {
+        let meaning = match meaning {
+            ExitMeaning::Success => Expression::text("success"),
+            ExitMeaning::Error(code) => Expression::word(format!("Code({})", string(code.as_str()))),
+        };
+        (status.to_string(), meaning)
+    });
+    let meanings: Vec<_> = meanings.collect();
+    items.add_where(!meanings.is_empty(), "exit", || Expression::dict(meanings));
+    let renamed =
+        operation.params.iter().filter(|param| param.wire != param.name && binding.stdin == Stdin::Params);
+    let wires: Vec<_> = renamed.map(|param| (string(&param.name), Expression::text(&param.wire))).collect();
+    items.add_where(!wires.is_empty(), "wires", || Expression::dict(wires));
+    let sensitive = operation.params.iter().filter(|param| param.sensitive);
+    let sensitive: Vec<_> = sensitive.map(|param| Expression::text(&param.name)).collect();
+    items.add_where(!sensitive.is_empty(), "sensitive", || Expression::tuple(sensitive));
+    Expression::call("Command", items.0).spread()
+}
+
+fn argument(argument: &Arg) -> Expression {
+    let template = |pieces: &Vec<Segment>| Expression::text(&pieces.iter().map(piece).collect::<String>());
+    let group = |group: &[Vec<Segment>]| Expression::tuple(group.iter().map(template).collect());
+    match argument {
+        Arg::Template(pieces) => template(pieces),
+        Arg::Group(args) => Expression::call("Group", vec![(String::new(), group(args))]),
+        Arg::When(param, args) => Expression::call(
+            "When",
+            vec![(String::new(), Expression::text(param)), (String::new(), group(args))],
+        ),
+    }
+}
+
+fn piece(segment: &Segment) -> String {
+    match segment {
+        Segment::Literal(text) => text.replace('{', "{{").replace('}', "}}"),
+        Segment::Param(name) => format!("{{{name}}}"),
+    }
+}

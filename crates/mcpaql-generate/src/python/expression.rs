@@ -1,0 +1,172 @@
+//! Python expressions as the formatter of that language lays them out: on one line where they fit, else one item on each.
+
+use crate::model::Text;
+
+/// The width of a line.
+pub(super) const WIDTH: usize = 120;
+
+/// An expression.
+#[derive(Debug, Clone)]
+pub(super) enum Expression {
+    /// As written.
+    Word(String),
+    /// Items between brackets.
+    Group {
+        /// What stands before them: `HttpRequest(`.
+        open: String,
+        /// With what stands before each: `name=`.
+        items: Vec<(String, Expression)>,
+        /// What stands behind them.
+        close: &'static str,
+        /// One item on each line even where all fit on one.
+        spread: bool,
+    },
+}
+
+impl Expression {
+    pub(super) fn word(text: impl Into<String>) -> Expression {
+        Expression::Word(text.into())
+    }
+
+    pub(super) fn text(text: &str) -> Expression {
+        Expression::Word(string(text))
+    }
+
+    pub(super) fn flag(flag: bool) -> Expression {
+        Expression::word(if flag { "True" } else { "False" })
+    }
+
+    pub(super) fn call(name: &str, items: Vec<(String, Expression)>) -> Expression {
+        Expression::Group { open: format!("{name}("), items, close: ")", spread: false }
+    }
+
+    pub(super) fn tuple(items: Vec<Expression>) -> Expression {
+        let items = items.into_iter().map(|item| (String::new(), item)).collect();
+        Expression::Group { open: "(".into(), items, close: ")", spread: false }
+    }
+
+    pub(super) fn dict(items: Vec<(String, Expression)>) -> Expression {
+        let items = items.into_iter().map(|(key, item)| (format!("{key}: "), item)).collect();
+        Expression::Group { open: "{".into(), items, close: "}", spread: false }
+    }
+
+    /// The same with one item on each line.
+    pub(super) fn spread(self) -> Expression {
+        match self {
+            Expression::Group { open, items, close, .. } if !items.is_empty() => {
+                Expression::Group { open, items, close, spread: true }
+            }
+            other => other,
+        }
+    }
+
+    /// On one line.
+    pub(super) fn flat(&self) -> String {
+        match self {
+            Expression::Word(text) => text.clone(),
+            Expression::Group { open, items, close, .. } => {
+                let inner: Vec<String> =
+                    items.iter().map(|(label, item)| format!("{label}{}", item.flat())).collect();
+                let lone = if open == "(" && items.len() == 1 { "," } else { "" };
+                format!("{open}{}{lone}{close}", inner.join(", "))
+            }
+        }
+    }
+
+    /// Writes it with what stands before and behind it.
+    pub(super) fn write(&self, text: &mut Text, before: &str, after: &str) {
+        let line = format!("{before}{}{after}", self.flat());
+        match self {
+            Expression::Group { open, items, close, spread }
+                if *spread || (!items.is_empty() && line.chars().count() > text.room(WIDTH)) =>
+            {
+                text.block(format!("{before}{open}"), format!("{close}{after}"), |text| {
+                    for (label, item) in items {
+                        item.write(text, label, ",");
+                    }
+                });
+            }
+            _ => {
+                text.line(line);
+            }
+        }
+    }
+}
+
+/// A text as Python writes it, in the quotes that need fewer escapes.
+pub(super) fn string(text: &str) -> String {
+    let count = |quote: char| text.chars().filter(|ch| *ch == quote).count();
+    let quote = if count('"') > count('\'') { '\'' } else { '"' };
+    let mut out = String::from(quote);
+    for ch in text.chars() {
+        match ch {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            ch if ch == quote => out.extend(['\\', ch]),
+            ch if is_hidden(ch) => {
+                let code = u32::from(ch);
+                out.push_str(&match code {
+                    0..=0xFF => format!("\\x{code:02x}"),
+                    0x100..=0xFFFF => format!("\\u{code:04x}"),
+                    _ => format!("\\U{code:08x}"),
+                });
+            }
+            ch => out.push(ch),
+        }
+    }
+    out.push(quote);
+    out
+}
+
+/// What source should not hold as it is: control characters, spaces that look like others, marks of direction.
+fn is_hidden(ch: char) -> bool {
+    ch.is_control()
+        || (ch.is_whitespace() && ch != ' ')
+        || matches!(ch, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(expression: &Expression) -> String {
+        let mut text = Text::new("    ");
+        expression.write(&mut text, "x = ", "");
+        text.finish()
+    }
+
+    #[test]
+    fn what_fits_stands_on_one_line() {
+        let args = vec![
+            (String::new(), Expression::text("a")),
+            ("b=".into(), Expression::tuple(vec![Expression::text("c")])),
+        ];
+        let call = Expression::call("F", args);
+        assert_eq!(written(&call), "x = F(\"a\", b=(\"c\",))\n");
+        assert_eq!(written(&call.spread()), "x = F(\n    \"a\",\n    b=(\"c\",),\n)\n");
+        let long = Expression::dict(vec![
+            ("1".into(), Expression::text(&"y".repeat(70))),
+            ("2".into(), Expression::text(&"z".repeat(70))),
+        ]);
+        assert_eq!(
+            written(&long),
+            format!("x = {{\n    1: \"{}\",\n    2: \"{}\",\n}}\n", "y".repeat(70), "z".repeat(70))
+        );
+        assert_eq!(written(&Expression::call("F", vec![]).spread()), "x = F()\n");
+    }
+
+    #[test]
+    fn texts_are_quoted_so_that_nothing_ends_them() {
+        for (text, quoted) in [
+            ("plain", "\"plain\""),
+            ("it's", "\"it's\""),
+            ("say \"x\"", "'say \"x\"'"),
+            ("'\"", "\"'\\\"\""),
+            ("a\\b\n\u{1b}\u{200b}\u{a0}é😀", "\"a\\\\b\\n\\x1b\\u200b\\xa0é😀\""),
+        ] {
+            assert_eq!(string(text), quoted);
+        }
+    }
+}

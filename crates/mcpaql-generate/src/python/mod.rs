@@ -1,0 +1,421 @@
+//! Projects in Python, on the official MCP SDK.
+//!
+//! What always holds: what is written is laid out as the language's formatter would lay it out; bindings stand in the code of
+//! operations, everything else that the runtime interprets stands in `catalog.json`.
+
+mod binding;
+mod expression;
+mod operations;
+mod types;
+
+use crate::model::{Case, Docs, Model, Scope, Style, Text, doc_lines, identifier};
+use crate::{File, Owner, Project, Unsupported, VERSION};
+use expression::WIDTH;
+use mcpaql_core::adapter::Target;
+use mcpaql_core::catalog::Catalog;
+use mcpaql_core::operation::Binding;
+use mcpaql_core::portable;
+use operations::Module;
+use types::Annotations;
+
+/// Words of the language.
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
+    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
+    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
+/// No function and no field of an adapter: words of the language, what annotations are made of, what modules of operations
+/// import, and what parameters have in common.
+const RESERVED: &[&str] = &[
+    "False",
+    "None",
+    "True",
+    "and",
+    "annotations",
+    "args",
+    "as",
+    "assert",
+    "async",
+    "await",
+    "bool",
+    "break",
+    "call",
+    "class",
+    "continue",
+    "dataclass",
+    "def",
+    "del",
+    "dict",
+    "elif",
+    "else",
+    "except",
+    "field",
+    "finally",
+    "float",
+    "for",
+    "from",
+    "global",
+    "if",
+    "import",
+    "in",
+    "int",
+    "is",
+    "lambda",
+    "list",
+    "nonlocal",
+    "not",
+    "of",
+    "or",
+    "params",
+    "pass",
+    "raise",
+    "return",
+    "self",
+    "str",
+    "try",
+    "types",
+    "while",
+    "with",
+    "yield",
+    // Functions of these names would hide those of the language.
+    "abs",
+    "all",
+    "any",
+    "bin",
+    "breakpoint",
+    "bytes",
+    "callable",
+    "chr",
+    "compile",
+    "complex",
+    "copyright",
+    "credits",
+    "delattr",
+    "dir",
+    "divmod",
+    "enumerate",
+    "eval",
+    "exec",
+    "exit",
+    "filter",
+    "format",
+    "frozenset",
+    "getattr",
+    "globals",
+    "hasattr",
+    "hash",
+    "help",
+    "hex",
+    "id",
+    "input",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "len",
+    "license",
+    "locals",
+    "map",
+    "max",
+    "memoryview",
+    "min",
+    "next",
+    "object",
+    "oct",
+    "open",
+    "ord",
+    "pow",
+    "print",
+    "property",
+    "quit",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "set",
+    "setattr",
+    "slice",
+    "sorted",
+    "sum",
+    "super",
+    "tuple",
+    "type",
+    "vars",
+    "zip",
+];
+
+/// No type of an adapter: what generated files use.
+const TYPES: &[&str] = &[
+    "AllOf",
+    "Answer",
+    "Any",
+    "AnyOf",
+    "ApiKey",
+    "Basic",
+    "Bearer",
+    "Call",
+    "Code",
+    "Command",
+    "Final",
+    "Group",
+    "Handler",
+    "Handlers",
+    "HttpRequest",
+    "Json",
+    "Literal",
+    "Mapping",
+    "NoAuth",
+    "None",
+    "NotRequired",
+    "OAuth2",
+    "Operation",
+    "Param",
+    "Params",
+    "StoreAction",
+    "Style",
+    "True",
+    "False",
+    "TypeAlias",
+    "TypedDict",
+    "Unset",
+    "When",
+];
+
+const STYLE: Style = Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES };
+
+macro_rules! templates {
+    ($($path:literal)*) => {
+        /// The files that every project shares, by their place in it.
+        const TEMPLATES: &[(&str, &str)] =
+            &[$(($path, include_str!(concat!("../../templates/python/", $path))),)*];
+    };
+}
+
+templates! {
+    "pyproject.toml"
+    "src/adapter_template/__init__.py"
+    "src/adapter_template/__main__.py"
+    "src/adapter_template/py.typed"
+    "src/adapter_template/runtime/__init__.py"
+    "src/adapter_template/runtime/argv.py"
+    "src/adapter_template/runtime/auth.py"
+    "src/adapter_template/runtime/bindings.py"
+    "src/adapter_template/runtime/catalog.py"
+    "src/adapter_template/runtime/command.py"
+    "src/adapter_template/runtime/environment.py"
+    "src/adapter_template/runtime/errors.py"
+    "src/adapter_template/runtime/faults.py"
+    "src/adapter_template/runtime/formats.py"
+    "src/adapter_template/runtime/http/__init__.py"
+    "src/adapter_template/runtime/http/address.py"
+    "src/adapter_template/runtime/http/body.py"
+    "src/adapter_template/runtime/http/client.py"
+    "src/adapter_template/runtime/http/errors.py"
+    "src/adapter_template/runtime/http/failure.py"
+    "src/adapter_template/runtime/http/files.py"
+    "src/adapter_template/runtime/http/headers.py"
+    "src/adapter_template/runtime/http/multipart.py"
+    "src/adapter_template/runtime/http/reasons.py"
+    "src/adapter_template/runtime/http/redirect.py"
+    "src/adapter_template/runtime/http/request.py"
+    "src/adapter_template/runtime/http/response.py"
+    "src/adapter_template/runtime/http/retry.py"
+    "src/adapter_template/runtime/http/send.py"
+    "src/adapter_template/runtime/http/style.py"
+    "src/adapter_template/runtime/http/url.py"
+    "src/adapter_template/runtime/introspect/__init__.py"
+    "src/adapter_template/runtime/introspect/ask.py"
+    "src/adapter_template/runtime/introspect/hits.py"
+    "src/adapter_template/runtime/introspect/lists.py"
+    "src/adapter_template/runtime/introspect/page.py"
+    "src/adapter_template/runtime/introspect/types.py"
+    "src/adapter_template/runtime/introspect/views.py"
+    "src/adapter_template/runtime/jsontext.py"
+    "src/adapter_template/runtime/measure.py"
+    "src/adapter_template/runtime/naming.py"
+    "src/adapter_template/runtime/oauth.py"
+    "src/adapter_template/runtime/output.py"
+    "src/adapter_template/runtime/params.py"
+    "src/adapter_template/runtime/pipeline.py"
+    "src/adapter_template/runtime/process.py"
+    "src/adapter_template/runtime/progress.py"
+    "src/adapter_template/runtime/rawjson.py"
+    "src/adapter_template/runtime/records.py"
+    "src/adapter_template/runtime/request.py"
+    "src/adapter_template/runtime/response.py"
+    "src/adapter_template/runtime/schema.py"
+    "src/adapter_template/runtime/search/__init__.py"
+    "src/adapter_template/runtime/search/discovery.py"
+    "src/adapter_template/runtime/search/f32.py"
+    "src/adapter_template/runtime/search/grammar.py"
+    "src/adapter_template/runtime/search/index.py"
+    "src/adapter_template/runtime/search/intent.py"
+    "src/adapter_template/runtime/search/query.py"
+    "src/adapter_template/runtime/search/rank.py"
+    "src/adapter_template/runtime/search/stem.py"
+    "src/adapter_template/runtime/search/vocabulary.py"
+    "src/adapter_template/runtime/search/words.py"
+    "src/adapter_template/runtime/secrets.py"
+    "src/adapter_template/runtime/server.py"
+    "src/adapter_template/runtime/stdio.py"
+    "src/adapter_template/runtime/store.py"
+    "src/adapter_template/runtime/store_file.py"
+    "src/adapter_template/runtime/suggest.py"
+    "src/adapter_template/runtime/targets.py"
+    "src/adapter_template/runtime/text.py"
+    "src/adapter_template/runtime/tokens.py"
+    "src/adapter_template/runtime/validate.py"
+    "tests/test_adapter.py"
+}
+
+/// The source files of a project.
+pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
+    supported(project.catalog)?;
+    let package = format!("src/{}", project.module());
+    let mut files: Vec<File> = TEMPLATES
+        .iter()
+        .map(|(path, text)| {
+            File::generated(path.replace("adapter_template", &project.module()), filled(project, text))
+        })
+        .collect();
+    let handlers = include_str!("../../templates/python/src/adapter_template/handlers.py");
+    files.push(File {
+        path: format!("{package}/handlers.py"),
+        text: filled(project, handlers),
+        owner: Owner::Author,
+    });
+    files.push(File::generated(format!("{package}/catalog.json"), json(&portable::catalog(project.catalog))));
+    files.push(File::generated(format!("{package}/runtime/search/lexicon.json"), json(&portable::lexicon())));
+    let model = Model::of(project.catalog, &STYLE);
+    let mut annotations = Annotations::new(&model, TYPES);
+    let modules = modules(&model);
+    for module in &modules {
+        let text = operations::module(module, &mut annotations);
+        files.push(File::generated(format!("{package}/operations/{}.py", module.name), text));
+    }
+    files.push(File::generated(format!("{package}/operations/__init__.py"), operations::index(&modules)));
+    files.push(File::generated(format!("{package}/types.py"), types::file(&model, &mut annotations)));
+    Ok(files)
+}
+
+fn json(value: &serde_json::Value) -> String {
+    format!("{value}\n")
+}
+
+/// Whether the runtime can do everything that the adapter needs.
+fn supported(catalog: &Catalog) -> Result<(), Unsupported> {
+    let refused = |what: &str| {
+        Err(Unsupported {
+            message: format!(
+                "Projects in Python do not know {what}; generate it in Rust, or serve the document."
+            ),
+        })
+    };
+    match &catalog.adapter.target {
+        Target::Mcp(_) => return refused("adapters that pass calls on to another MCP server"),
+        Target::Code(_) => return refused("adapters whose operations are functions of another program"),
+        Target::Http(_) | Target::Store(_) | Target::Command(_) => {}
+    }
+    for entry in &catalog.operations {
+        let Some(whole) = catalog.whole(entry) else {
+            return refused(&format!(
+                "the operation '{}', whose description cannot be read",
+                entry.operation.name
+            ));
+        };
+        let background = entry.operation.lifecycle.is_some() || whole.operation.lifecycle.is_some();
+        if background || matches!(whole.operation.binding, Binding::Execution(_)) {
+            return refused(&format!(
+                "the operation '{}', which runs in the background",
+                entry.operation.name
+            ));
+        }
+        if matches!(whole.operation.binding, Binding::Mcp(_) | Binding::Code) {
+            return refused(&format!("how the operation '{}' is reached", entry.operation.name));
+        }
+    }
+    Ok(())
+}
+
+/// A template with the project's names in it.
+fn filled(project: &Project<'_>, template: &str) -> String {
+    let adapter = &project.catalog.adapter;
+    let about = |text: &str| {
+        let line = doc_lines(text, Docs::Triple, usize::MAX).into_iter().next().unwrap_or_default();
+        line.trim().to_owned()
+    };
+    template
+        .replace("adapter_template", &project.module())
+        .replace("adapter-template", &project.package())
+        .replace("__ADAPTER_DISPLAY_NAME__", &about(&adapter.display_name))
+        .replace("__ADAPTER_DESCRIPTION__", &about(&adapter.description))
+        .replace("__GENERATOR_VERSION__", VERSION)
+        .replace("version = \"0.0.0\"", &format!("version = \"{}\"", release(&adapter.version)))
+}
+
+/// The part of a version that every packager accepts.
+fn release(version: &str) -> String {
+    let numbers: Vec<&str> = version
+        .split(|ch: char| !ch.is_ascii_digit() && ch != '.')
+        .next()
+        .unwrap_or_default()
+        .split('.')
+        .filter(|number| !number.is_empty())
+        .take(3)
+        .collect();
+    if numbers.is_empty() { "0.0.0".to_owned() } else { numbers.join(".") }
+}
+
+fn modules<'m>(model: &'m Model<'m>) -> Vec<Module<'m>> {
+    let mut scope = Scope::new(RESERVED);
+    let mut modules: Vec<Module<'m>> = Vec::new();
+    for signature in &model.operations {
+        let endpoint = &signature.operation.endpoint;
+        match modules.iter_mut().find(|module| module.endpoint == *endpoint) {
+            Some(module) => module.operations.push(signature),
+            None => modules.push(Module {
+                name: scope.take(&identifier(endpoint, Case::Snake)),
+                endpoint: endpoint.clone(),
+                operations: vec![signature],
+            }),
+        }
+    }
+    modules
+}
+
+/// Whether a key can be a field of a class.
+fn is_plain_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    let begins = chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
+    begins
+        && chars.all(|ch| ch.is_ascii_alphanumeric() || ch == '_')
+        // Names like that are changed inside a class.
+        && !name.starts_with("__")
+        && !KEYWORDS.contains(&name)
+}
+
+/// A text about what stands before it; nothing where it says nothing.
+fn docstring(text: &mut Text, about: &str) {
+    let room = text.room(WIDTH).saturating_sub(3);
+    let mut lines = doc_lines(about, Docs::Triple, room);
+    // The marks behind a single line need room as well.
+    if matches!(lines.as_slice(), [only] if only.chars().count() + 3 > room) {
+        lines = doc_lines(about, Docs::Triple, room.saturating_sub(3));
+    }
+    match lines.as_slice() {
+        [] => {}
+        [only] => {
+            text.line(format!("\"\"\"{only}\"\"\""));
+        }
+        [first, rest @ ..] => {
+            text.line(format!("\"\"\"{first}"));
+            for line in rest {
+                text.line(line);
+            }
+            text.line("\"\"\"");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! `operations/`: for each operation the type of its parameters, its binding and its handler; and the table of all of them.
+
+use super::expression::{Expression, WIDTH, string};
+use super::types::Annotations;
+use super::{binding, docstring, is_plain_name};
+use crate::model::{Field, Signature, Text};
+use mcpaql_core::operation::{Binding, Place};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names that a module of operations takes from `bindings`, as far as they stand in it.
+const BINDINGS: [&str; 15] = [
+    "AllOf",
+    "AnyOf",
+    "ApiKey",
+    "Basic",
+    "Bearer",
+    "Command",
+    "Group",
+    "HttpRequest",
+    "NoAuth",
+    "OAuth2",
+    "Param",
+    "StoreAction",
+    "Style",
+    "When",
+    "Code",
+];
+
+/// One module: the operations of an endpoint.
+pub(super) struct Module<'m> {
+    pub(super) name: String,
+    pub(super) endpoint: String,
+    pub(super) operations: Vec<&'m Signature<'m>>,
+}
+
+pub(super) fn module(module: &Module<'_>, annotations: &mut Annotations) -> String {
+    let mut text = Text::new("    ");
+    annotations.used();
+    for signature in &module.operations {
+        params(&mut text, signature, annotations);
+        handler(&mut text, signature);
+    }
+    let used = annotations.used();
+    let body = text.finish();
+    let has = |word: &str| body.contains(word);
+    let mut head = Text::new("    ");
+    head.line(format!("\"\"\"Operations of the endpoint `{}`.\"\"\"", module.endpoint)).line("");
+    head.line("from __future__ import annotations").line("");
+    let field = if has(" = field(") { "dataclass, field" } else { "dataclass" };
+    head.line(format!("from dataclasses import {field}"));
+    let mut typing = vec!["TYPE_CHECKING"];
+    if used.contains("Literal") {
+        typing.push("Literal");
+    }
+    head.line(format!("from typing import {}", typing.join(", "))).line("");
+    let bindings: BTreeSet<&str> =
+        BINDINGS.into_iter().filter(|name| *name != "Code" && has(&format!("{name}("))).collect();
+    import(&mut head, "..runtime.bindings", &bindings.into_iter().collect::<Vec<_>>());
+    if has("Code(") {
+        head.line("from ..runtime.errors import Code");
+    }
+    let unset = if has("UNSET") { "UNSET, Params" } else { "Params" };
+    head.line(format!("from ..runtime.params import {unset}"));
+    head.line("").line("if TYPE_CHECKING:").within(|head| {
+        if has(": types.") || has("[types.") || has("| types.") || has(" types.") {
+            head.line("from .. import types");
+        }
+        if used.contains("Json") {
+            head.line("from ..runtime.jsontext import Json");
+        }
+        if has("| Unset") {
+            head.line("from ..runtime.params import Unset");
+        }
+        head.line("from ..runtime.pipeline import Call").line("from ..runtime.response import Answer");
+    });
+    format!("{}{body}", head.finish())
+}
+
+fn import(text: &mut Text, module: &str, names: &[&str]) {
+    let line = format!("from {module} import {}", names.join(", "));
+    if line.len() <= WIDTH {
+        text.line(line);
+    } else {
+        text.block(format!("from {module} import ("), ")", |text| {
+            names.iter().for_each(|name| {
+                text.line(format!("{name},"));
+            });
+        });
+    }
+}
+
+fn params(text: &mut Text, signature: &Signature<'_>, annotations: &mut Annotations) {
+    text.line("").line("").line("@dataclass(frozen=True, slots=True, kw_only=True)");
+    text.line(format!("class {}(Params):", signature.params)).within(|text| {
+        docstring(text, &format!("Parameters of `{}`.", signature.operation.name));
+        for (index, field) in signature.fields.iter().enumerate() {
+            if index == 0 {
+                text.line("");
+            }
+            let kind = annotations.field(field, signature.params.trim_end_matches("Params"), "types.");
+            param(text, field, &kind);
+            docstring(text, &about(field));
+        }
+    });
+}
+
+fn param(text: &mut Text, field: &Field, kind: &str) {
+    let mut items: Vec<(String, Expression)> = Vec::new();
+    if !field.required {
+        items.push(("default=".into(), Expression::word("UNSET")));
+    }
+    if field.sensitive {
+        items.push(("repr=".into(), Expression::flag(false)));
+    }
+    if field.ident != field.name {
+        let name = Expression::dict(vec![(string("name"), Expression::text(&field.name))]);
+        items.push(("metadata=".into(), name));
+    }
+    // The linter wants null last.
+    let kind = match kind.strip_suffix(" | None") {
+        _ if field.required => kind.to_owned(),
+        Some(kind) => format!("{kind} | Unset | None"),
+        None => format!("{kind} | Unset"),
+    };
+    let before = format!("{}: {kind}", field.ident);
+    match items.as_slice() {
+        [] => {
+            text.line(before);
+        }
+        [(label, _)] if label == "default=" => {
+            text.line(format!("{before} = UNSET"));
+        }
+        _ => Expression::call("field", items).write(text, &format!("{before} = "), ""),
+    }
+}
+
+fn about(field: &Field) -> String {
+    match &field.default {
+        Some(default) => format!("{}\n\nDefault: `{default}`.", field.docs),
+        None => field.docs.clone(),
+    }
+}
+
+fn handler(text: &mut Text, signature: &Signature<'_>) {
+    let operation = signature.operation;
+    let (name, literal) = (signature.function.as_str(), signature.function.to_uppercase());
+    let (binding, how) = match &operation.binding {
+        Binding::Http(binding) => (binding::http(operation, binding), "http"),
+        Binding::Store(binding) => (binding::store(binding), "store"),
+        Binding::Command(binding) => (binding::command(operation, binding), "command"),
+        Binding::Introspect | Binding::Execution(_) | Binding::Mcp(_) | Binding::Code => return,
+    };
+    text.line("").line("");
+    binding.write(text, &format!("{literal} = "), "");
+    text.line("").line("");
+    let head = format!("async def {name}(params: {}, call: Call) -> Answer:", signature.params);
+    if head.chars().count() <= WIDTH {
+        text.line(head);
+    } else {
+        text.block(format!("async def {name}("), ") -> Answer:", |text| {
+            let both = format!("params: {}, call: Call", signature.params);
+            if both.chars().count() <= text.room(WIDTH) {
+                text.line(both);
+            } else {
+                text.line(format!("params: {},", signature.params)).line("call: Call,");
+            }
+        });
+    }
+    text.within(|text| {
+        let about =
+            if operation.description.trim().is_empty() { &operation.title } else { &operation.description };
+        docstring(text, about);
+        text.line(format!("return await call.{how}({literal}, params)"));
+    });
+}
+
+/// `operations/__init__.py`.
+pub(super) fn index(modules: &[Module<'_>]) -> String {
+    let mut text = Text::new("    ");
+    text.line(
+        "\"\"\"What the adapter can do: every operation with its parameters and its default handler.\"\"\"",
+    )
+    .line("");
+    text.line("from __future__ import annotations").line("");
+    text.line("from typing import TYPE_CHECKING, Any, Final, TypedDict").line("");
+    text.line("from ..runtime.pipeline import Operation");
+    let mut names: Vec<&str> = modules.iter().map(|module| module.name.as_str()).collect();
+    names.sort_unstable();
+    import(&mut text, ".", &names);
+    text.line("").line("if TYPE_CHECKING:").within(|text| {
+        text.line("from collections.abc import Mapping")
+            .line("")
+            .line("from ..runtime.pipeline import Handler");
+    });
+    let rows: BTreeMap<usize, (&Module<'_>, &Signature<'_>)> = modules
+        .iter()
+        .flat_map(|module| module.operations.iter().map(move |signature| (module, *signature)))
+        .enumerate()
+        .collect();
+    handlers(&mut text, &rows);
+    text.line("").line("");
+    text.block("OPERATIONS: Final[Mapping[str, Operation[Any]]] = {", "}", |text| {
+        for (module, signature) in rows.values() {
+            let (params, function) = (&signature.params, &signature.function);
+            let mut items = vec![
+                (String::new(), Expression::word(format!("{}.{params}", module.name))),
+                (String::new(), Expression::word(format!("{}.{function}", module.name))),
+            ];
+            let chooser = signature.operation.params.iter().find(|param| param.place == Place::Target);
+            if let Some(param) = chooser {
+                items.push(("target=".into(), Expression::text(&param.name)));
+            }
+            let name = string(&signature.operation.name);
+            Expression::call("Operation", items).write(text, &format!("{name}: "), ",");
+        }
+    });
+    text.line("\"\"\"By the names that callers use.\"\"\"");
+    text.finish()
+}
+
+fn handlers(text: &mut Text, rows: &BTreeMap<usize, (&Module<'_>, &Signature<'_>)>) {
+    let about = "Handlers that stand in for the default ones, by the names of their operations.";
+    text.line("").line("");
+    let kind = |module: &Module<'_>, signature: &Signature<'_>| {
+        format!("Handler[{}.{}]", module.name, signature.params)
+    };
+    if rows.values().all(|(_, signature)| is_plain_name(&signature.operation.name)) {
+        text.line("class Handlers(TypedDict, total=False):").within(|text| {
+            docstring(text, about);
+            for (index, (module, signature)) in rows.values().enumerate() {
+                if index == 0 {
+                    text.line("");
+                }
+                text.line(format!("{}: {}", signature.operation.name, kind(module, signature)));
+            }
+        });
+        return;
+    }
+    // A word of the language cannot be a field of a class.
+    text.block("Handlers = TypedDict(", ")", |text| {
+        text.line("\"Handlers\",").block("{", "},", |text| {
+            for (module, signature) in rows.values() {
+                text.line(format!(
+                    "{}: {},",
+                    string(&signature.operation.name),
+                    string(&kind(module, signature))
+                ));
+            }
+        });
+        text.line("total=False,");
+    });
+    docstring(text, about);
+}

@@ -1,0 +1,304 @@
+//! `types.py`: the named types of an adapter, and every type as an annotation.
+//!
+//! What always holds: an annotation is short, because what is long gets a name; what stands in the file needs nothing that is
+//! defined behind it.
+
+use super::expression::string;
+use super::{docstring, is_plain_name};
+use crate::model::{Definition, Field, Model, Scope, Shape, Text, Type};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// Longer choices get a name of their own.
+const INLINE: usize = 60;
+
+/// Types as annotations; what gets a name on the way is collected.
+pub(super) struct Annotations {
+    scope: Scope,
+    /// Name and type of what got a name.
+    named: Vec<(String, Type)>,
+    used: HashSet<&'static str>,
+}
+
+impl Annotations {
+    pub(super) fn new(model: &Model<'_>, reserved: &'static [&'static str]) -> Annotations {
+        let mut scope = Scope::new(reserved);
+        for definition in &model.types {
+            scope.take(&definition.ident);
+        }
+        for operation in &model.operations {
+            scope.take(&operation.params);
+        }
+        Annotations { scope, named: Vec::new(), used: HashSet::new() }
+    }
+
+    /// What of the language's own names was needed since this was asked last.
+    pub(super) fn used(&mut self) -> HashSet<&'static str> {
+        std::mem::take(&mut self.used)
+    }
+
+    /// The type of a field, with null where it may be that; `module` stands before the adapter's own types.
+    pub(super) fn field(&mut self, field: &Field, owner: &str, module: &str) -> String {
+        let hint = format!("{owner}{}", crate::model::identifier(&field.name, crate::model::Case::Pascal));
+        let kind = self.annotation(&field.kind, &hint, module);
+        if field.nullable && field.kind != Type::Any && field.kind != Type::Null {
+            format!("{kind} | None")
+        } else {
+            kind
+        }
+    }
+
+    fn annotation(&mut self, kind: &Type, hint: &str, module: &str) -> String {
+        match kind {
+            Type::Any => {
+                self.used.insert("Json");
+                "Json".into()
+            }
+            Type::Null => "None".into(),
+            Type::Boolean => "bool".into(),
+            Type::Integer => "int".into(),
+            Type::Number => "float".into(),
+            Type::String => "str".into(),
+            Type::Named(name) => format!("{module}{name}"),
+            Type::List(inner) => format!("list[{}]", self.annotation(inner, hint, module)),
+            Type::Map(inner) => format!("dict[str, {}]", self.annotation(inner, hint, module)),
+            Type::Literals(literals) => {
+                let written = format!("Literal[{}]", written(literals));
+                if written.chars().count() <= INLINE {
+                    self.used.insert("Literal");
+                    return written;
+                }
+                format!("{module}{}", self.name(hint, kind))
+            }
+            Type::Union(variants) => {
+                let written: Vec<String> =
+                    variants.iter().map(|variant| self.annotation(variant, hint, module)).collect();
+                let written = written.join(" | ");
+                if written.chars().count() <= INLINE {
+                    return written;
+                }
+                format!("{module}{}", self.name(hint, kind))
+            }
+        }
+    }
+
+    /// A name for a type, the same for the same type and hint.
+    fn name(&mut self, hint: &str, kind: &Type) -> String {
+        if let Some((name, _)) = self.named.iter().find(|(_, known)| known == kind) {
+            return name.clone();
+        }
+        let name = self.scope.take(hint);
+        self.named.push((name.clone(), kind.clone()));
+        name
+    }
+}
+
+fn written(literals: &[Value]) -> String {
+    literals.iter().map(literal).collect::<Vec<_>>().join(", ")
+}
+
+fn literal(value: &Value) -> String {
+    match value {
+        Value::String(text) => string(text),
+        Value::Bool(true) => "True".into(),
+        Value::Bool(false) => "False".into(),
+        other => other.to_string(),
+    }
+}
+
+/// The file, after everything else has said which types it needs.
+pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
+    let mut text = Text::new("    ");
+    let mut functional = false;
+    let mut optional = false;
+    annotations.used();
+    for definition in &model.types {
+        if let Shape::Object { fields, .. } = &definition.shape {
+            functional |= !class_fits(fields);
+            optional |= fields.iter().any(|field| !field.required);
+            object(&mut text, definition, fields, annotations);
+        }
+    }
+    let mut names = Text::new("    ");
+    aliases(&mut names, model, annotations);
+    let (body, names) = (text.finish(), names.finish());
+    // Two empty lines stand behind a class.
+    let gap = if body.is_empty() || names.is_empty() { "" } else { "\n" };
+    let body = format!("{body}{gap}{names}");
+    let used = annotations.used();
+    let has_objects = model.types.iter().any(|definition| matches!(definition.shape, Shape::Object { .. }));
+    let mut typing: Vec<&str> = Vec::new();
+    if body.contains(": TypeAlias = ") {
+        typing.push("TypeAlias");
+    }
+    for (name, needed) in [
+        ("Literal", used.contains("Literal") || body.contains("= Literal[")),
+        ("NotRequired", optional),
+        ("TypedDict", has_objects),
+    ] {
+        if needed {
+            typing.push(name);
+        }
+    }
+    // The formatter's order: by letters, whatever their case.
+    typing.sort_unstable();
+    let mut head = Text::new("    ");
+    head.line("\"\"\"The named types of the adapter, as its document declares them.\"\"\"");
+    if body.is_empty() {
+        return head.finish();
+    }
+    head.line("").line("from __future__ import annotations").line("");
+    let json = used.contains("Json");
+    // Aliases and functional definitions are evaluated, so that what they name must be there.
+    let evaluated = functional || body.contains(": TypeAlias = ");
+    if json && !evaluated {
+        typing.insert(0, "TYPE_CHECKING");
+    }
+    if !typing.is_empty() {
+        head.line(format!("from typing import {}", typing.join(", ")));
+    }
+    if json && evaluated {
+        head.line("").line("from .runtime.jsontext import Json");
+    } else if json {
+        head.line("").line("if TYPE_CHECKING:").within(|head| {
+            head.line("from .runtime.jsontext import Json");
+        });
+    }
+    format!("{}{body}", head.finish())
+}
+
+fn class_fits(fields: &[Field]) -> bool {
+    fields.iter().all(|field| is_plain_name(&field.name))
+}
+
+fn object(text: &mut Text, definition: &Definition, fields: &[Field], annotations: &mut Annotations) {
+    let kind = |field: &Field, annotations: &mut Annotations| {
+        let kind = annotations.field(field, &definition.ident, "");
+        if field.required { kind } else { format!("NotRequired[{kind}]") }
+    };
+    text.line("").line("");
+    if class_fits(fields) {
+        text.line(format!("class {}(TypedDict):", definition.ident)).within(|text| {
+            let about = if definition.docs.trim().is_empty() {
+                "Declared by the document."
+            } else {
+                &definition.docs
+            };
+            docstring(text, about);
+            for (index, field) in fields.iter().enumerate() {
+                if index == 0 {
+                    text.line("");
+                }
+                text.line(format!("{}: {}", field.name, kind(field, annotations)));
+                docstring(text, &field.docs);
+            }
+        });
+        return;
+    }
+    // Keys that are no names.
+    text.block(format!("{} = TypedDict(", definition.ident), ")", |text| {
+        text.line(format!("{},", string(&definition.ident))).block("{", "},", |text| {
+            for field in fields {
+                let kind = kind(field, annotations);
+                text.line(format!("{}: {},", string(&field.name), string(&kind)));
+            }
+        });
+    });
+    docstring(text, &definition.docs);
+}
+
+/// Aliases behind what they name: those of the document, and those that were made for long types.
+fn aliases(text: &mut Text, model: &Model<'_>, annotations: &mut Annotations) {
+    let declared = model.types.iter().filter_map(|definition| match &definition.shape {
+        Shape::Alias(kind) => Some((definition.ident.clone(), kind.clone(), definition.docs.clone())),
+        Shape::Object { .. } => None,
+    });
+    let mut waiting: Vec<(String, Type, String)> = declared.collect();
+    let mut taken = 0;
+    let mut done: HashSet<String> = HashSet::new();
+    loop {
+        // Writing one may name another.
+        let more: Vec<_> = annotations.named.iter().skip(taken).cloned().collect();
+        taken += more.len();
+        waiting.extend(more.into_iter().map(|(name, kind)| (name, kind, String::new())));
+        let open: HashSet<String> = waiting.iter().map(|(name, ..)| name.clone()).collect();
+        let ready = waiting.iter().position(|(_, kind, _)| {
+            let mut names = Vec::new();
+            kind.names(&mut names);
+            names.iter().all(|name| !open.contains(*name) || done.contains(*name))
+        });
+        let Some(ready) = ready else { break };
+        let (name, kind, docs) = waiting.remove(ready);
+        // What is named while this is written stands before it.
+        let before = annotations.named.len();
+        let alias = Alias::of(&name, &kind, annotations);
+        let made: Vec<_> = annotations.named.iter().skip(before).cloned().collect();
+        taken += made.len();
+        for (name, kind) in made {
+            Alias::of(&name, &kind, annotations).write(text, "");
+            done.insert(name);
+        }
+        alias.write(text, &docs);
+        done.insert(name);
+    }
+}
+
+enum Alias {
+    /// One line, or a choice of types that is laid out as such.
+    Types(String, Vec<String>),
+    Literals(String, Vec<String>),
+}
+
+impl Alias {
+    fn of(name: &str, kind: &Type, annotations: &mut Annotations) -> Alias {
+        match kind {
+            Type::Literals(literals) => {
+                Alias::Literals(name.to_owned(), literals.iter().map(literal).collect())
+            }
+            Type::Union(variants) => {
+                let hint = format!("{name}Variant");
+                let written =
+                    variants.iter().map(|variant| annotations.annotation(variant, &hint, "")).collect();
+                Alias::Types(name.to_owned(), written)
+            }
+            other => Alias::Types(name.to_owned(), vec![annotations.annotation(other, name, "")]),
+        }
+    }
+
+    fn write(&self, text: &mut Text, docs: &str) {
+        text.line("");
+        match self {
+            Alias::Literals(name, literals) => {
+                let line = format!("{name}: TypeAlias = Literal[{}]", literals.join(", "));
+                if line.chars().count() <= super::expression::WIDTH || literals.len() == 1 {
+                    text.line(line);
+                } else {
+                    text.block(format!("{name}: TypeAlias = Literal["), "]", |text| {
+                        literals.iter().for_each(|literal| {
+                            text.line(format!("{literal},"));
+                        });
+                    });
+                }
+            }
+            Alias::Types(name, variants) => {
+                let written = variants.join(" | ");
+                let line = format!("{name}: TypeAlias = {written}");
+                if line.chars().count() <= super::expression::WIDTH || variants.len() == 1 {
+                    text.line(line);
+                } else {
+                    text.block(format!("{name}: TypeAlias = ("), ")", |text| {
+                        if written.chars().count() <= text.room(super::expression::WIDTH) {
+                            text.line(written);
+                            return;
+                        }
+                        for (index, variant) in variants.iter().enumerate() {
+                            let sign = if index == 0 { "" } else { "| " };
+                            text.line(format!("{sign}{variant}"));
+                        }
+                    });
+                }
+            }
+        }
+        docstring(text, docs);
+    }
+}

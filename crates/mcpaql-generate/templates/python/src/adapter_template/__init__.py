@@ -1,0 +1,1 @@
+"""__ADAPTER_DISPLAY_NAME__ as an MCP server."""

@@ -1,0 +1,1 @@
+"""What every generated adapter shares: it interprets the compiled catalog and answers as `mcpaql serve` does."""

@@ -1,0 +1,159 @@
+"""The one way a call goes: prepare, run, envelope."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from . import text
+from .command import Runner
+from .errors import Code, OpError, Remedy, remedy
+from .http.client import HttpClient
+from .introspect import introspect
+from .params import Given, Params, args_of
+from .request import prepare
+from .response import Answer, Reply, envelope, signed
+from .store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from .bindings import Command, HttpRequest, StoreAction
+    from .catalog import Catalog
+    from .jsontext import Json
+    from .request import Prepared
+    from .targets import Target
+
+_log = logging.getLogger(__name__)
+
+P = TypeVar("P", bound=Params)
+
+Handler: TypeAlias = "Callable[[P, Call], Awaitable[Answer | Json]]"
+"""What runs an operation: gets its parameters and the call, gives the answer or raises `OpError`.
+
+Arguments are validated and completed with defaults before; cancelling the call cancels the handler.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[P]):
+    """How an operation runs: the type of its parameters, and its default handler."""
+
+    params: type[P]
+    handler: Handler[P]
+    target: str | None = None
+    """The parameter that chooses the upstream, where there are several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call on its way: what a handler may use."""
+
+    operation: str
+    args: Mapping[str, Json]
+    """As the caller gave them, completed with defaults."""
+    _target: Target
+    _chooser: str | None
+
+    async def http(self, request: HttpRequest, params: Given) -> Answer:
+        """Sends a request to the adapter's API, with its credentials, limits and care."""
+        if not isinstance(self._target, HttpClient):
+            raise _no_such("HTTP API")
+        return await self._target.call(request, self._arguments(params))
+
+    async def store(self, action: StoreAction, params: Given) -> Answer:
+        """Runs an action on the adapter's store."""
+        if not isinstance(self._target, Store):
+            raise _no_such("store")
+        return await self._target.call(action, self._arguments(params))
+
+    async def command(self, command: Command, params: Given) -> Answer:
+        """Runs one of the adapter's programs."""
+        if not isinstance(self._target, Runner):
+            raise _no_such("programs")
+        return await self._target.call(command, self._arguments(params))
+
+    def _arguments(self, params: Given) -> dict[str, Json]:
+        """In the order in which the caller gave them, without the one that chooses the upstream."""
+        given = args_of(params)
+        ordered = {name: given[name] for name in self.args if name in given}
+        return {name: value for name, value in (ordered | dict(given)).items() if name != self._chooser}
+
+
+def _no_such(what: str) -> OpError:
+    message = f"This adapter has no {what}; tell the user that its handler has to be corrected."
+    return OpError(Code.INTERNAL, message)
+
+
+class Adapter:
+    """An adapter that is being served: what it can do and where its calls go."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        targets: Mapping[str | None, Target],
+        operations: Mapping[str, Operation[Any]],
+        handlers: Mapping[str, Any],
+    ) -> None:
+        """`handlers` of the author stand before those of `operations`."""
+        self.catalog = catalog
+        self._targets = targets
+        self._operations = operations
+        self._handlers = handlers
+
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Reply:
+        """A call through one of the adapter's tools."""
+        try:
+            call = prepare(self.catalog, tool, arguments)
+            outcome: Answer | OpError = await self._run(call)
+        except OpError as error:
+            outcome = error
+        return self._reply(outcome)
+
+    async def close(self) -> None:
+        """Lets go of the targets."""
+        for target in self._targets.values():
+            if isinstance(target, HttpClient):
+                await target.close()
+            elif isinstance(target, Store):
+                target.close()
+
+    async def _run(self, call: Prepared) -> Answer:
+        operation = call.operation
+        try:
+            if operation.name == "introspect":
+                answer = introspect(self.catalog, call.args)
+            else:
+                answer = await self._handled(operation.name, call.args)
+        except OpError as error:
+            self._report(operation.name, error)
+            raise signed(error, operation) from None
+        answer.warnings[:0] = call.warnings
+        return answer
+
+    async def _handled(self, name: str, args: dict[str, Json]) -> Answer:
+        operation = self._operations.get(name)
+        if operation is None:
+            raise OpError(Code.INTERNAL, f"Nothing answers '{name}' in this program; tell the user.")
+        chosen = args.get(operation.target) if operation.target else None
+        target = self._targets.get(chosen if isinstance(chosen, str) else None)
+        if target is None:
+            raise OpError(Code.INTERNAL, "The call chose no upstream; tell the user.")
+        handler = self._handlers.get(name, operation.handler)
+        answer = await handler(operation.params.of(args), Call(name, args, target, operation.target))
+        return answer if isinstance(answer, Answer) else Answer(answer)
+
+    def _reply(self, outcome: Answer | OpError) -> Reply:
+        reply = envelope(outcome, self.catalog.errors)
+        size, limit = text.size(reply.text), self.catalog.limits.response_bytes
+        if size <= limit:
+            return reply
+        message = f"The answer has {size} bytes, more than the {limit} that may be returned. Ask for less."
+        details: dict[str, Json] = {"limit": "max_response_size", "actual": size, "maximum": limit}
+        return envelope(OpError(Code.PAYLOAD_TOO_LARGE, message, details), self.catalog.errors)
+
+    def _report(self, operation: str, error: OpError) -> None:
+        """Tells the operator of what nobody in the conversation can mend."""
+        if remedy(error.code) is Remedy.OPERATOR:
+            _log.warning("call of %s failed with %s: %s", operation, error.code, error.log_cause or error.message)

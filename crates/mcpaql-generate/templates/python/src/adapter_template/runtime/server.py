@@ -1,0 +1,160 @@
+"""The adapter as an MCP server, in every revision of the protocol that the SDK speaks.
+
+What always holds: `tools/list` shows the catalog's tools as they are; every `tools/call` is answered with the
+envelope's text and what stands beside it, or a JSON-RPC error; a cancelled call cancels its handler, and no more than a
+few hundred run together. Nothing but the protocol is written to standard output, and no value of a call to the log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from .catalog import load
+from .errors import Code, OpError
+from .naming import NameProblem
+from .pipeline import Adapter, Operation
+from .process import all_ended
+from .progress import with_progress
+from .records import checks
+from .response import Reply, envelope
+from .stdio import converse
+from .targets import OpenError, default_data, open_targets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+    from .catalog import Catalog
+
+_log = logging.getLogger(__name__)
+
+_RUNNING_CALLS = 256
+"""Calls that run together; further ones wait."""
+_LIST_TTL_MS = 60_000
+"""How long a client may keep a list of tools before it asks again."""
+
+_FAILED = "The server failed during this call; tell the user, and for a write first read whether it took effect."
+
+
+def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapping[str, Any]) -> int:
+    """Serves the adapter whose `catalog.json` lies in that folder; the exit status."""
+    parser = argparse.ArgumentParser(description="Serves the adapter over standard input and output.")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the store")
+    given = parser.parse_args()
+    logging.basicConfig(stream=sys.stderr, level=os.environ.get("LOG_LEVEL", "WARNING").upper())
+    # These two write addresses, and with them perhaps credentials.
+    for name in ("httpx2", "httpcore2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    try:
+        data = json.loads((package / "catalog.json").read_text(encoding="utf-8"))
+        catalog = load(data, os.environ)
+        _check_settings(catalog)
+        folder = given.data or default_data(os.environ)
+        targets = open_targets(catalog, os.environ, folder, checks(catalog))
+    except (OpenError, NameProblem, SettingProblem) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    asyncio.run(serve(Adapter(catalog, targets, operations, handlers)))
+    return 0
+
+
+async def serve(adapter: Adapter) -> None:
+    """Serves one client over standard input and output until either ends."""
+    server = _server(adapter)
+    options = server.create_initialization_options()
+    try:
+        # What a handler prints is talk, and talk does not belong between messages.
+        with contextlib.redirect_stdout(sys.stderr):
+            await converse(lambda reading, writing: server.run(reading, writing, options))
+    finally:
+        await all_ended()
+        await adapter.close()
+
+
+class SettingProblem(ValueError):
+    """The environment asks for a surface that this program was not generated with."""
+
+
+def _check_settings(catalog: Catalog) -> None:
+    profile = str(catalog.protocol.get("profile", ""))
+    for variable, word, own in (
+        ("MCP_AQL_ENDPOINT_MODE", "mode", catalog.mode),
+        ("MCP_AQL_ENDPOINT_PROFILE", "profile", profile),
+    ):
+        wanted = os.environ.get(variable)
+        if wanted and wanted != own:
+            raise SettingProblem(
+                f"{variable} is '{wanted}', but this program was generated for {word} {own}; generate it with "
+                f"--{word} {wanted}, or unset {variable}",
+            )
+
+
+def _server(adapter: Adapter) -> Server[Any]:
+    about = adapter.catalog.adapter
+    server: Server[Any] = Server(
+        about["name"],
+        version=about["version"],
+        title=about["display_name"],
+        instructions=adapter.catalog.instructions or None,
+        cache_hints={"tools/list": CacheHint(ttl_ms=_LIST_TTL_MS, scope="private")},
+    )
+    running = asyncio.Semaphore(_RUNNING_CALLS)
+
+    async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
+        return {"tools": adapter.catalog.tools}
+
+    async def call_tool(context: ServerRequestContext[Any], params: types.CallToolRequestParams) -> HandlerResult:
+        if params.name not in adapter.catalog.routes:
+            message = f"Unknown tool '{params.name}'. List the tools with tools/list."
+            raise MCPError(types.INVALID_PARAMS, message)
+
+        async def announce(done: float, message: str) -> None:
+            await context.session.report_progress(done, 100.0, message)
+
+        async with running:
+            call = _without_exception(adapter, params.name, params.arguments or {})
+            is_asked = bool(context.meta and context.meta.get("progress_token") is not None)
+            reply = await (with_progress(call, announce) if is_asked else call)
+        return {"content": [{"type": "text", "text": reply.text}, *reply.blocks], "isError": reply.is_error}
+
+    server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
+    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    server.middleware.append(_in_our_words)
+    return server
+
+
+async def _without_exception(adapter: Adapter, tool: str, arguments: Mapping[str, Any]) -> Reply:
+    """An answer even where a handler fails in a way that it should not."""
+    try:
+        return await adapter.call(tool, arguments)
+    except Exception:  # noqa: BLE001
+        _log.exception("a call failed")
+        return envelope(OpError(Code.INTERNAL, _FAILED), "unrecoverable")
+
+
+async def _in_our_words(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Says what is wrong with a request as `mcpaql serve` says it."""
+    try:
+        return await call_next(ctx)
+    except ValidationError:
+        message = f"The params of {ctx.method} do not have the shape the protocol defines."
+        raise MCPError(types.INVALID_PARAMS, message) from None
+    except MCPError as error:
+        if error.error.code == types.METHOD_NOT_FOUND:
+            raise MCPError(types.METHOD_NOT_FOUND, ctx.method) from None
+        raise
