@@ -121,6 +121,7 @@ pub(super) const SHARED: &[(&str, &str)] = &[
     ("tests/catalog.test.ts", include_str!("../../templates/typescript/tests/catalog.test.ts")),
     ("tests/runtime.test.ts", include_str!("../../templates/typescript/tests/runtime.test.ts")),
     ("tests/server.test.ts", include_str!("../../templates/typescript/tests/server.test.ts")),
+    ("tests/targets.test.ts", include_str!("../../templates/typescript/tests/targets.test.ts")),
     ("tests/tsconfig.json", include_str!("../../templates/typescript/tests/tsconfig.json")),
 ];
 
