@@ -168,7 +168,7 @@ pub(super) fn bracketed(text: &mut Text, name: &str, kind: &str) {
                 text.line(inner);
             });
         }
-        None if line.chars().count() > text.room(WIDTH) && kind.contains(" | ") => {
+        None if line.chars().count() > text.room(WIDTH) => {
             text.block(format!("{name}: ("), ")", |text| {
                 text.line(kind);
             });
