@@ -81,8 +81,10 @@ impl Expression {
                 if *spread || (!items.is_empty() && line.chars().count() > text.room(WIDTH)) =>
             {
                 text.block(format!("{before}{open}"), format!("{close}{after}"), |text| {
+                    // A lone index has no comma behind it: that would make it a tuple.
+                    let behind = if *close == "]" && items.len() == 1 { "" } else { "," };
                     for (label, item) in items {
-                        item.write(text, label, ",");
+                        item.write(text, label, behind);
                     }
                 });
             }

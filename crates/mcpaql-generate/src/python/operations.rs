@@ -122,15 +122,60 @@ fn param(text: &mut Text, field: &Field, kind: &str) {
         Some(kind) => format!("{kind} | Unset | None"),
         None => format!("{kind} | Unset"),
     };
-    let before = format!("{}: {kind}", field.ident);
-    match items.as_slice() {
-        [] => {
-            text.line(before);
+    let value = match items.as_slice() {
+        [] => None,
+        [(label, _)] if label == "default=" => Some(Expression::word("UNSET")),
+        _ => Some(Expression::call("field", items)),
+    };
+    annotated(text, &field.ident, &kind, value);
+}
+
+/// `name: kind = value`, broken where it is too long.
+pub(super) fn annotated(text: &mut Text, name: &str, kind: &str, value: Option<Expression>) {
+    let room = text.room(WIDTH);
+    let before = format!("{name}: {kind}");
+    let Some(value) = value else {
+        bracketed(text, name, kind);
+        return;
+    };
+    let opening = match &value {
+        Expression::Word(_) => "(",
+        Expression::Group { open, .. } => open,
+    };
+    let fits = |line: &str| line.chars().count() <= room;
+    if !kind.contains(" | ") || fits(&format!("{before} = {}", value.flat())) {
+        value.write(text, &format!("{before} = "), "");
+    } else if !fits(&format!("{before} = {opening}")) {
+        text.block(format!("{name}: ("), format!(") = {}", value.flat()), |text| {
+            text.line(kind);
+        });
+    } else if let Expression::Word(word) = &value {
+        text.block(format!("{before} = ("), ")", |text| {
+            text.line(word);
+        });
+    } else {
+        value.write(text, &format!("{before} = "), "");
+    }
+}
+
+/// `name: kind`, broken behind the first bracket where it is too long.
+pub(super) fn bracketed(text: &mut Text, name: &str, kind: &str) {
+    let line = format!("{name}: {kind}");
+    let inner = kind.strip_suffix(']').and_then(|kind| kind.split_once('['));
+    match inner {
+        Some((outer, inner)) if line.chars().count() > text.room(WIDTH) && !outer.contains(' ') => {
+            text.block(format!("{name}: {outer}["), "]", |text| {
+                text.line(inner);
+            });
         }
-        [(label, _)] if label == "default=" => {
-            text.line(format!("{before} = UNSET"));
+        None if line.chars().count() > text.room(WIDTH) => {
+            text.block(format!("{name}: ("), ")", |text| {
+                text.line(kind);
+            });
         }
-        _ => Expression::call("field", items).write(text, &format!("{before} = "), ""),
+        _ => {
+            text.line(line);
+        }
     }
 }
 
@@ -231,7 +276,16 @@ fn handlers(text: &mut Text, rows: &BTreeMap<usize, (&Module<'_>, &Signature<'_>
                 if index == 0 {
                     text.line("");
                 }
-                text.line(format!("{}: {}", signature.operation.name, kind(module, signature)));
+                let kind = Expression::Group {
+                    open: "Handler[".into(),
+                    items: vec![(
+                        String::new(),
+                        Expression::word(format!("{}.{}", module.name, signature.params)),
+                    )],
+                    close: "]",
+                    spread: false,
+                };
+                kind.write(text, &format!("{}: ", signature.operation.name), "");
             }
         });
         return;

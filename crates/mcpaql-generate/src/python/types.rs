@@ -4,6 +4,7 @@
 //! defined behind it.
 
 use super::expression::string;
+use super::operations::bracketed;
 use super::{docstring, is_plain_name};
 use crate::model::{Definition, Field, Model, Scope, Shape, Text, Type};
 use serde_json::Value;
@@ -109,12 +110,10 @@ fn literal(value: &Value) -> String {
 /// The file, after everything else has said which types it needs.
 pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
     let mut text = Text::new("    ");
-    let mut functional = false;
     let mut optional = false;
     annotations.used();
     for definition in &model.types {
         if let Shape::Object { fields, .. } = &definition.shape {
-            functional |= !class_fits(fields);
             optional |= fields.iter().any(|field| !field.required);
             object(&mut text, definition, fields, annotations);
         }
@@ -149,8 +148,8 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
     }
     head.line("").line("from __future__ import annotations").line("");
     let json = used.contains("Json");
-    // Aliases and functional definitions are evaluated, so that what they name must be there.
-    let evaluated = functional || body.contains(": TypeAlias = ");
+    // Aliases are evaluated, so that what they name must be there.
+    let evaluated = names.contains("Json");
     if json && !evaluated {
         typing.insert(0, "TYPE_CHECKING");
     }
@@ -189,7 +188,7 @@ fn object(text: &mut Text, definition: &Definition, fields: &[Field], annotation
                 if index == 0 {
                     text.line("");
                 }
-                text.line(format!("{}: {}", field.name, kind(field, annotations)));
+                bracketed(text, &field.name, &kind(field, annotations));
                 docstring(text, &field.docs);
             }
         });
