@@ -72,7 +72,27 @@ impl Project<'_> {
         if name.ends_with("-adapter") { name } else { format!("{name}-adapter") }
     }
 
-    /// The same as an identifier: `github_api_adapter`.
+    /// What builds it, one command each, in its folder.
+    #[must_use]
+    pub fn build(&self) -> &'static [&'static str] {
+        match self.options.language {
+            Language::Rust => &["cargo build --release"],
+            Language::TypeScript => &["npm install", "npm run build"],
+            Language::Python => &["python3 -m venv .venv", ".venv/bin/pip install ."],
+        }
+    }
+
+    /// What starts it once it was built: the program and its arguments, in its folder.
+    #[must_use]
+    pub fn start(&self) -> Vec<String> {
+        match self.options.language {
+            Language::Rust => vec![format!("target/release/{}", self.package())],
+            Language::TypeScript => vec!["node".to_owned(), "dist/index.js".to_owned()],
+            Language::Python => vec![".venv/bin/python".to_owned(), "-m".to_owned(), self.module()],
+        }
+    }
+
+    /// The package's name as an identifier: `github_api_adapter`.
     #[must_use]
     pub fn module(&self) -> String {
         self.package().replace('-', "_")
@@ -143,7 +163,7 @@ impl File {
 pub enum Owner {
     /// The generator's: written anew each time.
     Generator,
-    /// The author's: written once, then left alone.
+    /// The author's: written once, then left alone as soon as the author has changed it.
     Author,
 }
 
@@ -189,7 +209,9 @@ pub fn sources(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
 fn complete(project: &Project<'_>, sources: Vec<File>, timestamp: Option<&str>) -> Vec<File> {
     let fingerprint = provenance::fingerprint(&project.document);
     let mut files = sources;
-    files.push(File::generated("README.md", readme::text(project, &fingerprint)));
+    let authors: Vec<String> =
+        files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.clone()).collect();
+    files.push(File::generated("README.md", readme::text(project, &authors, &fingerprint)));
     files.push(File::generated("LICENSE", license::text(project)));
     files.push(File::generated("NOTICE.md", notice::text(project, &fingerprint)));
     files.push(File::generated(format!("schema/{}", project.document.file), project.document.text));

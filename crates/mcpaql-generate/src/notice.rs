@@ -20,8 +20,7 @@ pub(crate) fn text(project: &Project<'_>, fingerprint: &str) -> String {
              depends on"
         }
         Language::Python => {
-            "- [`mcp`](https://pypi.org/project/mcp/) (MIT) and [`httpx`](https://pypi.org/project/httpx/) (BSD-3-Clause), \
-             and what they depend on"
+            "- [`mcp`](https://pypi.org/project/mcp/) (MIT) with the HTTP client that it uses, and what they depend on"
         }
     };
     format!(

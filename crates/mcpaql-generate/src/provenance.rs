@@ -87,11 +87,11 @@ pub(crate) fn text(
     files: &[File],
     timestamp: Option<&str>,
 ) -> String {
-    let generated = || files.iter().filter(|file| file.owner == Owner::Generator);
-    let hashes: Map<String, Value> =
-        generated().map(|file| (file.path.clone(), hash(&file.text).into())).collect();
-    let authors: Vec<&str> =
-        files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.as_str()).collect();
+    let of = |owner: Owner| -> Map<String, Value> {
+        let files = files.iter().filter(|file| file.owner == owner);
+        files.map(|file| (file.path.clone(), hash(&file.text).into())).collect()
+    };
+    let (hashes, authors) = (of(Owner::Generator), of(Owner::Author));
     let mut generation = Map::new();
     generation.extend(timestamp.map(|timestamp| ("timestamp".to_owned(), timestamp.into())));
     generation.insert("target".to_owned(), project.options.language.as_str().into());
@@ -148,6 +148,8 @@ fn options(options: &Options) -> Map<String, Value> {
 pub struct Record {
     /// Path → hash of each file as it was generated.
     pub files: BTreeMap<String, String>,
+    /// The same of those that were generated for the author to go on with.
+    pub handwritten: BTreeMap<String, String>,
     /// In which language.
     pub target: Option<String>,
 }
@@ -157,10 +159,27 @@ impl Record {
     #[must_use]
     pub fn read(text: &str) -> Option<Record> {
         let value: Value = serde_json::from_str(text).ok()?;
-        let files = value.get("files")?.as_object()?;
-        let files = files.iter().map(|(path, hash)| Some((path.clone(), hash.as_str()?.to_owned())));
+        let hashes = |key: &str| -> Option<BTreeMap<String, String>> {
+            let files = value.get(key)?.as_object()?;
+            files.iter().map(|(path, hash)| Some((path.clone(), hash.as_str()?.to_owned()))).collect()
+        };
         let target = value.pointer("/generation/target").and_then(Value::as_str).map(str::to_owned);
-        Some(Record { files: files.collect::<Option<_>>()?, target })
+        Some(Record {
+            files: hashes("files")?,
+            handwritten: hashes("handwritten").unwrap_or_default(),
+            target,
+        })
+    }
+
+    /// The hash of a file as it was generated, whoever has owned it since.
+    #[must_use]
+    pub fn hash_of(&self, path: &str) -> Option<&str> {
+        self.files.get(path).or_else(|| self.handwritten.get(path)).map(String::as_str)
+    }
+
+    /// Every path that was generated.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().chain(self.handwritten.keys()).map(String::as_str)
     }
 }
 

@@ -122,6 +122,7 @@ fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_ef
         "\"mcpServers\"",
         "\"servers\"",
         "/target/release/hostile-api-adapter",
+        "`src/handlers.rs` is yours: ",
         "mcpaql generate -s schema/hostile.yaml -t rust -o .\n",
         "sha256:",
     ] {
@@ -156,7 +157,10 @@ fn provenance_tells_every_generated_file_and_how_it_was_made() {
     assert_eq!(provenance["schema"]["version"], "1.2.3");
     assert_eq!(provenance["generation"]["timestamp"], "2026-01-02T03:04:05Z");
     assert_eq!(provenance["generation"]["target"], "rust");
-    assert_eq!(provenance["handwritten"], serde_json::json!(["src/handlers.rs"]));
+    assert_eq!(
+        provenance["handwritten"],
+        serde_json::json!({"src/handlers.rs": provenance::hash("// yours\n")})
+    );
     let record = provenance::Record::read(text(&files, provenance::FILE)).unwrap();
     let generated =
         files.iter().filter(|file| file.owner == Owner::Generator && file.path != provenance::FILE);

@@ -46,7 +46,7 @@ pub(crate) enum Command {
     /// Turn the description of an API, or an MCP server, into an adapter document.
     #[command(subcommand)]
     Import(Import),
-    /// Write an adapter as a project in Rust, TypeScript or Python that answers as `serve` does.
+    /// Write an adapter as a project of its own, in Rust, TypeScript or Python.
     Generate(Box<Generate>),
     /// Put this program into the configuration of an MCP client, or take it out.
     Install(Install),

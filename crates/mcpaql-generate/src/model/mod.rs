@@ -14,7 +14,7 @@ mod tests;
 mod text;
 
 pub(crate) use docs::{Docs, doc_lines};
-pub(crate) use names::{Case, Scope, Style, identifier, words};
+pub(crate) use names::{Case, Scope, Style, identifier, type_name, words};
 pub(crate) use text::Text;
 
 use mcpaql_core::catalog::Catalog;
@@ -155,7 +155,7 @@ impl<'c> Model<'c> {
             }
             let function = functions.take(&identifier(&whole.operation.name, style.functions));
             // The names of parameters come before those of types, so that they never depend on what is inside.
-            let params = reader.reserve(&format!("{}_params", whole.operation.name));
+            let params = reader.reserve(&format!("{}Params", type_name(&whole.operation.name)));
             operations.push((whole, function, params));
         }
         let mut operations: Vec<Signature<'c>> = operations

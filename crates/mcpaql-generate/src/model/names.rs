@@ -59,6 +59,21 @@ pub(crate) fn identifier(name: &str, case: Case) -> String {
     }
 }
 
+/// Longer names of types say no more, and no line has room for them.
+const MAX_TYPE: usize = 64;
+
+/// A name as that of a type, cut after a word where it is too long.
+pub(crate) fn type_name(name: &str) -> String {
+    let ident = identifier(name, Case::Pascal);
+    let ends = ident.char_indices().skip(1).filter(|(at, ch)| ch.is_ascii_uppercase() && *at <= MAX_TYPE);
+    let end = match ends.last() {
+        _ if ident.len() <= MAX_TYPE => ident.len(),
+        Some((at, _)) => at,
+        None => MAX_TYPE,
+    };
+    ident.get(..end).unwrap_or(&ident).to_owned()
+}
+
 /// Identifiers that stand side by side.
 #[derive(Debug)]
 pub(crate) struct Scope {
@@ -107,6 +122,14 @@ mod tests {
             assert_eq!(identifier(name, Case::Camel), camel);
             assert_eq!(identifier(name, Case::Pascal), pascal);
         }
+    }
+
+    #[test]
+    fn names_of_types_have_an_end() {
+        assert_eq!(type_name("create_issue"), "CreateIssue");
+        assert_eq!(type_name(&"word_".repeat(20)), "Word".repeat(16));
+        assert_eq!(type_name(&"long_words_".repeat(9)), "LongWords".repeat(7));
+        assert_eq!(type_name(&"x".repeat(99)).len(), 64);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! taken and none is wrong.
 
 use super::settle::{settle, union};
-use super::{Case, Definition, Field, Scope, Shape, Style, Type, identifier};
+use super::{Definition, Field, Scope, Shape, Style, Type, identifier, type_name};
 use indexmap::IndexMap;
 use mcpaql_core::operation::{Operation, Param};
 use mcpaql_core::validate::fills_default;
@@ -96,7 +96,7 @@ impl<'c, 's> Reader<'c, 's> {
 
     /// The name of a type that is defined elsewhere.
     pub(super) fn reserve(&mut self, name: &str) -> String {
-        self.scope.take(&identifier(name, Case::Pascal))
+        self.scope.take(name)
     }
 
     /// The parameters of an operation whose schemas refer to those types.
@@ -349,7 +349,7 @@ impl<'c, 's> Reader<'c, 's> {
     }
 
     fn define(&mut self, name: &str, docs: String) -> usize {
-        let ident = self.scope.take(&identifier(name, Case::Pascal));
+        let ident = self.scope.take(&type_name(name));
         let definition = Definition { ident, docs, shape: Shape::Alias(Type::Any) };
         self.definitions.push(Slot { definition, nullable: false });
         self.definitions.len() - 1

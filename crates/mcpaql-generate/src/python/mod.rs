@@ -179,7 +179,12 @@ templates! {
     "src/adapter_template/runtime/records.py"
     "src/adapter_template/runtime/request.py"
     "src/adapter_template/runtime/response.py"
-    "src/adapter_template/runtime/schema.py"
+    "src/adapter_template/runtime/schema/__init__.py"
+    "src/adapter_template/runtime/schema/check.py"
+    "src/adapter_template/runtime/schema/equality.py"
+    "src/adapter_template/runtime/schema/node.py"
+    "src/adapter_template/runtime/schema/typeset.py"
+    "src/adapter_template/runtime/schema/violation.py"
     "src/adapter_template/runtime/search/__init__.py"
     "src/adapter_template/runtime/search/discovery.py"
     "src/adapter_template/runtime/search/f32.py"
@@ -202,6 +207,7 @@ templates! {
     "src/adapter_template/runtime/tokens.py"
     "src/adapter_template/runtime/validate.py"
     "tests/test_adapter.py"
+    "tests/test_introspection.py"
 }
 
 /// The source files of a project.

@@ -8,6 +8,7 @@ use super::module;
 use crate::File;
 use crate::model::{
     Case, Definition, Docs, Field, Model, Scope, Shape, Signature, Text, Type, doc_lines, identifier,
+    type_name,
 };
 use indexmap::IndexMap;
 use mcpaql_core::catalog::Catalog;
@@ -17,9 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// rustfmt's own.
 const WIDTH: usize = 100;
-/// Longer arguments of an attribute stand on lines of their own.
-const ATTRIBUTE: usize = 70;
-/// Longer chains of calls, too.
+/// Longer chains of calls are broken.
 const CHAIN: usize = 60;
 
 pub(super) fn files(catalog: &Catalog, model: &mut Model<'_>) -> Vec<File> {
@@ -93,13 +92,18 @@ impl<'b> Unit<'b> {
         if !self.used.is_empty() {
             head.line("");
         }
+        let mut lines: Vec<String> = Vec::new();
         for (from, names) in &self.used {
             let names: Vec<&str> = names.iter().copied().collect();
             match names.as_slice() {
-                [only] => head.line(format!("use {from}::{only};")),
-                several => head.line(format!("use {from}::{{{}}};", several.join(", "))),
-            };
+                [only] => lines.push(format!("use {from}::{only};")),
+                several => lines.push(format!("use {from}::{{{}}};", several.join(", "))),
+            }
         }
+        lines.sort_unstable();
+        lines.iter().for_each(|line| {
+            head.line(line);
+        });
         head.finish() + &self.text.finish()
     }
 
@@ -154,9 +158,7 @@ impl<'b> Unit<'b> {
                 let spelled = self.spell(kind, ident, scope, &mut choices);
                 self.text.line("");
                 self.docs(&[docs]);
-                let line = format!("pub type {ident} = {spelled};");
-                let fits = line.len() <= WIDTH;
-                self.text.line(if fits { line } else { format!("pub type {ident} =\n    {spelled};") });
+                self.fitted(&format!("pub type {ident} ="), &format!("{spelled};"));
                 self.choices(choices);
             }
         }
@@ -244,14 +246,26 @@ impl<'b> Unit<'b> {
                 if nullable { format!("Option<Option<{base}>>") } else { format!("Option<{base}>") }
             }
         };
-        let line = format!("pub {}: {spelled},", field.ident);
-        let fits = line.len() <= self.text.room(WIDTH);
-        self.text.line(if fits { line } else { format!("pub {}:\n    {spelled},", field.ident) });
+        self.fitted(&format!("pub {}:", field.ident), &format!("{spelled},"));
+    }
+
+    /// What is declared and its type, as rustfmt breaks it; where it would break the type itself, it is told not to.
+    fn fitted(&mut self, declared: &str, kind: &str) {
+        let room = self.text.room(WIDTH);
+        if declared.len() + 1 + kind.len() <= room {
+            self.text.line(format!("{declared} {kind}"));
+            return;
+        }
+        if kind.len() + 4 > room {
+            self.text.line("#[rustfmt::skip]");
+        }
+        self.text.line(format!("{declared}\n    {kind}"));
     }
 
     fn attribute(&mut self, arguments: &str) {
-        if arguments.chars().count() <= ATTRIBUTE {
-            self.text.line(format!("#[serde({arguments})]"));
+        let line = format!("#[serde({arguments})]");
+        if line.chars().count() <= self.text.room(WIDTH) {
+            self.text.line(line);
         } else {
             self.text.block("#[serde(", ")]", |text| {
                 text.line(arguments);
@@ -271,7 +285,7 @@ impl<'b> Unit<'b> {
                 "Number".to_owned()
             }
             Type::Literals(values) if only_text(values) => {
-                let name = scope.take(hint);
+                let name = scope.take(&type_name(hint));
                 choices.push((name.clone(), values.clone()));
                 name
             }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
     version,
     after_help = "Such as: mcpaql generate -s github-api-adapter.md -t typescript -o github\n\
     Generating again keeps hand-written files, and writes over no generated file that was edited.\n\
-    Exit status: 0 success, 1 internal error, 2 the schema is invalid, 3 the configuration or a flag is wrong, 4 reading or\n\
-    writing failed or was refused, 5 the language cannot do what the schema needs."
+    Exit status: 0 success, 1 internal error, 2 invalid schema, 3 wrong flag or configuration,\n\
+    4 reading or writing failed or was refused, 5 the language cannot do what the schema needs."
 )]
 pub(crate) struct Generate {
     /// Adapter document (Markdown with front matter, YAML or JSON), OpenAPI description, or the name of a built-in adapter.

@@ -87,6 +87,7 @@ async fn the_report_for_programs_tells_files_fingerprint_and_warnings() {
     assert_eq!(report["provenance"]["schema_fingerprint"], provenance["schema"]["fingerprint"]);
     assert_eq!(report["provenance"]["generator_version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(report["warnings"], json!([]));
+    assert_eq!(report["changes"]["created"], report["files_generated"]);
     let listed: Vec<String> = serde_json::from_value(report["files_generated"].clone()).unwrap();
     assert_eq!(listed, tree(&place.path().join("out")).into_keys().collect::<Vec<_>>());
 }
@@ -145,7 +146,7 @@ async fn every_kind_of_failure_has_its_status() {
         (&["-s", "things.md", "-o", "afile/below"], 4, "afile"),
         (&["-s", "things.md", "-o", "."], 4, "not empty"),
         (&["--", "/no/such/program"], 4, "program"),
-        (&["-t", "typescript", "--tools", "tracker.json", "--", "server"], 5, "instead"),
+        (&["-t", "typescript", "--tools", "tracker.json", "--", "server"], 5, "--target rust"),
     ];
     for (args, status, said) in rows {
         let target = if args.contains(&"-t") { &[][..] } else { &rust[..] };
@@ -325,11 +326,14 @@ async fn the_same_input_gives_the_same_bytes() {
     let place = place();
     place.file("bookshop.yaml", BOOKSHOP);
     for source in [&["-s", "things.md"][..], &["--openapi", "bookshop.yaml"]] {
-        for output in ["one", "two"] {
-            let args = [source, &["-t", "rust", "-o", output, "--reproducible", "--force"]].concat();
-            assert_eq!(generate(&place, &args).await.status, Some(0));
+        for language in ["rust", "typescript", "python"] {
+            for output in ["one", "two"] {
+                let args = [source, &["-t", language, "-o", output, "--reproducible", "--force"]].concat();
+                assert_eq!(generate(&place, &args).await.status, Some(0), "{args:?}");
+            }
+            let [one, two] = ["one", "two"].map(|output| tree(&place.path().join(output)));
+            assert!(one == two, "{source:?} in {language}");
         }
-        assert!(tree(&place.path().join("one")) == tree(&place.path().join("two")), "{source:?}");
     }
     let provenance: Value = serde_json::from_str(&read(&place, &format!("one/{PROVENANCE}"))).unwrap();
     assert!(provenance["generation"].get("timestamp").is_none());
@@ -460,6 +464,46 @@ async fn licences_are_the_authors_choice() {
     assert!(!place.path().join("generated/COMMERCIAL-LICENSE.md").exists());
 }
 
+#[tokio::test]
+async fn a_project_in_rust_finds_its_runtime_where_it_is_told() {
+    let place = place();
+    for (spec, dependency) in [
+        (None, format!("mcpaql-runtime = \"{}\"\n", env!("CARGO_PKG_VERSION"))),
+        (Some("=9.8.7"), "mcpaql-runtime = \"=9.8.7\"\n".to_owned()),
+        (
+            Some("git:https://example.com/r#abc"),
+            "git = \"https://example.com/r\", rev = \"abc\" }".to_owned(),
+        ),
+        (
+            Some("path:beside"),
+            format!("path = \"{}\" }}", place.path().canonicalize().unwrap().join("beside").display()),
+        ),
+    ] {
+        let flag: Vec<&str> = spec.iter().flat_map(|spec| ["--runtime", spec]).collect();
+        generated(&place, &flag).await;
+        let manifest = read(&place, "generated/Cargo.toml");
+        assert!(manifest.contains(&dependency), "{spec:?}: {manifest}");
+    }
+    place.file("g.yaml", "runtime: path:beside\n");
+    let other = generate(&place, &["-s", "things.md", "-t", "python", "-o", "p", "-c", "g.yaml"]).await;
+    assert_eq!(other.status, Some(0), "a file may serve several languages: {other:?}");
+    let other = generate(&place, &["-s", "things.md", "-t", "python", "-o", "p", "--runtime", "1"]).await;
+    assert_eq!(other.status, Some(3), "{other:?}");
+}
+
+#[tokio::test]
+async fn a_folder_holds_one_language() {
+    let place = place();
+    generated(&place, &[]).await;
+    let ran = generate(&place, &["-s", "things.md", "-t", "python"]).await;
+    assert_eq!(ran.status, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains("another language"), "{}", ran.stderr);
+    let ran = generate(&place, &["-s", "things.md", "-t", "python", "--force"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(!place.path().join("generated/Cargo.toml").exists(), "nothing is left of the other");
+    assert!(place.path().join("generated/pyproject.toml").exists());
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn links_in_the_folder_lead_nowhere() {
@@ -489,7 +533,7 @@ async fn hostile_documents_give_projects_too() {
             "params": {
                 word: {"type": "string", "description": hostile, "enum": [hostile, "a", ""]},
                 "constructor": {"type": "integer"},
-                "__proto__": {"type": "object", "properties": {hostile: {"type": "string"}}},
+                "proto": {"as": "__proto__", "type": "object", "properties": {hostile: {"type": "string"}}},
             },
         })
     };
@@ -502,7 +546,7 @@ async fn hostile_documents_give_projects_too() {
     place.file("hostile.json", &text);
     for language in ["rust", "typescript", "python"] {
         let ran = generate(&place, &["-s", "hostile.json", "-t", language, "-o", language]).await;
-        assert!(matches!(ran.status, Some(0)), "{language}: {ran:?}");
+        assert_eq!(ran.status, Some(0), "{language}: {ran:?}");
         let files = tree(&place.path().join(language));
         assert!(files.keys().all(|path| path.is_ascii() && !path.contains("..")), "{:?}", files.keys());
         assert_eq!(files["schema/hostile.json"], text);

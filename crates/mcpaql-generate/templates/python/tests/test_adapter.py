@@ -15,6 +15,8 @@ class TheAdapter(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         path = Path(adapter_template.__file__).parent / "catalog.json"
+        if not path.exists():
+            raise unittest.SkipTest("the catalog is written when a project is generated")
         cls.catalog = load(json.loads(path.read_text(encoding="utf-8")), {})
 
     def test_every_operation_has_a_handler_and_every_handler_an_operation(self) -> None:

@@ -23,12 +23,13 @@ async fn every_operation_can_be_introspected() {
         .unwrap();
     let catalog = served.catalog();
     assert!(!catalog.tools.is_empty());
+    let caller = Caller::nobody();
     for entry in &catalog.operations {
         let name = &entry.operation.name;
         let asked = json!({"query": "operations", "name": name});
         let asked = asked.as_object().cloned().unwrap();
-        let told = served.call_operation("introspect", asked, &Caller::nobody());
-        let told = told.await.unwrap().data.into_value();
+        let told = served.call_operation("introspect", asked, &caller).await;
+        let told = told.unwrap().data.into_value();
         assert_eq!(told["operation"]["name"], name.as_str());
     }
     drop(served);

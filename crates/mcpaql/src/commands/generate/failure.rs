@@ -1,7 +1,7 @@
 //! What keeps the generator from generating: of which kind, and every detail.
 
 use crate::output::Hinted;
-use mcpaql_core::diagnostic::{Diagnostic, field_path};
+use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
 use mcpaql_core::source::Source;
 use serde_json::{Value, json};
 
@@ -46,8 +46,10 @@ pub(crate) struct Failure {
     /// What to do about the whole, where the details do not say.
     pub(crate) hint: Option<String>,
     pub(crate) details: Vec<Detail>,
+    /// What is only odd.
+    pub(crate) warnings: Vec<Detail>,
     /// What is wrong with a text, to be shown in it; it is among the details, too.
-    pub(crate) shown: Option<(Source, Vec<Diagnostic>)>,
+    pub(crate) shown: Option<Box<(Source, Vec<Diagnostic>)>>,
 }
 
 /// One thing that is wrong, or odd.
@@ -80,7 +82,14 @@ impl Detail {
 
 impl Failure {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Failure {
-        Failure { kind, message: message.into(), hint: None, details: Vec::new(), shown: None }
+        Failure {
+            kind,
+            message: message.into(),
+            hint: None,
+            details: Vec::new(),
+            warnings: Vec::new(),
+            shown: None,
+        }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
@@ -100,8 +109,16 @@ impl Failure {
         source: Source,
         diagnostics: Vec<Diagnostic>,
     ) -> Failure {
-        let details = diagnostics.iter().map(Detail::of).collect();
-        Failure { shown: Some((source, diagnostics)), ..Failure::new(kind, message) }.details(details)
+        let of = |severity: Severity| -> Vec<Detail> {
+            diagnostics.iter().filter(|one| one.severity == severity).map(Detail::of).collect()
+        };
+        let (details, warnings) = (of(Severity::Error), of(Severity::Warning));
+        Failure {
+            details,
+            warnings,
+            shown: Some(Box::new((source, diagnostics))),
+            ..Failure::new(kind, message)
+        }
     }
 
     /// An error of another part of the program: what the system refused is of its own kind, whoever asked it.
@@ -125,6 +142,10 @@ impl Failure {
         if let (Some(hint), Some(members)) = (&self.hint, error.as_object_mut()) {
             members.insert("suggestion".to_owned(), hint.as_str().into());
         }
-        json!({"success": false, "error": error})
+        let mut value = json!({"success": false, "error": error});
+        if let (false, Some(members)) = (self.warnings.is_empty(), value.as_object_mut()) {
+            members.insert("warnings".to_owned(), self.warnings.iter().map(Detail::to_json).collect());
+        }
+        value
     }
 }

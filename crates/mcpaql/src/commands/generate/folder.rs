@@ -69,15 +69,21 @@ pub(crate) struct Plan {
     pub(crate) edited: Vec<String>,
     /// The folder holds something, and nothing of it is known to be generated.
     pub(crate) is_foreign: bool,
+    /// The language of the project that the folder holds, where it is another one.
+    pub(crate) other_language: Option<String>,
+    /// Files of the author's whose templates have changed since they were written.
+    pub(crate) outdated: Vec<String>,
 }
 
-/// Compares a project with its folder.
-pub(crate) fn plan(root: &Path, files: Vec<File>) -> Result<Plan, Failure> {
+/// Compares a project in a language with its folder.
+pub(crate) fn plan(root: &Path, language: &str, files: Vec<File>) -> Result<Plan, Failure> {
     check_root(root)?;
     let record = record(root)?;
     let is_foreign = record.is_none() && !is_empty(root)?;
     let record = record.unwrap_or_default();
-    let mut plan = Plan { steps: Vec::new(), edited: Vec::new(), is_foreign };
+    let other_language = record.target.clone().filter(|target| target != language);
+    let mut plan =
+        Plan { steps: Vec::new(), edited: Vec::new(), is_foreign, other_language, outdated: Vec::new() };
     let mut paths = HashSet::new();
     for File { path, text, owner } in files {
         if !is_legal(&path) || !paths.insert(path.clone()) {
@@ -87,7 +93,11 @@ pub(crate) fn plan(root: &Path, files: Vec<File>) -> Result<Plan, Failure> {
         let change = match &old {
             None => Change::Created,
             Some(old) if old == text.as_bytes() => Change::Unchanged,
-            Some(_) if owner == Owner::Author => Change::Kept,
+            Some(old) if owner == Owner::Author && !as_generated(&record, &path, Some(old)) => {
+                let is_outdated = record.hash_of(&path).is_some_and(|was| was != provenance::hash(&text));
+                plan.outdated.extend(is_outdated.then(|| path.clone()));
+                Change::Kept
+            }
             Some(old) if path == provenance::FILE => match std::str::from_utf8(old) {
                 Ok(old) if provenance::same_but_for_the_time(old, &text) => Change::Unchanged,
                 _ => Change::Changed,
@@ -103,11 +113,11 @@ pub(crate) fn plan(root: &Path, files: Vec<File>) -> Result<Plan, Failure> {
         let new = matches!(change, Change::Created | Change::Changed).then_some(text);
         plan.steps.push(Step { path, change, old, new });
     }
-    for path in record.files.keys().filter(|path| is_legal(path) && !paths.contains(*path)) {
+    for path in record.paths().filter(|path| is_legal(path) && !paths.contains(*path)) {
         // Whatever else stands there now was not generated.
         let Ok(Some(old)) = look(root, path) else { continue };
         let change = if as_generated(&record, path, Some(&old)) { Change::Removed } else { Change::Left };
-        plan.steps.push(Step { path: path.clone(), change, old: Some(old), new: None });
+        plan.steps.push(Step { path: path.to_owned(), change, old: Some(old), new: None });
     }
     plan.steps.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(plan)
@@ -117,15 +127,24 @@ impl Plan {
     /// Why it must not be carried out.
     pub(crate) fn refusal(&self, root: &Path) -> Option<Failure> {
         let shown = root.display();
+        let whole = |code: &str, message: String, reason: String| {
+            let hint = "choose another folder with --output, or write into it with --force";
+            let detail = Detail {
+                path: shown.to_string(),
+                code: code.to_owned(),
+                message: reason,
+                suggestion: Some(hint.to_owned()),
+            };
+            Some(Failure::new(Kind::Io, message).hint(hint).details(vec![detail]))
+        };
         if self.is_foreign {
             let message = format!("{shown} is not empty, and was not generated");
-            let hint = "choose another folder with --output, or write into it with --force";
-            return Some(Failure::new(Kind::Io, message).hint(hint).details(vec![Detail {
-                path: shown.to_string(),
-                code: "OUTPUT_NOT_EMPTY".to_owned(),
-                message: format!("there is no {} that tells what is generated", provenance::FILE),
-                suggestion: Some(hint.to_owned()),
-            }]));
+            let reason = format!("there is no {} that tells what is generated", provenance::FILE);
+            return whole("OUTPUT_NOT_EMPTY", message, reason);
+        }
+        if let Some(language) = &self.other_language {
+            let message = format!("{shown} holds a project in another language");
+            return whole("OUTPUT_OTHER_LANGUAGE", message, format!("it was generated for {language}"));
         }
         if self.edited.is_empty() {
             return None;
@@ -155,10 +174,17 @@ impl Plan {
 
 /// Whether a file is as it was generated.
 fn as_generated(record: &Record, path: &str, old: Option<&[u8]>) -> bool {
-    match (record.files.get(path), old) {
-        (Some(hash), Some(old)) => *hash == provenance::hash_bytes(old),
+    match (record.hash_of(path), old) {
+        (Some(hash), Some(old)) => {
+            hash == provenance::hash_bytes(old) || hash == provenance::hash(&unix(old))
+        }
         _ => false,
     }
+}
+
+/// The text as it was written: git on Windows checks files out with other ends of lines, which edits nothing.
+fn unix(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).replace("\r\n", "\n")
 }
 
 fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {

@@ -1,12 +1,16 @@
 //! Folders that were generated, edited, mistaken or set up as traps.
 
-use super::folder::{Change, Plan, plan};
+use super::folder::{self, Change, Plan};
 use super::write::write;
 use mcpaql_generate::provenance::{self, hash};
 use mcpaql_generate::{File, Owner};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tempfile::{TempDir, tempdir};
+
+fn plan(root: &Path, files: Vec<File>) -> Result<Plan, super::failure::Failure> {
+    folder::plan(root, "x", files)
+}
 
 fn generated(path: &str, text: &str) -> File {
     File { path: path.into(), text: text.into(), owner: Owner::Generator }
@@ -17,7 +21,9 @@ fn project(files: &[(&str, &str)]) -> Vec<File> {
     let hashes: serde_json::Map<_, _> =
         files.iter().map(|file| (file.path.clone(), hash(&file.text).into())).collect();
     files.push(File { path: "src/handlers.x".into(), text: "empty\n".into(), owner: Owner::Author });
-    let record = serde_json::json!({"generation": {"target": "x"}, "files": hashes});
+    let handwritten = serde_json::json!({"src/handlers.x": hash("empty\n")});
+    let record =
+        serde_json::json!({"generation": {"target": "x"}, "files": hashes, "handwritten": handwritten});
     files.push(generated(provenance::FILE, &format!("{record:#}\n")));
     files
 }
@@ -140,6 +146,15 @@ fn an_edit_that_says_what_would_be_generated_is_none() {
 }
 
 #[test]
+fn other_ends_of_lines_are_no_edit() {
+    let folder = made();
+    std::fs::write(folder.path().join("README.md"), "one\r\n").unwrap();
+    let plan = plan(folder.path(), project(SECOND)).unwrap();
+    assert!(plan.refusal(folder.path()).is_none());
+    assert_eq!(changes(&plan)["README.md"], Change::Changed);
+}
+
+#[test]
 fn an_edited_file_that_is_no_longer_generated_is_left() {
     let folder = made();
     std::fs::write(folder.path().join("src/old/a.x"), "edited\n").unwrap();
@@ -156,6 +171,42 @@ fn a_deleted_file_comes_back() {
     std::fs::remove_file(folder.path().join("README.md")).unwrap();
     let plan = plan(folder.path(), project(FIRST)).unwrap();
     assert_eq!(changes(&plan)["README.md"], Change::Created);
+}
+
+/// The second project, whose file for the author begins otherwise.
+fn renewed() -> Vec<File> {
+    let mut files = project(SECOND);
+    for file in &mut files {
+        match file.path.as_str() {
+            "src/handlers.x" => file.text = "begin here\n".into(),
+            provenance::FILE => file.text = file.text.replace(&hash("empty\n"), &hash("begin here\n")),
+            _ => {}
+        }
+    }
+    files
+}
+
+#[test]
+fn an_authors_file_is_renewed_until_the_author_has_changed_it() {
+    let folder = made();
+    let untouched = plan(folder.path(), renewed()).unwrap();
+    assert_eq!(changes(&untouched)["src/handlers.x"], Change::Changed);
+    assert!(untouched.refusal(folder.path()).is_none() && untouched.outdated.is_empty());
+    std::fs::write(folder.path().join("src/handlers.x"), "mine\n").unwrap();
+    let edited = plan(folder.path(), renewed()).unwrap();
+    assert_eq!(changes(&edited)["src/handlers.x"], Change::Kept);
+    assert_eq!(edited.outdated, ["src/handlers.x"]);
+    write(folder.path(), &edited).unwrap();
+    assert_eq!(tree(folder.path())["src/handlers.x"], "mine\n");
+    assert!(plan(folder.path(), renewed()).unwrap().outdated.is_empty(), "it is told once");
+}
+
+#[test]
+fn a_project_in_another_language_is_not_replaced() {
+    let folder = made();
+    let plan = folder::plan(folder.path(), "y", project(FIRST)).unwrap();
+    let refusal = plan.refusal(folder.path()).unwrap();
+    assert_eq!((refusal.kind.exit_code(), refusal.details[0].code.as_str()), (4, "OUTPUT_OTHER_LANGUAGE"));
 }
 
 #[test]

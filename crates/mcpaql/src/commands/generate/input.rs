@@ -8,10 +8,11 @@ use super::failure::{Detail, Failure, Kind};
 use crate::commands::import;
 use crate::descriptions::{self, Description};
 use crate::{args, documents, servers};
+use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::source::{Format, Source};
 use mcpaql_import::emit::{self, Provenance};
-use mcpaql_import::report::Report;
+use mcpaql_import::report::{Notes, Report};
 use mcpaql_import::select::Selection;
 use mcpaql_import::{mcp, openapi};
 use mcpaql_runtime::{builtin, environment};
@@ -24,6 +25,8 @@ pub(crate) struct Input {
     pub(crate) source: Source,
     /// What an import noticed.
     pub(crate) noticed: Vec<Detail>,
+    /// What it decided, for people.
+    pub(crate) summary: Option<String>,
 }
 
 pub(crate) fn read(args: &args::Generate, wanted: &Wanted) -> Result<Input, Failure> {
@@ -78,7 +81,7 @@ fn given(source: Source, wanted: &Wanted) -> Result<Input, Failure> {
             Failure::new(Kind::Configuration, message).hint("leave it out, and edit the document instead")
         );
     }
-    Ok(Input { file: file_name(&source), source, noticed: Vec::new() })
+    Ok(Input { file: file_name(&source), source, noticed: Vec::new(), summary: None })
 }
 
 /// The document's own name as far as every language and file system takes it.
@@ -119,10 +122,10 @@ fn described(description: Description, wanted: &Wanted) -> Result<Input, Failure
             let kind = if is_description { Kind::Schema } else { Kind::Configuration };
             Failure::about(kind, format!("{} cannot be used", source.name), source, diagnostics)
         })?;
-    let openapi::Whole { adapter, .. } = openapi::whole(&import);
+    let openapi::Whole { adapter, notes } = openapi::whole(&import);
     let provenance = Provenance { source: from, version: import.version, fingerprint: Some(fingerprint) };
     let report = import.report.without_lost(&adapter);
-    Ok(written(&adapter, &provenance, &report))
+    Ok(written(&adapter, &provenance, &report, &notes))
 }
 
 fn served(args: &args::Generate, wanted: &Wanted) -> Result<Input, Failure> {
@@ -154,13 +157,10 @@ fn served(args: &args::Generate, wanted: &Wanted) -> Result<Input, Failure> {
     let fingerprint = descriptions::fingerprint(&mcp::canonical(&capture));
     let from = import::mcp::source_name(&capture, &imported, args.tools.as_deref());
     let provenance = Provenance { source: from, version: imported.version, fingerprint: Some(fingerprint) };
-    Ok(written(&imported.adapter, &provenance, &imported.report))
+    Ok(written(&imported.adapter, &provenance, &imported.report, &imported.notes))
 }
 
-fn asked(
-    target: &mcpaql_core::adapter::McpTarget,
-    auth: &mcpaql_core::adapter::Auth,
-) -> Result<Capture, Failure> {
+fn asked(target: &McpTarget, auth: &Auth) -> Result<Capture, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(Kind::Internal, error.to_string()))?;
     let heard = runtime.block_on(servers::heard(target, auth, &environment::process()));
@@ -169,13 +169,14 @@ fn asked(
 }
 
 /// The document of an import.
-fn written(adapter: &mcpaql_core::adapter::Adapter, provenance: &Provenance, report: &Report) -> Input {
+fn written(adapter: &Adapter, provenance: &Provenance, report: &Report, notes: &Notes) -> Input {
     let stem = adapter.name.strip_suffix("-adapter").unwrap_or(&adapter.name);
     let file = format!("{stem}-adapter.md");
     Input {
         source: Source::new(file.clone(), emit::markdown(adapter, provenance)),
         file,
         noticed: report.diagnostics.iter().map(Detail::of).collect(),
+        summary: Some(report.summary(notes)),
     }
 }
 

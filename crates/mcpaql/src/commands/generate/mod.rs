@@ -18,7 +18,7 @@ use crate::args::{self, OutputFormat};
 use crate::{Outcome, output};
 use config::Wanted;
 use failure::{Detail, Failure};
-use folder::{Change, Plan};
+use folder::{Change, Plan, Step};
 use input::Input;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check;
@@ -82,7 +82,7 @@ fn is_ours(words: &[String]) -> bool {
 fn generate(args: &args::Generate) -> Result<(), Failure> {
     let wanted = config::wanted(args)?;
     let timestamp = timestamp(&wanted)?;
-    let Input { file, source, noticed } = input::read(args, &wanted)?;
+    let Input { file, source, noticed, summary } = input::read(args, &wanted)?;
     let (catalog, mut warnings) = compiled(&source, &wanted)?;
     warnings.splice(0..0, noticed);
     warnings.extend(license::warning(&wanted.options.license).map(|message| Detail {
@@ -101,7 +101,7 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
     let project = Project { catalog: &catalog, document, options: wanted.options.clone() };
     let files = mcpaql_generate::files(&project, timestamp.as_deref())
         .map_err(|unsupported| Failure::new(Kind::Template, unsupported.message))?;
-    let plan = folder::plan(&wanted.output, files)?;
+    let plan = folder::plan(&wanted.output, wanted.options.language.as_str(), files)?;
     let refusal = plan.refusal(&wanted.output).filter(|_| !args.force);
     let mut diff = None;
     if args.diff {
@@ -118,8 +118,8 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
         plan: &plan,
         fingerprint: provenance::fingerprint(&document),
         warnings,
-        package: project.package(),
-        module: project.module(),
+        summary,
+        project: &project,
         diff,
     };
     done.tell();
@@ -158,7 +158,7 @@ fn compiled(
         let (kind, message) = if by_settings {
             (Kind::Configuration, "the mode, profile, prefix or policy does not go with the schema")
         } else {
-            (Kind::Schema, "schema validation failed")
+            (Kind::Schema, "Schema validation failed")
         };
         return Err(Failure::about(kind, message, source.clone(), checked.diagnostics));
     };
@@ -169,7 +169,10 @@ fn compiled(
 /// What would change, file by file.
 fn shown(plan: &Plan, format: OutputFormat) -> String {
     let mut out = String::new();
-    for step in &plan.steps {
+    // What tells of the others comes last.
+    let (others, last): (Vec<&Step>, Vec<&Step>) =
+        plan.steps.iter().partition(|step| step.path != provenance::FILE);
+    for step in others.into_iter().chain(last) {
         if matches!(step.change, Change::Unchanged | Change::Kept | Change::Left) {
             continue;
         }

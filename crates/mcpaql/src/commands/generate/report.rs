@@ -7,7 +7,7 @@ use super::folder::{Change, Plan};
 use crate::args::{self, OutputFormat};
 use crate::output;
 use mcpaql_core::diagnostic::render;
-use mcpaql_generate::{Language, VERSION};
+use mcpaql_generate::{Language, Project, VERSION};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -18,9 +18,9 @@ pub(crate) struct Done<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) fingerprint: String,
     pub(crate) warnings: Vec<Detail>,
-    /// The program's name in the project, for the next steps.
-    pub(crate) package: String,
-    pub(crate) module: String,
+    /// What an import decided.
+    pub(crate) summary: Option<String>,
+    pub(crate) project: &'a Project<'a>,
     /// What would change, where somebody asked.
     pub(crate) diff: Option<String>,
 }
@@ -48,8 +48,7 @@ impl Done<'_> {
             "files_generated": files,
             "provenance": {"schema_fingerprint": self.fingerprint, "generator_version": VERSION},
             "warnings": self.warnings.iter().map(Detail::to_json).collect::<Vec<_>>(),
-            "changes": self.plan.steps.iter().map(|step| json!({"path": step.path, "change": step.change.as_str()}))
-                .collect::<Vec<_>>(),
+            "changes": self.changes(),
             "written": !self.is_trial(),
         });
         if let (Some(diff), Some(members)) = (&self.diff, value.as_object_mut()) {
@@ -58,12 +57,27 @@ impl Done<'_> {
         value
     }
 
+    /// What becomes of which files, but for those that stay as they are.
+    fn changes(&self) -> Value {
+        let of = |change: Change| -> Vec<&str> {
+            self.plan
+                .steps
+                .iter()
+                .filter(|step| step.change == change)
+                .map(|step| step.path.as_str())
+                .collect()
+        };
+        let told = [Change::Created, Change::Changed, Change::Removed, Change::Kept, Change::Left];
+        told.into_iter().map(|change| (change.as_str().to_owned(), json!(of(change)))).collect()
+    }
+
     fn is_trial(&self) -> bool {
         self.args.dry_run || self.args.diff
     }
 
     fn talk(&self) {
         if !self.args.quiet {
+            self.summary.iter().for_each(|summary| output::talk(summary));
             warn(&self.warnings, self.args.verbose);
         }
         if let Some(diff) = &self.diff {
@@ -89,6 +103,10 @@ impl Done<'_> {
             let _ =
                 write!(text, "\n{} is no longer generated, but was edited: remove it or keep it", step.path);
         }
+        for path in &self.plan.outdated {
+            let _ =
+                write!(text, "\n{path} is yours and stays; generated anew, it would not be as it was then");
+        }
         if !self.is_trial() {
             text.push_str("\n\n");
             text.push_str(&self.next_steps());
@@ -112,7 +130,7 @@ impl Done<'_> {
         let verb = if self.is_trial() { "Would write" } else { "Wrote" };
         format!(
             "{verb} {} in {language} to {}: {}",
-            self.package,
+            self.project.package(),
             self.wanted.output.display(),
             counts.join(", ")
         )
@@ -120,19 +138,13 @@ impl Done<'_> {
 
     fn next_steps(&self) -> String {
         let folder = self.wanted.output.display();
-        let (build, run) = match self.wanted.options.language {
-            Language::Rust => {
-                ("cargo build --release".to_owned(), format!("target/release/{}", self.package))
-            }
-            Language::TypeScript => {
-                ("npm install && npm run build".to_owned(), "node dist/index.js".to_owned())
-            }
-            Language::Python => (
-                "python3 -m venv .venv && .venv/bin/pip install .".to_owned(),
-                format!(".venv/bin/python -m {}", self.module),
-            ),
-        };
-        format!("Next:\n  cd {folder}\n  {build}\n  {run}   # an MCP server on standard input and output")
+        let mut text = format!("Next:\n  cd {folder}\n");
+        for command in self.project.build() {
+            let _ = writeln!(text, "  {command}");
+        }
+        let start = self.project.start().join(" ");
+        let _ = write!(text, "  {start}   # an MCP server on standard input and output");
+        text
     }
 }
 
@@ -157,7 +169,7 @@ pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat) {
         output::data(&format!("{:#}", failure.to_json()));
         return;
     }
-    match &failure.shown {
+    match failure.shown.as_deref() {
         Some((source, diagnostics)) => {
             output::painted(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
         }

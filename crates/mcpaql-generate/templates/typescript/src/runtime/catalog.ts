@@ -5,13 +5,15 @@
 
 import { readFileSync } from "node:fs";
 import { parse } from "./json.js";
-import { renamed } from "./naming.js";
+import { LONG_PREFIX, renamed } from "./naming.js";
 import type { ErrorPolicy } from "./response.js";
 import { type Node, type NodeId, Schemas } from "./schema/types.js";
 import type { IndexData } from "./search/index.js";
 
 /** The version of `catalog.json` that this runtime reads. */
 const FORMAT = 1;
+/** The variable that holds a prefix of tool names. */
+const PREFIX = "MCP_AQL_TOOL_PREFIX";
 /** The one operation every adapter has. */
 export const INTROSPECT = "introspect";
 /** What an operation does to the world, in the order of search's bits. */
@@ -42,6 +44,8 @@ export interface Param {
   /** Which characters its texts may not hold. */
   readonly text?: "no_nul" | "no_control";
   readonly default?: unknown;
+  /** What introspection says about it. */
+  readonly view: Readonly<Record<string, unknown>>;
   /** Operations that have values for it, as the author says. */
   readonly from?: readonly string[];
 }
@@ -71,7 +75,7 @@ export interface Operation {
   readonly signature: string;
   /** The signature in a list, where that is another one. */
   readonly listed?: string;
-  /** What introspection says beyond the head. */
+  /** What introspection says beyond the head and the parameters. */
   readonly details: Readonly<Record<string, unknown>>;
   readonly params: readonly Param[];
   /** Wire name → parameter. */
@@ -80,6 +84,8 @@ export interface Operation {
   readonly spelled?: Readonly<Record<string, number | null>>;
   /** Fields may stand in `input`. */
   readonly takes_input?: boolean;
+  /** The description of the API does not say how it is called. */
+  readonly unreadable?: boolean;
 }
 
 /** Where a tool name leads. */
@@ -106,12 +112,26 @@ export interface TypeView {
   readonly signature?: string;
 }
 
+/** An operation as `catalog.json` holds it: its parameters are numbers in a table that all share. */
+type OperationData = Partial<Omit<Operation, "params">> & { readonly params?: readonly number[] };
+
+/** What an operation has besides its head where nothing else is known of it. */
+const UNREADABLE = { summary: "", brief: [], signature: "", details: {} };
+
 /** `catalog.json`. */
+type CatalogFile = Omit<CatalogData, "operations"> & {
+  readonly params: readonly Param[];
+  readonly operations: readonly OperationData[];
+};
+
+/** The catalog, put together. */
 export interface CatalogData {
   readonly format: number;
   readonly adapter: { readonly name: string; readonly display_name: string; readonly version: string; readonly description: string };
   readonly instructions: string;
   readonly mode: "semantic" | "single" | "all" | "discrete";
+  /** `crude` or the name of the document's own. */
+  readonly profile: string;
   readonly errors: ErrorPolicy;
   readonly limits: Limits;
   /** `_protocol`. */
@@ -180,13 +200,18 @@ export class Catalog {
 
 /** Reads the text of a catalog; a prefix of tool names comes from `MCP_AQL_TOOL_PREFIX`. Throws where that cannot be used. */
 export function load(text: string, env: Readonly<Record<string, string | undefined>>): Catalog {
-  const data = parse(text) as CatalogData;
-  if (data.format !== FORMAT) throw new Error(`catalog.json has format ${data.format}, this runtime reads ${FORMAT}; generate the project again`);
-  const prefix = env["MCP_AQL_TOOL_PREFIX"] ?? "";
+  const { params, operations, ...rest } = parse(text) as CatalogFile;
+  if (rest.format !== FORMAT) throw new Error(`catalog.json has format ${rest.format}, this runtime reads ${FORMAT}; generate the project again`);
+  const whole = ({ params: numbers = [], ...operation }: OperationData) =>
+    ({ ...UNREADABLE, ...operation, params: numbers.flatMap((number) => params[number] ?? []) }) as Operation;
+  const data: CatalogData = { ...rest, operations: operations.map(whole) };
+  const prefix = env[PREFIX] ?? "";
   return new Catalog(prefix === "" ? data : renamed(data, prefix));
 }
 
 /** The catalog of this project. */
 export function ownCatalog(env: Readonly<Record<string, string | undefined>>): Catalog {
+  const prefix = env[PREFIX] ?? "";
+  if (prefix.length >= LONG_PREFIX) process.stderr.write(`warning: The prefix '${prefix}' is long; clients add their own to it\n`);
   return load(readFileSync(new URL(import.meta.resolve("#catalog")), "utf8"), env);
 }

@@ -3,7 +3,7 @@
 import type { Catalog, LinksData, Operation } from "./catalog.js";
 import { Index } from "./search/index.js";
 import { searchWithChain } from "./search/chain.js";
-import { search } from "./search/rank.js";
+import { ranked } from "./search/rank.js";
 import { isSlip, nearestMany, snakeCase } from "./suggest.js";
 
 /** So many operations are offered for a name that there is not. */
@@ -37,7 +37,7 @@ function indexOf(catalog: Catalog): Index {
 
 /** The operations that fit a question, the best first. */
 export function found(catalog: Catalog, question: string, limit: number): Operation[] {
-  return search(indexOf(catalog), question, limit).flatMap(({ position }) => catalog.operations[position] ?? []);
+  return ranked(indexOf(catalog), question).hits(limit).flatMap(({ position }) => catalog.operations[position] ?? []);
 }
 
 /** The same, with where their identifiers come from: producers that fit the question first, each said once. */

@@ -9,8 +9,13 @@ import { byteLength, take } from "./text.js";
 const MAX_NAME = 64;
 /** Longest name that survives what clients put in front of it. */
 const SAFE_NAME = 51;
+/** Prefixes this long or longer are discouraged. */
+export const LONG_PREFIX = 20;
 /** Digits that stand for what was cut off. */
 const DIGITS = 6;
+
+/** A prefix that cannot be used; the text says what to do. */
+export class NameProblem extends Error {}
 
 /** The catalog with the names that its tools have under a prefix; throws where the prefix cannot be used. */
 export function renamed(data: CatalogData, prefix: string): CatalogData {
@@ -30,11 +35,11 @@ export function renamed(data: CatalogData, prefix: string): CatalogData {
 }
 
 function under(prefix: string, name: string, pattern: string | null, route: Route | undefined): string {
-  if (pattern === null) throw new Error(`The tool name '${name}' cannot have the prefix '${prefix}'; generate the project with it`);
+  if (pattern === null) throw new NameProblem(`The tool name '${name}' cannot have the prefix '${prefix}'; generate the project with it`);
   const whole = pattern.replace("{prefix}", prefix);
   const own = route?.operation !== undefined && byteLength(whole) > SAFE_NAME ? shortened(whole, SAFE_NAME) : whole;
   if (byteLength(own) > MAX_NAME) {
-    throw new Error(
+    throw new NameProblem(
       `The tool name '${own}' has ${byteLength(own)} characters, more than the ${MAX_NAME} that clients accept; set a shorter MCP_AQL_TOOL_PREFIX`,
     );
   }
@@ -44,7 +49,7 @@ function under(prefix: string, name: string, pattern: string | null, route: Rout
 function checkPrefix(prefix: string): void {
   if (/^[a-z0-9_]*_$/.test(prefix)) return;
   const better = snakeCase(prefix).replace(/[^A-Za-z0-9_-]/g, "").replace(/_+$/, "");
-  throw new Error(
+  throw new NameProblem(
     `The prefix '${prefix}' must be lower case letters, digits and underscores and end with '_', such as '${better === "" ? "github" : better}_'`,
   );
 }

@@ -51,6 +51,10 @@ export function prepare(catalog: Catalog, tool: string, args: Fields): Prepared 
 }
 
 function finish(catalog: Catalog, operation: Operation, params: Fields, warnings: Warning[]): Prepared {
+  if (operation.unreadable === true) {
+    const message = `The operation '${operation.name}' cannot be read from the description of its API; use another one.`;
+    throw new OpError("INTERNAL_ERROR", message);
+  }
   const args = validate(operation, params, catalog.schemas, catalog.limits);
   if (operation.deprecated !== undefined) {
     const message = `The operation '${operation.name}' is deprecated. ${operation.deprecated}`.trimEnd();

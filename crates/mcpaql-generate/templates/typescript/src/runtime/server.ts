@@ -12,6 +12,7 @@ import { endAll } from "./command/process.js";
 import { type Environment, dataFolder } from "./environment.js";
 import { OpError } from "./errors.js";
 import { log } from "./log.js";
+import { NameProblem } from "./naming.js";
 import { type AnyHandlers, type Caller, Served } from "./pipeline.js";
 import { Announcer } from "./progress.js";
 import { type Reply, envelope } from "./response.js";
@@ -58,7 +59,8 @@ export async function main(project: Project): Promise<void> {
     process.exit(0);
   } catch (error) {
     process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(error instanceof OpenError || error instanceof UsageError ? 2 : 1);
+    const isTheirs = error instanceof OpenError || error instanceof UsageError || error instanceof NameProblem;
+    process.exit(isTheirs ? 2 : 1);
   }
 }
 
@@ -84,8 +86,7 @@ function dataArgument(): string | undefined {
 
 /** The surface was fixed when the project was generated. */
 function checkEnvironment(catalog: Catalog, env: Environment): void {
-  const { mode } = catalog.data;
-  const { profile } = catalog.data as unknown as { readonly profile: string };
+  const { mode, profile } = catalog.data;
   const fixed = [
     ["MCP_AQL_ENDPOINT_MODE", "mode", mode],
     ["MCP_AQL_ENDPOINT_PROFILE", "profile", profile],

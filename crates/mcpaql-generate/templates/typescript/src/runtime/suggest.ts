@@ -4,7 +4,7 @@
 // same length is never offered. Words are compared as written, as bags of tokens (`issue_create` is `create_issue`) and
 // without a plural's `s`; verbs that half of all operations start with count less than nouns.
 
-import { byteLength, charCount, chars, isAlphanumeric } from "./text.js";
+import { byteLength, chars, isAlphanumeric } from "./text.js";
 
 /** Below this a suggestion would mislead more often than help. */
 const THRESHOLD = 0.6;
@@ -29,7 +29,7 @@ export function nearestMany(word: string, candidates: Iterable<string>, count: n
   const scored: { score: number; candidate: string }[] = [];
   for (const candidate of candidates) {
     if (byteLength(candidate) > MAX_WORD) continue;
-    const score = asked.similarity(new Word(candidate));
+    const score = asked.similarity(declaredWord(candidate));
     if (score >= THRESHOLD) scored.push({ score, candidate });
   }
   scored.sort((a, b) => b.score - a.score);
@@ -39,7 +39,7 @@ export function nearestMany(word: string, candidates: Iterable<string>, count: n
 /** Whether a word is a declared name but for a slip of the finger, its spelling or the order of its parts. */
 export function isSlip(word: string, candidate: string): boolean {
   const long = Math.max(byteLength(word), byteLength(candidate)) > MAX_WORD;
-  return !long && new Word(word).similarity(new Word(candidate)) >= SLIP;
+  return !long && new Word(word).similarity(declaredWord(candidate)) >= SLIP;
 }
 
 /** `userID`, `user-id` and `User ID` as `user_id`; `HTTPServer` as `http_server`. Applying it twice changes nothing. */
@@ -86,26 +86,74 @@ function isLowercase(char: string | undefined): boolean {
   return char !== undefined && /^\p{Lowercase}$/u.test(char);
 }
 
+/** Letters that are compared with others. */
+class Token {
+  readonly chars: readonly string[];
+  readonly bytes: number;
+  readonly weight: number;
+  /** A bit for each letter, or for several that share one. */
+  readonly #letters: number;
+
+  constructor(readonly text: string) {
+    this.chars = chars(text);
+    this.bytes = byteLength(text);
+    this.weight = COMMON_VERBS.has(text) ? 0.5 : 1;
+    this.#letters = this.chars.reduce((bits, char) => bits | (1 << (char.codePointAt(0) ?? 0)), 0);
+  }
+
+  /** How alike two are: equal, an abbreviation of one another, or a slip of the finger apart. */
+  alike(other: Token): number {
+    if (this.text === other.text) return 1;
+    if (Math.min(this.bytes, other.bytes) < 3) return 0;
+    if (this.text.startsWith(other.text) || other.text.startsWith(this.text)) return 0.85;
+    return this.isClose(other) ? 0.8 : 0;
+  }
+
+  /** One slip in a short word, up to three in a long one. */
+  isClose(other: Token): boolean {
+    const length = Math.max(this.chars.length, other.chars.length);
+    const allowed = Math.min(Math.max(Math.floor(length / 4), 1), 3);
+    if (length <= 2 || Math.abs(this.bytes - other.bytes) > allowed * 4) return false;
+    // A slip adds or takes no more than one letter, which settles most cases without reckoning.
+    const apart = Math.max(count(this.#letters & ~other.#letters), count(other.#letters & ~this.#letters));
+    const longer = Math.abs(this.chars.length - other.chars.length);
+    return apart <= allowed && longer <= allowed && distance(this.chars, other.chars) <= allowed;
+  }
+
+  /** 1 for equal ones, less with each slip. */
+  likeness(other: Token): number {
+    return 1 - distance(this.chars, other.chars) / Math.max(this.chars.length, other.chars.length);
+  }
+}
+
+/** How many bits are set. */
+function count(bits: number): number {
+  let set = 0;
+  for (let left = bits; left !== 0; left &= left - 1) set += 1;
+  return set;
+}
+
 /** A name, taken apart once for all comparisons. */
 class Word {
   readonly #snake: string;
-  readonly #glued: string;
-  readonly #tokens: string[];
+  readonly #glued: Token;
+  readonly #tokens: readonly Token[];
   readonly #sorted: string;
 
   constructor(text: string) {
     this.#snake = snakeCase(text);
-    this.#tokens = this.#snake.split("_").filter((token) => token !== "").map(singular);
-    this.#glued = this.#tokens.join("");
-    this.#sorted = this.#tokens.toSorted().join("_");
+    const tokens = this.#snake.split("_").filter((token) => token !== "").map(singular);
+    this.#tokens = tokens.map((token) => new Token(token));
+    this.#glued = new Token(tokens.join(""));
+    this.#sorted = tokens.toSorted().join("_");
   }
 
   similarity(other: Word): number {
     if (this.#tokens.length === 0 || other.#tokens.length === 0) return 0;
     if (this.#snake === other.#snake) return 1;
-    if (this.#glued === other.#glued) return 0.98;
+    if (this.#glued.text === other.#glued.text) return 0.98;
     if (this.#sorted === other.#sorted) return 0.96;
-    const spelling = isClose(this.#glued, other.#glued) ? likeness(this.#glued, other.#glued) : 0;
+    const spelling = this.#glued.isClose(other.#glued) ? this.#glued.likeness(other.#glued) : 0;
     return Math.max(spelling, 0.95 * this.#overlap(other));
   }
 
@@ -117,7 +165,7 @@ class Word {
       let best = 0;
       let at = -1;
       for (const [index, candidate] of free.entries()) {
-        const score = alike(token, candidate) * Math.min(weight(token), weight(candidate));
+        const score = token.alike(candidate) * Math.min(token.weight, candidate.weight);
         if (score > best) [best, at] = [score, index];
       }
       if (at < 0) continue;
@@ -125,42 +173,26 @@ class Word {
       const last = free.pop();
       if (last !== undefined && at < free.length) free[at] = last;
     }
-    const total = [...this.#tokens, ...other.#tokens].reduce((sum, token) => sum + weight(token), 0);
+    const total = [...this.#tokens, ...other.#tokens].reduce((sum, { weight }) => sum + weight, 0);
     return total > 0 ? (2 * shared) / total : 0;
   }
 }
 
-function weight(token: string): number {
-  return COMMON_VERBS.has(token) ? 0.5 : 1;
-}
+/** The names that were declared, of which there are no more than the adapter has. */
+const declared = new Map<string, Word>();
 
-/** How alike two tokens are: equal, an abbreviation of one another, or a slip of the finger apart. */
-function alike(a: string, b: string): number {
-  if (a === b) return 1;
-  if (Math.min(byteLength(a), byteLength(b)) < 3) return 0;
-  if (a.startsWith(b) || b.startsWith(a)) return 0.85;
-  return isClose(a, b) ? 0.8 : 0;
-}
-
-/** One slip in a short word, up to three in a long one. */
-function isClose(a: string, b: string): boolean {
-  const length = Math.max(charCount(a), charCount(b));
-  const allowed = Math.min(Math.max(Math.floor(length / 4), 1), 3);
-  return length > 2 && Math.abs(byteLength(a) - byteLength(b)) <= allowed * 4 && distance(a, b) <= allowed;
+function declaredWord(name: string): Word {
+  let word = declared.get(name);
+  if (word === undefined) declared.set(name, (word = new Word(name)));
+  return word;
 }
 
 function singular(token: string): string {
   return byteLength(token) > 3 && !token.endsWith("ss") && token.endsWith("s") ? token.slice(0, -1) : token;
 }
 
-function likeness(a: string, b: string): number {
-  return 1 - distance(a, b) / Math.max(charCount(a), charCount(b));
-}
-
 /** Damerau–Levenshtein: letters inserted, left out, replaced, or swapped with others in between. */
-export function distance(from: string, to: string): number {
-  const a = chars(from);
-  const b = chars(to);
+function distance(a: readonly string[], b: readonly string[]): number {
   const most = a.length + b.length;
   const width = b.length + 2;
   const cells = new Uint32Array((a.length + 2) * width);

@@ -31,9 +31,14 @@ export function scalar(value: unknown): string | undefined {
 
 /** A value as JSON text. */
 export function jsonText(value: unknown): string {
-  // `1e+21` is legal and unusual.
-  if (typeof value === "number") return JSON.stringify(value).replace("e+", "e");
+  if (typeof value === "number") return numberText(value);
   return stringify(value);
+}
+
+/** A number with an exponent where it is very large or very small. */
+function numberText(value: number): string {
+  const size = Math.abs(value);
+  return size >= 1e16 || (size > 0 && size < 1e-5) ? value.toExponential() : JSON.stringify(value);
 }
 
 /** Whether the text is one JSON value. */

@@ -204,14 +204,17 @@ def load(data: Mapping[str, Any], environ: Mapping[str, str]) -> Catalog:
         renamed = naming.under_prefix(prefix, data["names"], lambda name: "operation" in routes.get(name, ()))
     params = [_param(param) for param in data["params"]]
     operations = [_operation(operation, params, renamed) for operation in data["operations"]]
+    old, new = data["operations"][-1]["tool"], operations[-1].tool
     return Catalog(
         adapter=data["adapter"],
-        instructions=naming.replaced(data["instructions"], renamed),
+        instructions=data["instructions"].replace(f" on {old}.", f" on {new}."),
         mode=data["mode"],
         errors=data["errors"],
         limits=Limits(**data["limits"]),
         protocol=data["protocol"],
-        tools=[_tool(tool, renamed) for tool in data["tools"]],
+        tools=[
+            _tool(tool, renamed, f"introspect through {old}.", f"introspect through {new}.") for tool in data["tools"]
+        ],
         routes={renamed.get(name, name): _route(route, renamed) for name, route in routes.items()},
         target=data["target"],
         brief_sizes=data["brief_sizes"],
@@ -223,12 +226,11 @@ def load(data: Mapping[str, Any], environ: Mapping[str, str]) -> Catalog:
     )
 
 
-def _tool(data: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Json]:
-    return {**data, "name": renamed.get(data["name"], data["name"]), **_described(data, renamed)}
-
-
-def _described(data: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Json]:
-    return {"description": naming.replaced(data["description"], renamed)} if "description" in data else {}
+def _tool(data: Mapping[str, Any], renamed: Mapping[str, str], old: str, new: str) -> dict[str, Json]:
+    tool = {**data, "name": renamed.get(data["name"], data["name"])}
+    if "description" in tool:
+        tool["description"] = tool["description"].replace(old, new)
+    return tool
 
 
 def _route(data: Mapping[str, Any], renamed: Mapping[str, str]) -> Route:

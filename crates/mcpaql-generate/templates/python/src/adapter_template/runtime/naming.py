@@ -6,6 +6,7 @@ depend on all of it.
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,16 @@ from .suggest import snake_case
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+_log = logging.getLogger(__name__)
+
 _LONGEST = 64
 """Longest name that MCP's checks and every known client accept."""
 _SAFE = 51
 """Longest name that survives what clients put in front of it."""
 _DIGITS = 6
 """Digits that stand for what was cut off."""
+_LONG_PREFIX = 20
+"""Prefixes this long or longer are discouraged."""
 _PREFIX = re.compile(r"[a-z0-9_]*_")
 
 
@@ -33,6 +38,8 @@ def under_prefix(prefix: str, names: Mapping[str, str | None], is_operation: Cal
     Raises `NameProblem` for a prefix that cannot be used.
     """
     _check(prefix)
+    if len(prefix) >= _LONG_PREFIX:
+        _log.warning("the prefix '%s' is long; clients add their own to it", prefix)
     renamed: dict[str, str] = {}
     for name, template in names.items():
         if template is None:
@@ -47,11 +54,6 @@ def under_prefix(prefix: str, names: Mapping[str, str | None], is_operation: Cal
             )
         renamed[name] = new
     return renamed
-
-
-def replaced(text: str, renamed: Mapping[str, str]) -> str:
-    """The text with every name in it as it is now."""
-    return re.sub(r"[A-Za-z0-9_-]+", lambda found: renamed.get(found[0], found[0]), text)
 
 
 def fnv1a(data: bytes) -> int:

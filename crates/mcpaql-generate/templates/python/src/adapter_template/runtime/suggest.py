@@ -7,6 +7,7 @@ and without a plural's `s`; verbs that half of all operations start with count l
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -148,6 +149,7 @@ def _weight(token: str) -> float:
     return 0.5 if token in _COMMON_VERBS else 1.0
 
 
+@lru_cache(maxsize=8192)
 def _alike(one: str, other: str) -> float:
     """How alike two tokens are: equal, an abbreviation of one another, or a slip of the finger apart."""
     if one == other:
@@ -163,10 +165,13 @@ def _close(one: str, other: str) -> bool:
     """One slip in a short word, up to three in a long one."""
     length = max(len(one), len(other))
     allowed = min(max(length // 4, 1), 3)
-    # Nothing is nearer than the lengths are, which settles most cases without counting.
     if length <= 2 or abs(len(one) - len(other)) > allowed or abs(size(one) - size(other)) > allowed * 4:
         return False
-    return edits(one, other) <= allowed
+    # A slip changes one letter, so that other letters settle most cases without comparing.
+    letters = Counter(one)
+    letters.subtract(other)
+    surplus = [count for count in letters.values() if count > 0]
+    return sum(surplus) <= allowed and edits(one, other) <= allowed
 
 
 def _singular(token: str) -> str:

@@ -26,7 +26,7 @@ export function argvOf(template: readonly Arg[], args: JsonObject): { program: s
   for (const entry of rest) {
     if (typeof entry === "string") line.push(segmentsOf(entry));
     else if ("when" in entry) {
-      if (own(args, entry.when) === true) line.pushAll(entry.then.map(segmentsOf));
+      if (own(args, entry.when) === true) line.pushAll(entry.args.map(segmentsOf));
     } else {
       const group = entry.map(segmentsOf);
       if (group.every((pieces) => line.isFilled(pieces))) line.pushAll(group);

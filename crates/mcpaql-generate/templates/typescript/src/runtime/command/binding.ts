@@ -22,7 +22,7 @@ export interface CommandTarget {
  * A text is one argument, whose `{placeholders}` are parameters; a missing optional parameter drops it. A list stands or falls
  * together. `when` adds its arguments where that boolean parameter is true.
  */
-export type Arg = string | readonly string[] | { readonly when: string; readonly then: readonly string[] };
+export type Arg = string | readonly string[] | { readonly when: string; readonly args: readonly string[] };
 
 /** How a program gets a parameter. */
 export interface CommandParam {
@@ -43,7 +43,7 @@ export interface CommandLine {
   /** What goes to standard input: all parameters as one JSON object, or one of them; nothing where it is left out. */
   readonly stdin?: "params" | { readonly param: string };
   /** How standard output is read. */
-  readonly output: "json" | "json_lines" | "lines" | "text";
+  readonly output: "json" | "jsonlines" | "lines" | "text";
   /** In place of the target's. */
   readonly timeoutMs?: number;
   /** Exit codes that mean success besides 0, or an error of their own. */

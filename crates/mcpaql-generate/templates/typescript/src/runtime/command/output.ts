@@ -8,6 +8,7 @@ import { answer } from "../response.js";
 import { lastBytes, lines } from "../lines.js";
 import { splitBlanks, take, trim } from "../text.js";
 import type { CommandLine } from "./binding.js";
+import { lineOfFault } from "./fault.js";
 
 /** How much of one line of standard error goes into a message. */
 const LINE = 300;
@@ -28,7 +29,7 @@ export function outputOf(form: CommandLine["output"], stdout: Buffer): Answer {
       if (trim(text) === "") return answer(null);
       if (!isJson(text)) throw notJson(lineOfFault(text));
       return raw(trim(text));
-    case "json_lines": {
+    case "jsonlines": {
       if (!isUtf8(stdout)) throw notUtf8();
       return raw(`[${jsonLines(text).join(",")}]`);
     }
@@ -49,19 +50,6 @@ function jsonLines(text: string): string[] {
     if (!isJson(line)) throw notJson(index + 1);
     return [trim(line)];
   });
-}
-
-/** The line up to which the text could be the beginning of JSON. */
-function lineOfFault(text: string): number {
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    const said = error instanceof Error ? error.message : "";
-    const position = /position (\d+)/.exec(said)?.[1];
-    const before = position === undefined ? text.replace(/\n$/, "") : text.slice(0, Number(position));
-    return before.split("\n").length;
-  }
-  return 1;
 }
 
 function warnings(stdout: Buffer): Warning[] {

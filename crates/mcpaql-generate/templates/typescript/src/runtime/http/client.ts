@@ -67,7 +67,8 @@ export class HttpClient {
   async call(request: HttpRequest, args: JsonObject, signal: AbortSignal): Promise<Answer> {
     const { target, env } = this;
     const base = resolve(request.baseUrl ?? target.base_url, target.allow_http, env);
-    const auth = request.auth ?? target.auth;
+    // No credentials at all is a way of its own.
+    const auth = request.auth === undefined ? target.auth : request.auth;
     const frame = { base, headers: this.#headers, reserved: this.#reservedFor(request.auth), boundary: randomBoundary };
     const outgoing = build(frame, request, args);
     const call = new Call(this, request, args, auth, signal);

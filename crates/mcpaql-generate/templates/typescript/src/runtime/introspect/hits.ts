@@ -5,7 +5,7 @@
 
 import type { Catalog, Operation } from "../catalog.js";
 import type { Producers } from "../discovery.js";
-import { type Fields, isFields } from "../json.js";
+import type { Fields } from "../json.js";
 import { shorten } from "../text.js";
 import { estimate } from "../tokens.js";
 
@@ -75,9 +75,9 @@ function lines(operation: Operation, producers: Producers, most: number, said: S
   return [...found.values()].map(({ params, names }) => [params.join(", "), names]);
 }
 
+/** Whether the operation itself asks for it, whoever fills it in. */
 function isRequired(operation: Operation, name: string): boolean {
-  const params: unknown = operation.details["parameters"];
-  return Array.isArray(params) && params.some((param) => isFields(param) && param["name"] === name && param["required"] === true);
+  return operation.params.some((param) => param.name === name && param.view["required"] === true);
 }
 
 /** The text, cut between words. */

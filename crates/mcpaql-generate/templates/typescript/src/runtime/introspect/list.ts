@@ -93,8 +93,10 @@ export function summaryOf({ name, category, endpoint, summary }: Operation): Fie
 }
 
 /** Everything about an operation. */
-export function fullOf({ name, category, endpoint, tool, details }: Operation): Fields {
-  return { name, semantic_category: category, endpoint, mcpTool: tool, ...details };
+export function fullOf({ name, category, endpoint, tool, params, details }: Operation): Fields {
+  const { description, permissions, ...rest } = details;
+  const parameters = params.map(({ view }) => view);
+  return { name, semantic_category: category, endpoint, mcpTool: tool, description, permissions, parameters, ...rest };
 }
 
 /** `{"by":"tag","counts":{"repos":201},"more":12}`. */

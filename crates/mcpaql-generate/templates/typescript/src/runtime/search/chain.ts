@@ -2,8 +2,7 @@
 
 import type { Source } from "../discovery.js";
 import { type Index, f } from "./index.js";
-import { read } from "./query.js";
-import { Ranking } from "./rank.js";
+import { type Ranking, ranked } from "./rank.js";
 
 /** Producers that are named for one identifier. */
 const NAMED = 2;
@@ -28,7 +27,7 @@ export function searchWithChain(
   question: string,
   limit: number,
 ): { position: number; sources: Named[] }[] {
-  const ranking = new Ranking(index, read(index, question));
+  const ranking = ranked(index, question);
   const hits = ranking.hits(limit);
   const best = hits[0]?.score ?? 0;
   const said = new Set<string>();

@@ -57,6 +57,7 @@ export class Index {
   readonly cards: readonly Card[];
   readonly #places: ReadonlyMap<string, number>;
   readonly #data: IndexData;
+  readonly #postings = new Map<number, readonly Posting[]>();
 
   constructor(data: IndexData) {
     this.#data = data;
@@ -91,7 +92,13 @@ export class Index {
     return low;
   }
 
-  postings(stem: number): Posting[] {
+  postings(stem: number): readonly Posting[] {
+    let known = this.#postings.get(stem);
+    if (known === undefined) this.#postings.set(stem, (known = this.#read(stem)));
+    return known;
+  }
+
+  #read(stem: number): Posting[] {
     const numbers = this.#data.postings[stem] ?? [];
     const found: Posting[] = [];
     for (let at = 0; at < numbers.length; at += 3) {

@@ -48,9 +48,16 @@ export interface Hit {
   readonly score: number;
 }
 
-/** At most `limit` operations that fit the question, the best first, none of them twice. */
-export function search(index: Index, question: string, limit: number): Hit[] {
-  return new Ranking(index, read(index, question)).hits(limit);
+/** The question that was asked last, which is often asked again for its chain. */
+const last = new WeakMap<Index, { readonly question: string; readonly ranking: Ranking }>();
+
+/** What a question is worth to every operation. */
+export function ranked(index: Index, question: string): Ranking {
+  const known = last.get(index);
+  if (known?.question === question) return known.ranking;
+  const ranking = new Ranking(index, read(index, question));
+  last.set(index, { question, ranking });
+  return ranking;
 }
 
 /** What one or all words of a question found of an operation. */
@@ -87,11 +94,11 @@ class Tally {
   }
 }
 
-/** What a question is worth to every operation. */
 export class Ranking {
-  /** For each concept what it is worth to the operations that hold it. */
-  readonly #worth: ReadonlyMap<number, number>[] = [];
-  readonly #tallies = new Map<number, Tally>();
+  /** For each concept what it found of the operations that hold it. */
+  readonly #concepts: ReadonlyMap<number, Tally>[] = [];
+  /** By operation: what all of them found. */
+  readonly #tallies: (Tally | undefined)[];
   /** How much the question asks for. */
   readonly #asked: number;
   /** Whether it says what shall be dealt with. */
@@ -103,42 +110,40 @@ export class Ranking {
   ) {
     this.#asked = query.concepts.reduce((sum, { weight }) => f(sum + weight), 0);
     this.#object = query.concepts.some(({ role }) => role === "object");
+    this.#tallies = index.cards.map(() => undefined);
     for (const concept of query.concepts) {
       const found = weigh(index, concept);
-      for (const [doc, one] of found) {
-        let all = this.#tallies.get(doc);
-        if (all === undefined) this.#tallies.set(doc, (all = new Tally()));
-        all.add(one, concept);
-      }
-      this.#worth.push(new Map([...found].map(([doc, { worth }]) => [doc, worth])));
+      for (const [doc, one] of found) (this.#tallies[doc] ??= new Tally()).add(one, concept);
+      this.#concepts.push(found);
     }
   }
 
   /** How well the operation at that position fits. */
   score(doc: number): number {
-    const [tally, card] = [this.#tallies.get(doc), this.index.cards[doc]];
+    const tally = this.#tallies[doc];
+    const card = this.index.cards[doc];
     if (tally === undefined || card === undefined) return 0;
     const head = card.head > 0 ? Math.min(f(tally.head / card.head), 1) : 1;
     const covered = this.#asked > 0 ? Math.min(f(tally.covered / this.#asked), 1) : 0;
     const object = this.#object ? Math.min(f(tally.object / OBJECT), 1) : 1;
     const unasked = Math.min(Math.max(f(card.words - tally.heads), 0), 8);
-    const factors = [
-      part(ANY_HEAD, head),
-      part(ANY_PART, covered),
-      part(ANY_OBJECT, object),
-      agreement(this.query.intent, card.category),
-      this.#fitsQuantity(tally, card),
-      card.deprecated ? DEPRECATED : 1,
-      less(EFFORT, Math.min(card.needs, 8)),
-      less(UNASKED, unasked),
-    ];
-    return factors.reduce((score, factor) => f(score * factor), tally.worth);
+    let score = f(tally.worth * part(ANY_HEAD, head));
+    score = f(score * part(ANY_PART, covered));
+    score = f(score * part(ANY_OBJECT, object));
+    score = f(score * agreement(this.query.intent, card.category));
+    score = f(score * this.#fitsQuantity(tally, card));
+    score = f(score * (card.deprecated ? DEPRECATED : 1));
+    score = f(score * less(EFFORT, Math.min(card.needs, 8)));
+    return f(score * less(UNASKED, unasked));
   }
 
   /** At most `limit` operations that fit, the best first. */
   hits(limit: number): Hit[] {
     const rank = (position: number) => this.index.cards[position]?.rank ?? 0;
-    const list = [...this.#tallies.keys()].map((position): Hit => ({ position, score: this.score(position) }));
+    const list: Hit[] = [];
+    for (const [position, tally] of this.#tallies.entries()) {
+      if (tally !== undefined) list.push({ position, score: this.score(position) });
+    }
     list.sort((a, b) => b.score - a.score || rank(a.position) - rank(b.position));
     const far = list.splice(SHORTLIST);
     const hits = this.#spread(list, Math.min(limit, CHOSEN));
@@ -153,22 +158,22 @@ export class Ranking {
 
   /** Takes the best, then the best for what the ones before have not answered yet: a question often asks for several things. */
   #spread(list: Hit[], limit: number): Hit[] {
-    const left = this.#worth.map(() => 1);
+    const left = this.#concepts.map(() => 1);
     const hits: Hit[] = [];
     while (hits.length < limit && list.length > 0) {
       let [best, most] = [-1, -1];
       for (const [place, { position, score }] of list.entries()) {
         // Scores only fall, so nothing behind this one can be better.
         if (best >= 0 && score <= most) break;
-        const total = this.#tallies.get(position)?.worth ?? 0;
-        const still = this.#worth.reduce((sum, worth, at) => f(sum + f((worth.get(position) ?? 0) * (left[at] ?? 0))), 0);
+        const total = this.#tallies[position]?.worth ?? 0;
+        const still = this.#concepts.reduce((sum, found, at) => f(sum + f((found.get(position)?.worth ?? 0) * (left[at] ?? 0))), 0);
         const now = total > 0 ? f(f(score * still) / total) : 0;
         if (now > most) [best, most] = [place, now];
       }
       const [chosen] = list.splice(best, 1);
       if (chosen === undefined) break;
-      for (const [at, worth] of this.#worth.entries()) {
-        if ((worth.get(chosen.position) ?? 0) > 0) left[at] = f((left[at] ?? 0) * ANSWERED);
+      for (const [at, found] of this.#concepts.entries()) {
+        if ((found.get(chosen.position)?.worth ?? 0) > 0) left[at] = f((left[at] ?? 0) * ANSWERED);
       }
       hits.push({ position: chosen.position, score: most });
     }

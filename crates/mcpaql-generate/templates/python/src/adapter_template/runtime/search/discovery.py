@@ -52,6 +52,7 @@ class Discovery:
         self._sources = [_Source(*source) for source in links["sources"]]
         self._wanted: list[list[int]] = links["wanted"]
         self._operations = operations
+        self._last: tuple[str, Ranking] | None = None
 
     @cached_property
     def _index(self) -> Index:
@@ -59,12 +60,11 @@ class Discovery:
 
     def search(self, question: str, limit: int) -> list[Operation]:
         """The operations that fit a question, the best first."""
-        hits = Ranking(self._index, read(self._index, question)).hits(limit)
-        return [self._operations[hit.position] for hit in hits]
+        return [self._operations[hit.position] for hit in self._ranking(question).hits(limit)]
 
     def search_with_chain(self, question: str, limit: int) -> list[tuple[Operation, Producers]]:
         """The same, with where their identifiers come from: producers that fit the question first, each said once."""
-        ranking = Ranking(self._index, read(self._index, question))
+        ranking = self._ranking(question)
         hits = ranking.hits(limit)
         best = hits[0].score if hits else 0.0
         said: list[tuple[str, list[int]]] = []
@@ -103,6 +103,12 @@ class Discovery:
         found = [operation.name for operation in self.search(words, _OFFERED)]
         offered = list(dict.fromkeys(slips + found + near))[:_OFFERED]
         return [by_name[name] for name in offered]
+
+    def _ranking(self, question: str) -> Ranking:
+        """A list asks for its hits first and for their chain then."""
+        if self._last is None or self._last[0] != question:
+            self._last = question, Ranking(self._index, read(self._index, question))
+        return self._last[1]
 
     def _of(self, position: int) -> list[_Source]:
         wanted = self._wanted[position] if position < len(self._wanted) else []

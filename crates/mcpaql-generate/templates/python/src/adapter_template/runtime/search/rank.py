@@ -112,7 +112,7 @@ class Ranking:
         """What was found of each operation that holds any."""
         self.asked = total([concept.weight for concept in query.concepts])
         self.object = any(concept.role is Role.OBJECT for concept in query.concepts)
-        self.agreement = {category: agreement(query.intent, category) for category in Intent}
+        self.agreement = {category.value: agreement(query.intent, category) for category in Intent}
         for concept in query.concepts:
             found = _weighed(index, concept)
             for doc, one in found.items():
@@ -133,7 +133,7 @@ class Ranking:
             _part(_ANY_HEAD, head),
             _part(_ANY_PART, covered),
             _part(_ANY_OBJECT, about),
-            self.agreement[card.category],
+            self.agreement[card.category.value],
             self._fits_number(tally, card),
             _DEPRECATED if card.deprecated else 1.0,
             f32(1.0 - f32(_EFFORT * min(card.needs, 8))),

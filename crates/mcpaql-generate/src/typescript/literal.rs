@@ -1,0 +1,90 @@
+//! Values as TypeScript literals that people can read: on one line where they fit, with a line for each member otherwise.
+
+use serde_json::{Map, Value};
+
+/// So wide may a line be.
+const WIDTH: usize = 110;
+
+/// The value as an expression whose first line begins at that column, indented by so many levels.
+pub(super) fn literal(value: &Value, column: usize, depth: usize) -> String {
+    let flat = flat(value);
+    // A comma or a semicolon follows.
+    if column + flat.len() < WIDTH {
+        return flat;
+    }
+    let inner = depth + 1;
+    let indent = "  ".repeat(inner);
+    let members: Vec<String> = match value {
+        Value::Array(items) if !items.is_empty() => {
+            items.iter().map(|item| format!("{indent}{},\n", literal(item, indent.len(), inner))).collect()
+        }
+        Value::Object(fields) if !fields.is_empty() => fields
+            .iter()
+            .map(|(name, field)| {
+                let name = key(name);
+                let field = literal(field, indent.len() + name.len() + 2, inner);
+                format!("{indent}{name}: {field},\n")
+            })
+            .collect(),
+        _ => return flat,
+    };
+    let (open, close) = if value.is_array() { ('[', ']') } else { ('{', '}') };
+    format!("{open}\n{}{}{close}", members.concat(), "  ".repeat(depth))
+}
+
+fn flat(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(flat).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(fields) => object(fields),
+        Value::String(text) => string(text),
+        other => other.to_string(),
+    }
+}
+
+fn object(fields: &Map<String, Value>) -> String {
+    if fields.is_empty() {
+        return "{}".to_owned();
+    }
+    let fields: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{}: {}", key(name), flat(value))).collect();
+    format!("{{ {} }}", fields.join(", "))
+}
+
+/// A text as a string; line separators that JSON leaves as they are end lines of source for some tools.
+pub(super) fn string(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+/// The name of a member.
+pub(super) fn key(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$');
+    if starts && name.chars().all(plain) && name != "__proto__" { name.to_owned() } else { string(name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_fits_stands_on_one_line() {
+        let value = json!({"method": "GET", "x-y": [1, true, null], "a": {}});
+        assert_eq!(literal(&value, 0, 0), r#"{ method: "GET", "x-y": [1, true, null], a: {} }"#);
+    }
+
+    #[test]
+    fn what_does_not_fit_has_a_line_for_each_member() {
+        let long = "x".repeat(100);
+        let value = json!({"a": long, "b": ["y"]});
+        assert_eq!(literal(&value, 0, 0), format!("{{\n  a: \"{long}\",\n  b: [\"y\"],\n}}"));
+    }
+
+    #[test]
+    fn nothing_in_a_text_ends_its_string() {
+        assert_eq!(string("a\"b\\\n\u{2028}"), "\"a\\\"b\\\\\\n\\u2028\"");
+        assert_eq!(key("__proto__"), "\"__proto__\"");
+    }
+}

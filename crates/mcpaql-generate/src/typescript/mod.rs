@@ -1,0 +1,154 @@
+//! Projects in TypeScript, on the official MCP SDK: the catalog as data, a runtime that interprets it, and code for each operation.
+//!
+//! What always holds: what every project shares is a file of `templates/typescript`, which the language's own tools check in place; what
+//! an operation does on its way to the target stands in its own file as a literal that people can read.
+
+mod literal;
+mod operations;
+mod templates;
+mod types;
+
+use crate::model::{Case, Model, Style};
+use crate::{File, Owner, Project, Unsupported, license};
+use mcpaql_core::adapter::Target;
+use mcpaql_core::portable;
+use serde_json::Value;
+
+/// Words that no function may be called.
+const RESERVED: &[&str] = &[
+    "arguments",
+    "async",
+    "await",
+    "break",
+    "call",
+    "case",
+    "catch",
+    "class",
+    "const",
+    "continue",
+    "debugger",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "enum",
+    "eval",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "for",
+    "function",
+    "if",
+    "implements",
+    "import",
+    "in",
+    "instanceof",
+    "interface",
+    "let",
+    "new",
+    "null",
+    "package",
+    "params",
+    "private",
+    "protected",
+    "public",
+    "return",
+    "static",
+    "super",
+    "switch",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typeof",
+    "undefined",
+    "var",
+    "void",
+    "while",
+    "with",
+    "yield",
+];
+
+/// Types that generated files use under their own names.
+const TYPES: &[&str] = &["CommandLine", "Handler", "Handlers", "HttpRequest", "Record", "StoreAction"];
+
+const STYLE: Style = Style { functions: Case::Camel, fields: Case::Snake, reserved: RESERVED, types: TYPES };
+
+/// The source files of a project.
+pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
+    supported(project)?;
+    let model = Model::of(project.catalog, &STYLE);
+    let mut files: Vec<File> =
+        templates::SHARED.iter().map(|&(path, text)| File::generated(path, text)).collect();
+    // Whose project it is keeps the lock of its dependencies.
+    files.push(File::generated(".gitignore", templates::GITIGNORE.replace("package-lock.json\n", "")));
+    files.push(File::generated("tsconfig.json", templates::TSCONFIG));
+    files.push(File::generated("eslint.config.js", templates::ESLINT));
+    files.push(author("package.json", package(project)));
+    let version = crate::VERSION;
+    files.push(File::generated("src/index.ts", templates::INDEX.replace("__GENERATOR_VERSION__", version)));
+    files.push(author("src/handlers.ts", templates::HANDLERS.to_owned()));
+    files.push(File::generated("src/catalog.json", line(&portable::catalog(project.catalog))));
+    files.push(File::generated("src/runtime/search/lexicon.json", line(&portable::lexicon())));
+    files.extend(types::file(&model));
+    files.extend(operations::files(project.catalog, &model)?);
+    Ok(files)
+}
+
+fn author(path: &str, text: String) -> File {
+    File { path: path.to_owned(), text, owner: Owner::Author }
+}
+
+fn line(value: &Value) -> String {
+    format!("{value}\n")
+}
+
+/// What the runtime does not do.
+fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
+    let catalog = project.catalog;
+    let name = &catalog.adapter.name;
+    let refused = |what: String| {
+        let message = format!(
+            "{what}; projects in TypeScript do not, so generate it with --target rust or serve it with mcpaql serve."
+        );
+        Err(Unsupported { message })
+    };
+    match &catalog.adapter.target {
+        Target::Mcp(_) => {
+            return refused(format!("The adapter '{name}' passes its calls on to another MCP server"));
+        }
+        Target::Code(_) => {
+            return refused(format!(
+                "The operations of the adapter '{name}' are functions of another program"
+            ));
+        }
+        Target::Http(_) | Target::Store(_) | Target::Command(_) => {}
+    }
+    match catalog.operations.iter().find(|entry| entry.operation.lifecycle.is_some()) {
+        Some(entry) => refused(format!(
+            "The operation '{}' of the adapter '{name}' runs in the background",
+            entry.operation.name
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Handlers need dependencies of their own, so that this file is the author's, too.
+fn package(project: &Project<'_>) -> String {
+    let adapter = &project.catalog.adapter;
+    let described = adapter.description.lines().next().map(str::trim).filter(|line| !line.is_empty());
+    let license = match project.options.license.as_str() {
+        license::NONE => "SEE LICENSE IN LICENSE",
+        expression => expression,
+    };
+    templates::PACKAGE
+        .replace("__PACKAGE_NAME__", &project.package())
+        .replace("\"__PACKAGE_VERSION__\"", &Value::from(adapter.version.as_str()).to_string())
+        .replace("\"__PACKAGE_LICENSE__\"", &Value::from(license).to_string())
+        // What a document says comes last, so that nothing in it is taken for one of the words above.
+        .replace("\"__PACKAGE_DESCRIPTION__\"", &Value::from(described.unwrap_or(&adapter.name)).to_string())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Types of parameters.
+
+use super::literal::{key, string};
+use crate::File;
+use crate::model::{Definition, Docs, Field, Model, Shape, Text, Type, doc_lines};
+use serde_json::Value;
+
+/// So wide may a comment be.
+const WIDTH: usize = 110;
+
+/// The named types, where there are any.
+pub(super) fn file(model: &Model<'_>) -> Option<File> {
+    if model.types.is_empty() {
+        return None;
+    }
+    let mut text = Text::new("  ");
+    text.line("// Types of the adapter's parameters. Generated from its document.");
+    for definition in &model.types {
+        text.line("");
+        define(&mut text, definition);
+    }
+    Some(File::generated("src/types.ts", text.finish()))
+}
+
+fn define(text: &mut Text, definition: &Definition) {
+    comment(text, &definition.docs);
+    let ident = &definition.ident;
+    match &definition.shape {
+        Shape::Alias(kind) => {
+            text.line(format!("export type {ident} = {};", name(kind)));
+        }
+        Shape::Object { fields, rest } => object(text, ident, fields, rest.as_ref()),
+    }
+}
+
+/// An object as an interface; one without fields is none.
+pub(super) fn object(text: &mut Text, ident: &str, all: &[Field], rest: Option<&Type>) {
+    match (all, rest) {
+        ([], Some(rest)) => {
+            text.line(format!("export type {ident} = Record<string, {}>;", name(rest)));
+        }
+        ([], None) => {
+            text.line(format!("export type {ident} = Record<string, never>;"));
+        }
+        _ => {
+            text.block(format!("export interface {ident} {{"), "}", |text| {
+                fields(text, all);
+                if rest.is_some() {
+                    text.line("/** Other keys. */").line("[key: string]: unknown;");
+                }
+            });
+        }
+    }
+}
+
+fn fields(text: &mut Text, fields: &[Field]) {
+    for field in fields {
+        comment(text, &field.docs);
+        // What is filled in is always there.
+        let mark = if field.required || field.default.is_some() { "" } else { "?" };
+        text.line(format!("{}{mark}: {};", key(&field.name), told(field)));
+    }
+}
+
+fn told(field: &Field) -> String {
+    if field.nullable && field.kind != Type::Any && field.kind != Type::Null {
+        let mut variants = constituents(&field.kind);
+        variants.push("null".to_owned());
+        return joined(variants);
+    }
+    name(&field.kind)
+}
+
+/// The type as it is written.
+pub(super) fn name(kind: &Type) -> String {
+    joined(constituents(kind))
+}
+
+fn joined(variants: Vec<String>) -> String {
+    let mut kept: Vec<String> = Vec::new();
+    let has = |wide: &str| variants.iter().any(|variant| variant == wide);
+    let (texts, numbers, flags) = (has("string"), has("number"), has("boolean"));
+    for variant in &variants {
+        // A literal next to its type says nothing.
+        let narrow = match variant.as_bytes().first() {
+            Some(b'"') => texts,
+            Some(b'-' | b'0'..=b'9') => numbers,
+            _ => flags && matches!(variant.as_str(), "true" | "false"),
+        };
+        if !narrow && !kept.contains(variant) {
+            kept.push(variant.clone());
+        }
+    }
+    kept.join(" | ")
+}
+
+fn constituents(kind: &Type) -> Vec<String> {
+    match kind {
+        Type::Any => vec!["unknown".to_owned()],
+        Type::Null => vec!["null".to_owned()],
+        Type::Boolean => vec!["boolean".to_owned()],
+        Type::Integer | Type::Number => vec!["number".to_owned()],
+        Type::String => vec!["string".to_owned()],
+        Type::Literals(values) => values.iter().map(value).collect(),
+        Type::List(inner) => {
+            let inner = name(inner);
+            vec![if inner.contains(" | ") { format!("({inner})[]") } else { format!("{inner}[]") }]
+        }
+        Type::Map(inner) => vec![format!("Record<string, {}>", name(inner))],
+        Type::Named(name) => vec![name.clone()],
+        Type::Union(variants) => variants.iter().flat_map(constituents).collect(),
+    }
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::String(text) => string(text),
+        other => other.to_string(),
+    }
+}
+
+/// What is said of the next thing.
+pub(super) fn comment(text: &mut Text, docs: &str) {
+    let mut lines = doc_lines(docs, Docs::Block, text.room(WIDTH));
+    for line in lines.iter_mut().filter(|line| line.starts_with('@')) {
+        // Tools read a tag there, and `@deprecated` would make every use a finding.
+        line.replace_range(..1, "&#64;");
+    }
+    match lines.as_slice() {
+        [] => {}
+        [only] => {
+            text.line(format!("/** {only} */"));
+        }
+        several => {
+            text.line("/**");
+            for line in several {
+                text.line(format!(" * {line}").trim_end());
+            }
+            text.line(" */");
+        }
+    }
+}
+
+/// Every named type that fields use, in order and once.
+pub(super) fn used(all: &[Field]) -> Vec<&str> {
+    let mut found = Vec::new();
+    all.iter().for_each(|field| field.kind.names(&mut found));
+    found
+}
