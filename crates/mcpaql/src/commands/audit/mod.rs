@@ -52,9 +52,8 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
             standard: &standard.standard,
             fail_on: args.fail_on,
         };
-        let costs;
         let mut report = Report::of_surfaces(audited, surfaces, &findings, baseline.as_ref());
-        costs = match comparing {
+        let costs = match comparing {
             Some(Some(thread)) => thread.join().unwrap_or_default(),
             Some(None) => sources.as_adapters(),
             None => as_adapters.unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use super::{found, notes, report, tools};
 use crate::fixture::{BINARY, Place, Ran, Server};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_saved_list_is_audited_in_every_shape_and_findings_point_into_it() {
