@@ -152,7 +152,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
         &[
             &[&[".ssh", ".aws", ".gnupg", ".cursor", ".claude", ".codeium", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".env", ".docker",
                 "_history"]],
-            &[&["~/.", "$home/.", "%userprofile%/.", "/home/", "/root/.", "/users/", "~\\.", "$home\\.", "%userprofile%\\.", "/root\\."]],
+            &[&["~/.", "$home/.", "%userprofile%/.", "/home/", concat!("/root", "/."), "/users/", "~\\.", "$home\\.", "%userprofile%\\.", "/root\\."]],
         ],
     ),
     pattern(
