@@ -220,6 +220,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
             File::generated(path.replace("adapter_template", &project.module()), filled(project, text))
         })
         .collect();
+    files.push(File::generated(".gitignore", include_str!("../../templates/python/gitignore")));
     let handlers = include_str!("../../templates/python/src/adapter_template/handlers.py");
     files.push(File {
         path: format!("{package}/handlers.py"),
