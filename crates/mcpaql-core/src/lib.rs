@@ -20,6 +20,7 @@ pub mod introspect;
 pub mod library;
 pub mod lifecycle;
 pub mod links;
+pub mod moment;
 pub mod naming;
 pub mod operation;
 pub mod overrides;

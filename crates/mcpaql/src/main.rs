@@ -5,6 +5,7 @@ mod cache;
 mod clients;
 mod commands;
 mod descriptions;
+mod diff;
 mod documents;
 mod output;
 mod reload;

@@ -15,4 +15,5 @@ pub(crate) use file::{
     open_memory, open_reader, open_writer, sqlite_code,
 };
 pub(crate) use instance::{Instance, lives};
-pub(crate) use stamp::{fresh_id, now, timestamp};
+pub(crate) use mcpaql_core::moment::timestamp;
+pub(crate) use stamp::{fresh_id, now};

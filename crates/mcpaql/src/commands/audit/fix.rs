@@ -3,13 +3,12 @@
 //! What always holds: nothing that somebody wrote is lost; a document that had no error has none afterwards; only corrections
 //! that a rule calls safe are made.
 
-mod diff;
 mod overrides;
 
 use super::sources::Sources;
 use super::written;
 use crate::output::Hinted;
-use crate::{args, output};
+use crate::{args, diff, output};
 use anyhow::Result;
 use mcpaql_core::audit::{Finding, Fix, Origin};
 use mcpaql_core::catalog::Settings;
@@ -223,7 +222,7 @@ fn write(path: &Path, old: &str, new: &str, dry_run: bool) -> Result<()> {
         output::talk(&format!(
             "--- {0}\n+++ {0}\n{1}",
             path.display(),
-            output::visible(&diff::diff(old, new))
+            output::visible(&diff::hunks(old, new))
         ));
         output::talk("Nothing was written");
         return Ok(());

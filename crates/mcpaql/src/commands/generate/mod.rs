@@ -3,7 +3,6 @@
 //! What always holds: nothing is written before everything was checked, and then all of it or nothing.
 
 mod config;
-mod diff;
 mod failure;
 mod folder;
 #[cfg(test)]
@@ -15,7 +14,7 @@ mod write;
 pub(crate) use failure::Kind;
 
 use crate::args::{self, OutputFormat};
-use crate::{Outcome, output};
+use crate::{Outcome, diff, output};
 use config::Wanted;
 use failure::{Detail, Failure};
 use folder::{Change, Plan, Step};
@@ -23,6 +22,7 @@ use input::Input;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check;
 use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::moment;
 use mcpaql_generate::{Document, Project, license, provenance};
 use report::Done;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -141,7 +141,7 @@ fn timestamp(wanted: &Wanted) -> Result<Option<String>, Failure> {
         }
         None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64),
     };
-    Ok(Some(provenance::timestamp(seconds)))
+    Ok(Some(moment::timestamp(seconds)))
 }
 
 /// The catalog and what was noticed about the document. Whoever generates wants all of it, so an error anywhere is one.

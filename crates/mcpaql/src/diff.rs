@@ -17,14 +17,18 @@ enum Line<'a> {
 
 /// How one file becomes another; empty where they are the same. A file that is not there is `None`.
 pub(crate) fn unified(path: &str, old: Option<&str>, new: Option<&str>) -> String {
-    let lines = edits(&split(old.unwrap_or_default()), &split(new.unwrap_or_default()));
-    let hunks = hunks(&lines);
+    let hunks = hunks(old.unwrap_or_default(), new.unwrap_or_default());
     if hunks.is_empty() && old.is_some() == new.is_some() {
         return String::new();
     }
     let from = old.map_or("/dev/null".to_owned(), |_| format!("a/{path}"));
     let to = new.map_or("/dev/null".to_owned(), |_| format!("b/{path}"));
     format!("--- {from}\n+++ {to}\n{hunks}")
+}
+
+/// What differs, with a little around it, each behind a line that says where: a unified diff without its two first lines.
+pub(crate) fn hunks(old: &str, new: &str) -> String {
+    shown(&edits(&split(old), &split(new)))
 }
 
 /// Lines with their ends, so that a last line without one is another line.
@@ -126,7 +130,7 @@ fn walk_back<'a>(old: &[&'a str], new: &[&'a str], trace: &[Vec<isize>]) -> Vec<
     out
 }
 
-fn hunks(lines: &[Line<'_>]) -> String {
+fn shown(lines: &[Line<'_>]) -> String {
     let mut out = String::new();
     let changed: Vec<usize> = lines
         .iter()
