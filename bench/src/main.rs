@@ -1,9 +1,10 @@
 //! Measures `mcpaql` against a bare rmcp server, in one run and by ratios, because times of different runs do not compare.
 //!
 //! `mcpaql-bench [--smoke] [--passing] [--rounds N] [--server PATH]` measures; the other forms are what it starts:
-//! `echo-stdio …`, `echo-http PORT …`, `upstream PORT`, `mcp-server`, `mcp-proxy COMMAND…`; and what `instructions` counts: `in-process KIND CALLS` and
-//! `compile FILE TIMES`.
+//! `echo-stdio …`, `echo-http PORT …`, `upstream PORT`, `mcp-server`, `mcp-proxy COMMAND…`; and what `instructions` counts: `in-process KIND CALLS`,
+//! `compile FILE TIMES` and `audit TOOLS TIMES`.
 
+mod audit;
 mod client;
 mod echo;
 mod in_process;
@@ -26,6 +27,7 @@ fn main() -> Result<()> {
         ["upstream", port] => servers()?.block_on(upstream::serve(port.parse()?)),
         ["in-process", kind, calls] => servers()?.block_on(in_process::run(kind, calls.parse()?)),
         ["compile", file, times] => in_process::compile(file, times.parse()?),
+        ["audit", tools, times] => audit::audit(tools.parse()?, times.parse()?),
         options => {
             let effort = effort(options)?;
             // One thread, so that the client takes no more than one core from whom it measures.

@@ -1,4 +1,4 @@
-//! What an audit costs: every rule over a list of a thousand tools, written like those of real servers.
+//! What an audit costs: every rule over a list of a thousand tools, written like those of real servers, short and long ones.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -59,6 +59,40 @@ fn tool(index: usize) -> Value {
     tool
 }
 
+/// More than three kilobytes of a tool, as wordy as those of large servers: lists, nested objects and a described answer.
+fn wordy_tool(index: usize) -> Value {
+    let mut tool = tool(index);
+    let (verb, noun) = (VERBS[index % VERBS.len()], NOUNS[index / VERBS.len() % NOUNS.len()]);
+    let text = tool["description"].as_str().unwrap_or_default().to_owned();
+    tool["description"] = Value::from(format!(
+        "{text}\n\n**When to use it**\n- To {verb} a {noun} that the user has named, e.g. \"the {noun} from yesterday\".\n- Not for more than one at a time \
+         — call it once for each.\n\nReturns the fields `id`, `state` and `url`; dates are in ISO 8601 (UTC)."
+    ));
+    tool["inputSchema"]["properties"]["filter"] = json!({
+        "type": "object",
+        "description": "What has to hold of everything in the answer; what is left out does not matter",
+        "properties": {
+            "created": {"type": "object", "description": "When it was made", "properties": {
+                "from": {"type": "string", "format": "date", "description": "The first day, which counts"},
+                "to": {"type": "string", "format": "date", "description": "The last day, which does not count any more"}
+            }},
+            "people": {"type": "array", "description": "Who had a part in it", "items": {"type": "object", "properties": {
+                "login": {"type": "string", "description": "Name of the account"},
+                "role": {"type": "string", "enum": ["author", "assignee", "reviewer"], "description": "Which part"}
+            }}},
+            "fields": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}
+        }
+    });
+    if index.is_multiple_of(5) {
+        let field = |what: &str| json!({"type": "string", "description": format!("{what} of the {noun}")});
+        tool["outputSchema"] = json!({"type": "object", "properties": {
+            "id": field("Number"), "state": field("State"), "url": field("Address"),
+            "author": {"type": "object", "properties": {"login": field("Author")}}
+        }});
+    }
+    tool
+}
+
 fn audits(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("audit");
     group.sample_size(20);
@@ -71,6 +105,10 @@ fn audits(criterion: &mut Criterion) {
     group.bench_function("1000 tools, every convention", |b| {
         b.iter(|| audit(black_box(&server), &everybody).len())
     });
+    let tools: Vec<Value> = (0..1000).map(wordy_tool).collect();
+    let wordy = [Server { name: "forge".into(), tools, ..Server::default() }];
+    group
+        .bench_function("1000 wordy tools, clients", |b| b.iter(|| audit(black_box(&wordy), &clients).len()));
     group.finish();
 }
 

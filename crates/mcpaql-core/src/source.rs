@@ -130,8 +130,9 @@ impl Source {
     /// Where the values behind these pointers stand, in their order; where the text has nothing, its nearest parent answers.
     #[must_use]
     pub fn spans<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> Vec<Span> {
-        let tree = self.tree();
-        let range = |pointer: &str| match &tree {
+        let pointers: Vec<&str> = pointers.collect();
+        let tree = self.tree_to(&pointers);
+        let range = |pointer: &&str| match &tree {
             Some((root, offset)) => {
                 let text = self.text.get(*offset..).unwrap_or_default();
                 let range = tree::find(root, text, pointer, false);
@@ -139,7 +140,7 @@ impl Source {
             }
             None => 0..0,
         };
-        let ranges: Vec<Range<usize>> = pointers.map(range).collect();
+        let ranges: Vec<Range<usize>> = pointers.iter().map(range).collect();
         Lines::new(&self.text).spans(&ranges)
     }
 
@@ -150,6 +151,19 @@ impl Source {
             .filter_map(|pointer| tree::find_value(&root, pointer))
             .map(|range| range.start + offset..range.end + offset)
             .collect()
+    }
+
+    /// The tree with nothing in it that these pointers do not lead through, where that can be left out.
+    fn tree_to(&self, pointers: &[&str]) -> Option<(Rc<tree::Node>, usize)> {
+        let layout = self.layout().ok()?;
+        let text = self.text.get(layout.document.clone())?;
+        match layout.format {
+            Format::Json => {
+                let root = json::tree_to(text, pointers.iter().copied());
+                root.map(|root| (root, layout.document.start)).or_else(|| self.tree())
+            }
+            Format::Markdown | Format::Yaml => self.tree(),
+        }
     }
 
     /// The tree of ranges and the offset that they count from.

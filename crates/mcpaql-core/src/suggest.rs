@@ -10,13 +10,10 @@ use std::cmp::Ordering;
 const THRESHOLD: f64 = 0.6;
 /// From here on two words are the same, misspelt.
 const SLIP: f64 = 0.85;
+/// More slips are another word, however long it is.
+const MAX_SLIPS: u32 = 3;
 /// Longer words are not misspelt names.
 const MAX_WORD: usize = 96;
-/// Verbs that carry little information about which operation was meant.
-const COMMON_VERBS: [&str; 20] = [
-    "add", "create", "delete", "destroy", "edit", "fetch", "find", "get", "list", "make", "modify", "new",
-    "read", "remove", "retrieve", "search", "set", "show", "update", "view",
-];
 
 /// The candidate nearest to `word`, if any is near enough to be offered.
 #[must_use]
@@ -45,6 +42,35 @@ pub fn nearest_many<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
 #[must_use]
 pub(crate) fn is_slip(word: &str, candidate: &str) -> bool {
     word.len().max(candidate.len()) <= MAX_WORD && Word::new(word).similarity(&Word::new(candidate)) >= SLIP
+}
+
+/// Many names that words are compared with, taken apart once.
+#[derive(Debug)]
+pub(crate) struct Names<'a> {
+    names: Vec<(Word, &'a str)>,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(names: impl IntoIterator<Item = &'a str>) -> Names<'a> {
+        let names = names.into_iter().filter(|name| name.len() <= MAX_WORD);
+        Names { names: names.map(|name| (Word::new(name), name)).collect() }
+    }
+
+    /// The name that a word is but for a slip of the finger, its spelling or the order of its parts.
+    pub(crate) fn slip(&self, word: &str) -> Option<&'a str> {
+        if word.is_empty() || word.len() > MAX_WORD {
+            return None;
+        }
+        let word = Word::new(word);
+        let mut best: Option<(f64, &'a str)> = None;
+        for (name, text) in self.names.iter().filter(|(name, _)| word.may_be_slip_of(name)) {
+            let score = word.similarity(name);
+            if score >= SLIP && best.is_none_or(|(highest, _)| score > highest) {
+                best = Some((score, text));
+            }
+        }
+        best.map(|(_, name)| name)
+    }
 }
 
 /// `userID`, `user-id` and `User ID` as `user_id`; `HTTPServer` as `http_server`. Applying it twice changes nothing.
@@ -105,11 +131,13 @@ fn is_capital(ch: char) -> bool {
 }
 
 /// A name, taken apart once for all comparisons.
+#[derive(Debug)]
 struct Word {
     snake: String,
     glued: String,
+    letters: Letters,
+    weight: f64,
     tokens: Vec<String>,
-    sorted: Vec<String>,
 }
 
 impl Word {
@@ -120,9 +148,15 @@ impl Word {
             .filter(|token| !token.is_empty())
             .map(|token| singular(token).to_owned())
             .collect();
-        let mut sorted = tokens.clone();
+        let glued = tokens.concat();
+        let weight = tokens.iter().map(|token| weight(token)).sum();
+        Word { letters: letters(&glued), glued, snake, weight, tokens }
+    }
+
+    fn sorted(&self) -> Vec<&str> {
+        let mut sorted: Vec<&str> = self.tokens.iter().map(String::as_str).collect();
         sorted.sort_unstable();
-        Word { glued: tokens.concat(), snake, tokens, sorted }
+        sorted
     }
 
     fn similarity(&self, other: &Word) -> f64 {
@@ -135,7 +169,7 @@ impl Word {
         if self.glued == other.glued {
             return 0.98;
         }
-        if self.sorted == other.sorted {
+        if self.letters == other.letters && self.sorted() == other.sorted() {
             return 0.96;
         }
         let spelling = if close(&self.glued, &other.glued) {
@@ -144,6 +178,17 @@ impl Word {
             0.0
         };
         spelling.max(0.95 * self.overlap(other))
+    }
+
+    /// Whether the similarity could be a slip's: as a whole it is written nearly alike, or enough of its parts are the same,
+    /// because parts that are only alike are not enough.
+    fn may_be_slip_of(&self, other: &Word) -> bool {
+        let same = self.tokens.iter().filter(|token| other.tokens.contains(token)).map(|token| weight(token));
+        let (same, own, theirs) = (same.sum::<f64>(), self.weight, other.weight);
+        let most = same + 0.85 * (own.min(theirs) - same).max(0.0);
+        // A little more than it says, because sums of fractions are not exact.
+        0.95 * 2.0 * most >= (SLIP - 0.001) * (own + theirs)
+            || apart(&self.letters, &other.letters) <= MAX_SLIPS
     }
 
     /// How much of both words' tokens pair up, from 0 to 1.
@@ -167,13 +212,21 @@ impl Word {
                 free.swap_remove(index);
             }
         }
-        let total: f64 = self.tokens.iter().chain(&other.tokens).map(|token| weight(token)).sum();
+        // Halves add up exactly, in whatever order.
+        let total = self.weight + other.weight;
         if total > 0.0 { 2.0 * shared / total } else { 0.0 }
     }
 }
 
+/// Verbs that half of all operations have carry little information about which one was meant.
 fn weight(token: &str) -> f64 {
-    if COMMON_VERBS.contains(&token) { 0.5 } else { 1.0 }
+    match token {
+        "add" | "create" | "delete" | "destroy" | "edit" | "fetch" | "find" | "get" | "list" | "make" => 0.5,
+        "modify" | "new" | "read" | "remove" | "retrieve" | "search" | "set" | "show" | "update" | "view" => {
+            0.5
+        }
+        _ => 1.0,
+    }
 }
 
 /// How alike two tokens are: equal, an abbreviation of one another, or a slip of the finger apart.
@@ -189,11 +242,34 @@ fn alike(a: &str, b: &str) -> f64 {
     }
 }
 
+/// How often a word has each letter, told apart roughly.
+type Letters = [u8; 32];
+
+fn letters(word: &str) -> Letters {
+    let mut letters = Letters::default();
+    for c in word.chars() {
+        if let Some(count) = letters.get_mut(u32::from(c) as usize % 32) {
+            *count = count.saturating_add(1);
+        }
+    }
+    letters
+}
+
+/// Slips that two words are apart at least: each takes away or brings in one letter at most.
+fn apart(a: &Letters, b: &Letters) -> u32 {
+    let gone = |a: &Letters, b: &Letters| a.iter().zip(b).map(|(a, b)| u32::from(a.saturating_sub(*b))).sum();
+    u32::max(gone(a, b), gone(b, a))
+}
+
 /// One slip in a short word, up to three in a long one.
 fn close(a: &str, b: &str) -> bool {
-    let length = a.chars().count().max(b.chars().count());
-    let allowed = (length / 4).clamp(1, 3);
-    a.len().abs_diff(b.len()) <= allowed * 4 && strsim::damerau_levenshtein(a, b) <= allowed && length > 2
+    let lengths = (a.chars().count(), b.chars().count());
+    let length = lengths.0.max(lengths.1);
+    let allowed = u32::try_from(length / 4).unwrap_or(MAX_SLIPS).clamp(1, MAX_SLIPS);
+    let may_be = length > 2
+        && lengths.0.abs_diff(lengths.1) <= allowed as usize
+        && apart(&letters(a), &letters(b)) <= allowed;
+    may_be && strsim::damerau_levenshtein(a, b) <= allowed as usize
 }
 
 fn singular(token: &str) -> &str {
@@ -276,6 +352,16 @@ mod tests {
         fn snake_case_is_idempotent(text in "\\PC{0,24}") {
             let once = snake_case(&text);
             prop_assert_eq!(snake_case(&once), once);
+        }
+
+        #[test]
+        fn a_slip_among_many_is_the_nearest_if_that_is_one(
+            word in "(get|list|set)_[a-d]{1,5}(_?[a-d]{1,4}s?){0,2}",
+            names in prop::collection::vec("(get|list|set|Get)?_?[a-d]{1,5}(_?[a-d]{1,4}s?){0,2}", 0..12),
+        ) {
+            let names = || names.iter().map(String::as_str);
+            let expected = nearest(&word, names()).filter(|near| is_slip(&word, near));
+            prop_assert_eq!(Names::new(names()).slip(&word), expected);
         }
 
         #[test]

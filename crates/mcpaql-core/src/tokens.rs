@@ -96,33 +96,27 @@ impl Count {
     /// A text between quotation marks, with what JSON escapes in it.
     fn string(&mut self, text: &str) {
         self.marks(1);
-        if text.is_ascii() {
-            let is_letter = |byte: &u8| {
-                let is_alphabetic = (byte | 0x20).wrapping_sub(b'a') < 26;
-                is_alphabetic || byte.is_ascii_digit() || *byte == b'_'
-            };
-            let mut rest = text.as_bytes().iter();
-            // A word at a time.
-            while !rest.as_slice().is_empty() {
-                let left = rest.len();
-                let end = rest.find(|byte| !is_letter(byte));
-                let letters = left - rest.len() - usize::from(end.is_some());
-                if letters > 0 {
-                    self.letters(letters);
-                }
-                match end {
-                    Some(b' ') => self.marks(0),
-                    Some(byte) => self.odd(*byte),
-                    None => {}
-                }
+        let mut letters = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            let kind = KINDS.get(usize::from(byte)).copied().unwrap_or(Kind::Inside);
+            if kind == Kind::Letter {
+                letters += 1;
+                continue;
             }
-        } else {
-            for c in text.chars() {
-                match u8::try_from(c) {
-                    Ok(byte) if c.is_ascii_control() || matches!(c, '"' | '\\') => self.odd(byte),
-                    _ => self.read(c.encode_utf8(&mut [0; 4])),
-                }
+            if letters > 0 {
+                self.letters(letters);
+                letters = 0;
             }
+            match kind {
+                Kind::Letter | Kind::Inside => {}
+                Kind::Blank => self.marks(0),
+                Kind::Mark => self.marks(1),
+                Kind::Escaped => self.odd(byte),
+                Kind::Begin => self.read(text.get(at..).and_then(first).unwrap_or_default()),
+            }
+        }
+        if letters > 0 {
+            self.letters(letters);
         }
         self.marks(1);
     }
@@ -145,6 +139,47 @@ impl Count {
     const fn finish(self) -> usize {
         self.tokens + word_cost(self.word) + mark_cost(self.marks)
     }
+}
+
+/// What a byte of a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Letter,
+    Blank,
+    Mark,
+    /// A mark that JSON writes with a backslash.
+    Escaped,
+    /// The first of a character that is not of ASCII.
+    Begin,
+    /// Another one of it.
+    Inside,
+}
+
+static KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Mark; 256];
+    let mut byte = 0;
+    while byte < kinds.len() {
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "the loop ends with the array, and this is computed when it is compiled"
+        )]
+        let kind = &mut kinds[byte];
+        *kind = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => Kind::Letter,
+            b' ' => Kind::Blank,
+            b'"' | b'\\' | 0..=31 => Kind::Escaped,
+            0x80..=0xbf => Kind::Inside,
+            0xc0.. => Kind::Begin,
+            _ => Kind::Mark,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+/// The first character of a text.
+fn first(text: &str) -> Option<&str> {
+    text.get(..text.chars().next()?.len_utf8())
 }
 
 /// Letters of a token: scripts without spaces have about one for each.

@@ -6,7 +6,6 @@
 
 mod environment;
 pub mod license;
-#[allow(dead_code, unused_imports, reason = "each language takes what it needs")]
 mod model;
 mod notice;
 pub mod provenance;

@@ -2,6 +2,7 @@
 //!
 //! What is found must be one beyond doubt, because it is reported; what is masked need not, and may be cut off.
 
+use super::glance::{Glance, Telling};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -43,15 +44,144 @@ static ADDRESSES: LazyLock<Option<Regex>> =
 const SHORTEST: usize = 20;
 const MASK: &str = "•••";
 
+/// What every known key begins with, and what stands in every private key; in lower case.
+pub(super) const KEY_BEGINNINGS: &[&str] = &[
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_live_",
+    "rk_live_",
+    "xox",
+    "akia",
+    "aiza",
+    "npm_",
+    "hf_",
+    "sg.",
+    "eyj",
+    "private key-----",
+];
+/// What passwords and the like are called, in lower case.
+pub(super) const PASSWORD_NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "pwd",
+    "apikey",
+    "api_key",
+    "api-key",
+    "secretkey",
+    "secret_key",
+    "secret-key",
+    "accesskey",
+    "access_key",
+    "access-key",
+    "clientsecret",
+    "client_secret",
+    "client-secret",
+    "authtoken",
+    "auth_token",
+    "auth-token",
+    "accesstoken",
+    "access_token",
+    "access-token",
+];
+
+/// What keys begin with, what else than letters and digits stands behind, and how much of it there is at least.
+const KEY_SHAPES: &[(&str, &[u8], usize)] = &[
+    ("gh", b"_", 14),
+    ("github_pat_", b"_", 12),
+    ("glpat-", b"_-", 12),
+    ("sk-", b"", 20),
+    ("sk-ant-", b"_-", 12),
+    ("sk-proj-", b"_-", 12),
+    ("k_live_", b"", 12),
+    ("xox", b"-", 14),
+    ("AKIA", b"", 12),
+    ("AIza", b"_-", 20),
+    ("npm_", b"", 20),
+    ("hf_", b"", 20),
+    ("SG.", b"_-", 16),
+    ("eyJ", b"_-", 16),
+    ("PRIVATE KEY-----", b"", 0),
+];
+
+/// Whether a key may be there: a beginning with enough behind it.
+fn may_have_key(text: &str, glance: Glance) -> bool {
+    let is_long = |rest: &[u8], also: &[u8], least: usize| {
+        let end =
+            rest.iter().take(least).position(|byte| !byte.is_ascii_alphanumeric() && !also.contains(byte));
+        end.is_none() && rest.len() >= least
+    };
+    glance.holds(Telling::KEY)
+        && KEY_SHAPES.iter().any(|(begin, also, least)| {
+            let behind = |at: usize| text.as_bytes().get(at + begin.len()..).unwrap_or_default();
+            text.match_indices(begin).any(|(at, _)| is_long(behind(at), also, *least))
+        })
+}
+
+/// What the names of passwords end in.
+const NAME_ENDINGS: &[&str] = &["password", "passwd", "pwd", "key", "secret", "token"];
+
+/// No password is longer.
+const LONGEST: usize = 128;
+
+/// Whether what begins behind a sign is as long as a password, and of letters and digits.
+fn is_made(text: &str) -> bool {
+    let text = text.strip_prefix(' ').unwrap_or(text);
+    let text = text.strip_prefix(['"', '\'', '`']).unwrap_or(text);
+    let end = text.bytes().take(LONGEST).position(|byte| !byte.is_ascii_graphic() || b"\"'`".contains(&byte));
+    let word = text.as_bytes().get(..end.unwrap_or(LONGEST.min(text.len()))).unwrap_or_default();
+    let has = |is: fn(&u8) -> bool| word.iter().any(is);
+    word.len() >= 8 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+}
+
+/// Whether a user may stand in an address.
+fn may_have_user(text: &str, glance: Glance) -> bool {
+    let has_user = |word: &str| {
+        let behind = word.split_once("://").and_then(|(_, address)| address.split_once(':'));
+        behind.is_some_and(|(_, behind)| behind.contains('@'))
+    };
+    glance.holds(Telling::ADDRESS) && text.contains('@') && text.split_whitespace().any(has_user)
+}
+
+/// Whether a password may be there: in an address, or behind its name and a sign.
+fn may_have_password(text: &str, glance: Glance) -> bool {
+    let is_named = |sign: usize| {
+        let before = text.as_bytes().get(..sign).unwrap_or_default();
+        let before = before.strip_suffix(b" ").unwrap_or(before);
+        let before = match before {
+            [name @ .., b'"' | b'\'' | b'`'] => name,
+            name => name,
+        };
+        let is_name = |name: &&str| {
+            let end = before.len().checked_sub(name.len()).and_then(|from| before.get(from..));
+            end.is_some_and(|end| end.eq_ignore_ascii_case(name.as_bytes()))
+        };
+        NAME_ENDINGS.iter().any(is_name) && text.get(sign + 1..).is_some_and(is_made)
+    };
+    may_have_user(text, glance)
+        || (glance.holds(Telling::PASSWORD) && text.match_indices([':', '=']).any(|(sign, _)| is_named(sign)))
+}
+
 /// Whether a text holds a credential that nobody would take for an example.
-pub(super) fn is_in(text: &str) -> bool {
-    let (Some(keys), Some(passwords)) = (KEYS.as_ref(), PASSWORDS.as_ref()) else { return false };
+pub(super) fn is_in(text: &str, glance: Glance) -> bool {
     if text.len() < SHORTEST {
         return false;
     }
-    keys.find_iter(text).any(|key| !is_placeholder(key.as_str()))
-        || (text.contains([':', '='])
-            && passwords.captures_iter(text).any(|found| password(&found).is_some()))
+    let keys = || {
+        let keys = KEYS.as_ref();
+        keys.is_some_and(|keys| keys.find_iter(text).any(|key| !is_placeholder(key.as_str())))
+    };
+    let passwords = || {
+        let passwords = PASSWORDS.as_ref();
+        passwords
+            .is_some_and(|passwords| passwords.captures_iter(text).any(|found| password(&found).is_some()))
+    };
+    (may_have_key(text, glance) && keys()) || (may_have_password(text, glance) && passwords())
 }
 
 /// The password of a match, unless it is an example.
@@ -99,16 +229,30 @@ fn is_placeholder(key: &str) -> bool {
 
 /// The text of a report without what looks like a credential, whatever the format.
 pub(super) fn masked(text: &str) -> Cow<'_, str> {
-    let (Some(keys), Some(addresses)) = (MASKED.as_ref(), ADDRESSES.as_ref()) else {
-        return Cow::Borrowed("");
+    masked_at_a_glance(text, Glance::of(text))
+}
+
+fn masked_at_a_glance(text: &str, glance: Glance) -> Cow<'_, str> {
+    let text = match may_have_key(text, glance) {
+        false => Cow::Borrowed(text),
+        true => MASKED.as_ref().map_or(Cow::Borrowed(""), |keys| keys.replace_all(text, MASK)),
     };
-    then(keys.replace_all(text, MASK), |text| addresses.replace_all(text, "${1}•••@"))
+    if !may_have_user(&text, glance) {
+        return text;
+    }
+    let Some(addresses) = ADDRESSES.as_ref() else { return Cow::Borrowed("") };
+    then(text, |text| addresses.replace_all(text, "${1}•••@"))
 }
 
 /// What a finding says without what looks like a credential, passwords behind their name among it.
 pub(super) fn masked_words(text: &str) -> Cow<'_, str> {
+    let glance = Glance::of(text);
+    let masked = masked_at_a_glance(text, glance);
+    if !may_have_password(&masked, glance) {
+        return masked;
+    }
     let Some(passwords) = PASSWORDS.as_ref() else { return Cow::Borrowed("") };
-    then(masked(text), |text| {
+    then(masked, |text| {
         passwords.replace_all(text, |found: &Captures<'_>| {
             let whole = found.get(0).map_or("", |whole| whole.as_str());
             match password(found) {
@@ -140,8 +284,34 @@ mod tests {
             "password=hunter2secret99, then go on",
             "Call it with api_key=0f1e2d3c4b5a69788796a5b4c3d2e1f0",
         ] {
-            assert!(is_in(text), "{text}");
+            assert!(is_in(text, Glance::of(text)), "{text}");
             assert_ne!(masked_words(text), text, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_known_key_is_masked_however_short_it_was_cut() {
+        for key in [
+            "ghp_0a1b2c3d4e5f",
+            "ghr_0a1b2c3d4e5f",
+            "github_pat_0a1b_c3d4e5f",
+            "glpat-0a1b-c3d4_5f",
+            "sk-0a1b2c3d4e5f6a7b8c9d",
+            "sk-ant-0a1b-c3d4_5f",
+            "sk-proj-0a1b-c3d4_5f",
+            "sk_live_0a1b2c3d4e5f",
+            "rk_live_0a1b2c3d4e5f",
+            "xoxb-12345678-abc",
+            "AKIA0123456789AB",
+            "AIza0a1b2c3d4e5f6a7b8-_d",
+            "npm_0a1b2c3d4e5f6a7b8c9d",
+            "hf_abcdefghijklmnopqrst",
+            "SG.0a1b2c3d4e5f6a-_",
+            "eyJ0a1b2c3d4e5f6a-_.eyJ0a1b2c3d",
+            "-----BEGIN RSA PRIVATE KEY-----",
+            "-----BEGIN PRIVATE KEY-----\\nMIIE",
+        ] {
+            assert_eq!(masked(&format!("(task {key}!")), "(task •••!", "{key}");
         }
     }
 
@@ -158,7 +328,7 @@ mod tests {
             "The path of password: /etc/secrets/password1.txt",
             "https://example.com:8443/path?a=b@c and mailto:bob@example.com",
         ] {
-            assert!(!is_in(text), "{text}");
+            assert!(!is_in(text, Glance::of(text)), "{text}");
         }
     }
 

@@ -83,7 +83,8 @@ fn decision<'t>(tool: &'t Tool<'_>) -> Option<&'t Decision> {
 /// `get_request` with an `outputPath` writes a file.
 fn saves_a_file(tool: &Tool<'_>) -> bool {
     let may = |name: &str| {
-        let any = |part: &[u8]| matches!(part.to_ascii_lowercase().as_slice(), b"fil" | b"pat" | b"dir");
+        let any =
+            |part: &[u8]| [b"fil", b"pat", b"dir"].iter().any(|other| part.eq_ignore_ascii_case(*other));
         (8..=40).contains(&name.len()) && name.as_bytes().windows(3).any(any)
     };
     parameters(tool).filter(|(name, _)| may(name)).any(|(name, _)| {

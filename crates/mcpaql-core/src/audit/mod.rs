@@ -11,6 +11,7 @@ mod credential;
 mod deed;
 mod expect;
 mod finding;
+mod glance;
 mod parameters;
 pub mod probe;
 pub mod render;

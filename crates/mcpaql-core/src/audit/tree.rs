@@ -3,6 +3,7 @@
 //! What always holds: the walk does not recurse, so no nesting is too deep for it; it copies nothing; and pointers are written
 //! only for what is reported, because most of a tool is right.
 
+use super::glance::Glance;
 use crate::reader::child;
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
@@ -142,6 +143,8 @@ pub(in crate::audit) struct Text<'a> {
     pub(in crate::audit) text: &'a str,
     pub(in crate::audit) at: At,
     pub(in crate::audit) kind: Kind,
+    /// What a look at it tells.
+    pub(in crate::audit) glance: Glance,
 }
 
 /// What a value of a schema is.
@@ -173,13 +176,13 @@ impl<'a> Tree<'a> {
         for key in ["title", "description"] {
             if let Some(Value::String(text)) = member(tool, key) {
                 let at = tree.step(u32::MAX, Key::Name(key));
-                tree.texts.push(Text { text, at: At(at), kind: Kind::Prose });
+                tree.text(text, at, Kind::Prose);
             }
         }
         if let Some(Value::String(text)) = member(tool, "annotations").and_then(|value| of(value, "title")) {
             let parent = tree.step(u32::MAX, Key::Name("annotations"));
             let at = tree.step(parent, Key::Name("title"));
-            tree.texts.push(Text { text, at: At(at), kind: Kind::Prose });
+            tree.text(text, at, Kind::Prose);
         }
         for key in ["inputSchema", "outputSchema"] {
             if let Some(value) = member(tool, key) {
@@ -231,6 +234,10 @@ impl<'a> Tree<'a> {
         self.schemas.iter().filter(|schema| schema.is_input)
     }
 
+    fn text(&mut self, text: &'a str, at: u32, kind: Kind) {
+        self.texts.push(Text { text, at: At(at), kind, glance: Glance::of(text) });
+    }
+
     fn step(&mut self, parent: u32, key: Key<'a>) -> u32 {
         let index = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
         self.steps.push(Step { parent, key });
@@ -242,7 +249,7 @@ impl<'a> Tree<'a> {
         while let Some(visit) = open.pop() {
             match visit.value {
                 Value::String(text) => {
-                    self.texts.push(Text { text, at: At(visit.at), kind: visit.kind });
+                    self.text(text, visit.at, visit.kind);
                 }
                 Value::Array(items) => {
                     let role = match visit.role {
@@ -289,7 +296,7 @@ impl<'a> Tree<'a> {
                 Role::Data => (Role::Data, Kind::Other),
             };
             if !matches!(visit.role, Role::Schema) {
-                self.texts.push(Text { text: key, at: At(at), kind: Kind::Name });
+                self.text(key, at, Kind::Name);
             }
             let (depth, is_variant) = match visit.role {
                 Role::Schema if is_variant(key) => (visit.depth, true),

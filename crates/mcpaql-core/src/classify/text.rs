@@ -1,7 +1,7 @@
 //! What the sentences about an operation say, and the words that forbid calling it a read.
 
 use super::verbs::{self, Verb, WordSet, set};
-use super::words::{spoken, tokens, words};
+use super::words::{Pieces, spoken, tokens, words};
 use crate::operation::Category;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -61,9 +61,9 @@ pub(super) fn opening(text: &str) -> Vec<String> {
 
 /// The words of a text, copied only where they are not spelled like that.
 fn plain(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    tokens(text).flat_map(|(token, is_word)| {
-        let others = if is_word { Vec::new() } else { words(token) };
-        is_word.then_some(Cow::Borrowed(token)).into_iter().chain(others.into_iter().map(Cow::Owned))
+    tokens(text).flat_map(|(token, is_word)| match is_word {
+        true => Pieces::One(Some(Cow::Borrowed(token))),
+        false => Pieces::of(token, words),
     })
 }
 

@@ -7,18 +7,28 @@ use crate::suggest::snake_case;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Two words that are one: `re-run`, `OAuth`, `log in`.
-const JOINED: &str = "o/auth log/in log/out log/off sign/in sign/out sign/up look/up shut/down git/hub git/lab web/hook \
-         web/hooks auto/complete i/ds open/id clean/up un/follow un/subscribe un/star un/lock un/archive \
-         roll/back check/in check/out fail/over tear/down who/am ip/v4 ip/v6 java/script";
-
-static JOINS: LazyLock<Table<Vec<&'static str>>> = LazyLock::new(|| {
-    let mut joins: Table<Vec<&str>> = Table::default();
-    for (first, second) in pairs(JOINED) {
-        joins.entry(first).or_default().push(second);
+/// What makes one word with a word before it: `OAuth`, `log in`. A match, because it is asked of every word of every text.
+fn seconds(first: &str) -> &'static [&'static str] {
+    match first {
+        "o" => &["auth"],
+        "i" => &["ds"],
+        "un" => &["follow", "subscribe", "star", "lock", "archive"],
+        "ip" => &["v4", "v6"],
+        "log" => &["in", "out", "off"],
+        "git" => &["hub", "lab"],
+        "web" => &["hook", "hooks"],
+        "who" => &["am"],
+        "sign" => &["in", "out", "up"],
+        "look" => &["up"],
+        "shut" | "tear" => &["down"],
+        "auto" => &["complete"],
+        "open" => &["id"],
+        "roll" => &["back"],
+        "fail" => &["over"],
+        "java" => &["script"],
+        _ => &[],
     }
-    joins
-});
+}
 
 fn pairs(list: &'static str) -> impl DoubleEndedIterator<Item = (&'static str, &'static str)> {
     let pairs: Vec<&str> = list.split_whitespace().collect();
@@ -45,14 +55,12 @@ pub fn words(text: &str) -> Vec<String> {
 
 /// The same words, one after another and copied only where they are not spelled like that.
 pub(super) fn spoken(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    let mut single = tokens(text).flat_map(|(token, is_word)| {
-        let snake = if is_word { String::new() } else { snake_case(token) };
-        let others: Vec<Cow<'_, str>> = snake
-            .split('_')
-            .filter(|word| !word.is_empty())
-            .map(|word| Cow::Owned(word.to_owned()))
-            .collect();
-        is_word.then_some(Cow::Borrowed(token)).into_iter().chain(others)
+    let mut single = tokens(text).flat_map(|(token, is_word)| match is_word {
+        true => Pieces::One(Some(Cow::Borrowed(token))),
+        false => Pieces::of(token, |token| {
+            let snake = snake_case(token);
+            snake.split('_').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        }),
     });
     let mut last: Option<Cow<'_, str>> = None;
     std::iter::from_fn(move || {
@@ -68,6 +76,37 @@ pub(super) fn spoken(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
             }
         }
     })
+}
+
+/// The words of a token: most have one.
+pub(super) enum Pieces<'t> {
+    One(Option<Cow<'t, str>>),
+    Many(std::vec::IntoIter<String>),
+}
+
+impl<'t> Pieces<'t> {
+    /// A word that only begins with a capital, or has nothing else, is one in small letters; others are taken apart.
+    pub(super) fn of(token: &'t str, apart: impl Fn(&str) -> Vec<String>) -> Pieces<'t> {
+        let small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        match token.as_bytes() {
+            [b'A'..=b'Z', rest @ ..] if rest.iter().all(small) || rest.iter().all(u8::is_ascii_uppercase) => {
+                Pieces::One(Some(Cow::Owned(token.to_ascii_lowercase())))
+            }
+            _ => Pieces::Many(apart(token).into_iter()),
+        }
+    }
+}
+
+impl<'t> Iterator for Pieces<'t> {
+    type Item = Cow<'t, str>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Cow<'t, str>> {
+        match self {
+            Pieces::One(word) => word.take(),
+            Pieces::Many(words) => words.next().map(Cow::Owned),
+        }
+    }
 }
 
 /// What stands between marks and blanks, and whether it is spelled in small letters and digits of ASCII alone.
@@ -93,9 +132,7 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
 }
 
 fn joins(first: &str, second: &str) -> bool {
-    // The first halves are all short.
-    let known = first.len() <= 4 && JOINS.get(first).is_some_and(|seconds| seconds.contains(&second));
-    known || (first == "re" && verbs::verb(&format!("re{second}")).is_some())
+    seconds(first).contains(&second) || (first == "re" && verbs::verb(&format!("re{second}")).is_some())
 }
 
 /// The words of an identifier, one list per part: `issues/list-for-repo`, `users.list`, `Accounts_List` have two.

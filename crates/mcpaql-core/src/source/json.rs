@@ -9,6 +9,7 @@ use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry as MapEntry;
 use serde_json::{Map, Number, Value};
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 
@@ -110,9 +111,21 @@ impl<'de> Visitor<'de> for FirstWins<'_> {
 
 /// The tree of a text that [`read`] accepts, with a finding for every name that an object has twice.
 pub(super) fn tree(text: &str) -> Option<(Rc<Node>, Vec<Finding>)> {
-    let mut scan = Scan { text, offset: 0, pointer: String::new(), findings: Vec::new() };
+    let mut scan = Scan { text, offset: 0, pointer: String::new(), findings: Vec::new(), wanted: None };
     let root = scan.value(0)?;
     Some((root, scan.findings))
+}
+
+/// The same tree with nothing in it that these pointers do not lead through.
+pub(super) fn tree_to<'p>(text: &str, pointers: impl Iterator<Item = &'p str>) -> Option<Rc<Node>> {
+    let mut parents: HashSet<&str> = HashSet::new();
+    for pointer in pointers {
+        // From the end, because whoever leads through one place leads through all before it.
+        let before = pointer.rmatch_indices('/').filter_map(|(end, _)| pointer.get(..end));
+        before.take_while(|parent| parents.insert(parent)).for_each(drop);
+    }
+    let wanted = Some(&parents);
+    Scan { text, offset: 0, pointer: String::new(), findings: Vec::new(), wanted }.value(0)
 }
 
 struct Scan<'t> {
@@ -120,6 +133,8 @@ struct Scan<'t> {
     offset: usize,
     pointer: String,
     findings: Vec<Finding>,
+    /// Pointers of what is looked into, where it is not everything.
+    wanted: Option<&'t HashSet<&'t str>>,
 }
 
 impl Scan<'_> {
@@ -129,7 +144,12 @@ impl Scan<'_> {
         }
         let first = self.peek()?;
         let start = self.offset;
+        let is_wanted = |scan: &Self| scan.wanted.is_none_or(|wanted| wanted.contains(scan.pointer.as_str()));
         let kind = match first {
+            b'{' | b'[' if !is_wanted(self) => {
+                self.skip()?;
+                Kind::Scalar(Scalar::Null)
+            }
             b'{' => Kind::Map(self.members(depth)?),
             b'[' => Kind::List(self.items(depth)?),
             b'"' => {
@@ -195,25 +215,40 @@ impl Scan<'_> {
         }
     }
 
+    /// Goes behind the collection here.
+    fn skip(&mut self) -> Option<()> {
+        let mut open = 0_usize;
+        loop {
+            let rest = self.text.as_bytes().get(self.offset..)?;
+            self.offset += rest.iter().position(|byte| matches!(byte, b'"' | b'{' | b'[' | b'}' | b']'))?;
+            match self.text.as_bytes().get(self.offset)? {
+                b'"' => {
+                    self.string()?;
+                    continue;
+                }
+                b'{' | b'[' => open += 1,
+                _ => open = open.saturating_sub(1),
+            }
+            self.offset += 1;
+            if open == 0 {
+                return Some(());
+            }
+        }
+    }
+
     /// The quoted string here, quotes included.
     fn string(&mut self) -> Option<&str> {
         let start = self.offset;
-        let rest = self.text.as_bytes().get(start..)?;
-        if rest.first() != Some(&b'"') {
-            return None;
-        }
-        let mut escaped = false;
-        let length = rest.iter().skip(1).position(|&byte| match byte {
-            _ if escaped => {
-                escaped = false;
-                false
+        let inside = self.text.get(start..)?.strip_prefix('"')?;
+        let mut from = 0;
+        let length = loop {
+            let end = from + inside.get(from..)?.find('"')?;
+            let escapes = inside.as_bytes().get(from..end)?.iter().rev().take_while(|byte| **byte == b'\\');
+            if escapes.count().is_multiple_of(2) {
+                break end;
             }
-            b'\\' => {
-                escaped = true;
-                false
-            }
-            _ => byte == b'"',
-        })?;
+            from = end + 1;
+        };
         self.offset = start + length + 2;
         self.text.get(start..self.offset)
     }

@@ -392,6 +392,42 @@ mod spans {
     }
 
     #[test]
+    fn many_at_once_are_found_like_each_by_itself() {
+        let json = r#"{"tools": [{"a": "}\\\"]", "b": [1, {"c": []}]}, {"a": {}, "a": 2}, "x", 3],
+                       "ä~/": {"d": {"e": null}}, "left": [[["\\\\"]], {"z": "{"}], "last": true}"#;
+        let yaml = "tools:\n  - a: 1\n  - b: [2, {c: 3}]\nlast: true\n";
+        let pointers = [
+            "",
+            "/tools",
+            "/tools/0",
+            "/tools/0/a",
+            "/tools/0/b/1/c",
+            "/tools/0/b/7",
+            "/tools/0/missing/x",
+            "/tools/1/a",
+            "/tools/2/x",
+            "/tools/9",
+            "/ä~0~1/d/e",
+            "/left/1/z",
+            "/last",
+            "/nowhere/at/all",
+        ];
+        for (name, text) in [("a.json", json), ("a.yaml", yaml), ("b.yaml", json), ("c.json", "{broken")] {
+            let source = Source::new(name, text);
+            let alone = |pointer: &&str| {
+                let mut diagnostics = [Diagnostic::error(Code::SchemaInvalidValue, *pointer, "x")];
+                source.locate(&mut diagnostics);
+                diagnostics[0].span.unwrap()
+            };
+            let expected: Vec<Span> = pointers.iter().map(alone).collect();
+            assert_eq!(source.spans(pointers.into_iter()), expected, "{name}");
+            let single: Vec<Span> =
+                pointers.iter().flat_map(|pointer| source.spans([*pointer].into_iter())).collect();
+            assert_eq!(single, expected, "{name}");
+        }
+    }
+
+    #[test]
     fn a_merged_value_is_shown_where_it_is_written() {
         let source = Source::new("a.yaml", "base: &b\n  x: 1\nuse:\n  <<: *b\nalias: *b\n");
         assert_eq!(located(&source, "/use/x", false), ("1", 2, 6));

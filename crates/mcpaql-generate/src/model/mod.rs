@@ -14,7 +14,7 @@ mod tests;
 mod text;
 
 pub(crate) use docs::{Docs, doc_lines};
-pub(crate) use names::{Case, Scope, Style, identifier, type_name, words};
+pub(crate) use names::{Case, Scope, Style, identifier, type_name};
 pub(crate) use text::Text;
 
 use mcpaql_core::catalog::Catalog;
@@ -170,10 +170,5 @@ impl<'c> Model<'c> {
         let (types, scope) =
             reader.finish(operations.iter_mut().map(|operation| &mut operation.fields).collect());
         Model { operations, types, scope }
-    }
-
-    /// The definition of that identifier.
-    pub(crate) fn definition(&self, ident: &str) -> Option<&Definition> {
-        self.types.iter().find(|definition| definition.ident == ident)
     }
 }

@@ -38,7 +38,7 @@ fn every_template_is_in_the_table() {
                 continue;
             }
             // Written for each adapter, or for the templates alone.
-            let other = ["handlers.py", "types.py", "lexicon.json", ".gitkeep"]
+            let other = ["handlers.py", "types.py", "lexicon.json", "gitignore"]
                 .iter()
                 .any(|name| place.ends_with(name))
                 && !place.contains("introspect")
@@ -50,4 +50,94 @@ fn every_template_is_in_the_table() {
             );
         }
     }
+}
+
+fn catalog(document: &serde_json::Value) -> Catalog {
+    let loaded = mcpaql_core::adapter::load(document);
+    let adapter = loaded.adapter.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let settings = mcpaql_core::catalog::Settings::default();
+    mcpaql_core::catalog::compile(adapter, &mcpaql_core::adapter::Origins::default(), &settings)
+        .catalog
+        .unwrap()
+}
+
+fn written(document: &serde_json::Value) -> Result<Vec<File>, Unsupported> {
+    let catalog = catalog(document);
+    let text = document.to_string();
+    let project = Project {
+        catalog: &catalog,
+        document: crate::Document { file: "shop.json", text: &text },
+        options: crate::Options::new(crate::Language::Python),
+    };
+    files(&project)
+}
+
+fn shop(target: serde_json::Value, operation: serde_json::Value) -> serde_json::Value {
+    serde_json::json!({
+        "type": "adapter", "name": "shop", "version": "1.0.0-beta", "description": "A \"shop\".",
+        "target": target, "operations": {"create": [operation]}
+    })
+}
+
+#[test]
+fn an_operation_is_its_parameters_its_request_and_its_handler() {
+    let document = shop(
+        serde_json::json!({"protocol": "rest", "base_url": "https://shop.example"}),
+        serde_json::json!({
+            "name": "import", "description": "Places an order.", "maps_to": "POST /orders/{class}", "params": {
+                "class": {"type": "string", "required": true, "description": "Which \"one\"."},
+                "labels": {"type": "array", "items": {"type": "string"}, "in": "query", "style": "pipeDelimited", "explode": false},
+                "note": {"type": ["string", "null"], "sensitive": true, "as": "Note"}
+            }
+        }),
+    );
+    let files = written(&document).unwrap();
+    let text =
+        |path: &str| &files.iter().find(|file| file.path == format!("src/shop_adapter/{path}")).unwrap().text;
+    assert_eq!(
+        text("operations/create.py").split_once("response import Answer\n").unwrap().1,
+        r#"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportParams(Params):
+    """Parameters of `import`."""
+
+    class_: str = field(metadata={"name": "class"})
+    """Which 'one'."""
+    labels: list[str] | Unset = UNSET
+    note: str | Unset | None = field(default=UNSET, repr=False)
+
+
+IMPORT_ = HttpRequest(
+    method="POST",
+    path="/orders/{class}",
+    params=(
+        Param("class", "path"),
+        Param("labels", "query", style=Style("pipe_delimited", explode=False)),
+        Param("note", "body", wire="Note", sensitive=True),
+    ),
+)
+
+
+async def import_(params: ImportParams, call: Call) -> Answer:
+    """Places an order."""
+    return await call.http(IMPORT_, params)
+"#
+    );
+    assert!(text("operations/__init__.py").contains("\"import\": \"Handler[create.ImportParams]\","));
+    let project = files.iter().find(|file| file.path == "pyproject.toml").unwrap();
+    assert!(project.text.contains("description = \"A 'shop'.\""), "{}", project.text);
+    let authored: Vec<&str> =
+        files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.as_str()).collect();
+    assert_eq!(authored, ["src/shop_adapter/handlers.py"]);
+}
+
+#[test]
+fn what_the_runtime_cannot_do_is_refused() {
+    let mcp = shop(
+        serde_json::json!({"transport": "mcp", "protocol": "mcp", "command": ["server"]}),
+        serde_json::json!({"name": "order", "description": "Places an order.", "maps_to": "order"}),
+    );
+    let refused = written(&mcp).unwrap_err().message;
+    assert!(refused.contains("another MCP server"), "{refused}");
 }

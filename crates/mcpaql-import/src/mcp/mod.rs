@@ -70,8 +70,23 @@ pub fn import(
     auth: Auth,
     options: &Options,
 ) -> Result<Imported, Vec<Diagnostic>> {
+    import_tools(&capture.tools, capture, target, auth, options)
+}
+
+/// The same with tools of one's own in the place of those that were heard, which need not be copied for it.
+///
+/// # Errors
+///
+/// Which corrections match nothing, or ask for what cannot be.
+pub fn import_tools(
+    tools: &[Value],
+    capture: &Capture,
+    target: McpTarget,
+    auth: Auth,
+    options: &Options,
+) -> Result<Imported, Vec<Diagnostic>> {
     let mut report = Report::default();
-    let tools = tools(capture, &mut report);
+    let tools = callable(tools, &mut report);
     let pieces = pieces::pieces(&tools, &options.overrides)?;
     let (mut adapter, version) = adapter(capture, target, auth, options)?;
     let mut idle = options.selection.rules();
@@ -120,10 +135,10 @@ pub fn name_of(link: &McpLink) -> String {
 }
 
 /// Every tool that can be called; the others are diagnosed and counted.
-fn tools<'c>(capture: &'c Capture, report: &mut Report) -> Vec<Tool<'c>> {
-    let mut tools: Vec<Tool<'c>> = Vec::with_capacity(capture.tools.len());
+fn callable<'c>(listed: &'c [Value], report: &mut Report) -> Vec<Tool<'c>> {
+    let mut tools: Vec<Tool<'c>> = Vec::with_capacity(listed.len());
     let mut seen: HashSet<&str> = HashSet::new();
-    for (index, value) in capture.tools.iter().enumerate() {
+    for (index, value) in listed.iter().enumerate() {
         let pointer = format!("/tools/{index}");
         match Tool::read(value) {
             Some(tool) if seen.insert(tool.name) => tools.push(tool),

@@ -2,7 +2,7 @@
 
 mod annotations;
 mod cost;
-mod descriptions;
+pub(super) mod descriptions;
 mod names;
 mod schemas;
 mod titles;

@@ -3,11 +3,13 @@
 //! What always holds: nothing that somebody wrote is lost; a document that had no error has none afterwards; only corrections
 //! that a rule calls safe are made.
 
+mod diff;
 mod overrides;
 
 use super::sources::Sources;
+use super::written;
 use crate::output::Hinted;
-use crate::{args, clients, output};
+use crate::{args, output};
 use anyhow::Result;
 use mcpaql_core::audit::{Finding, Fix, Origin};
 use mcpaql_core::catalog::Settings;
@@ -218,54 +220,20 @@ fn changes(document: &Value, parent: &str, correction: &Correction) -> Vec<Edit>
 /// Writes a file, or shows what would change.
 fn write(path: &Path, old: &str, new: &str, dry_run: bool) -> Result<()> {
     if dry_run {
-        output::talk(&format!("--- {0}\n+++ {0}\n{1}", path.display(), output::visible(&diff(old, new))));
+        output::talk(&format!(
+            "--- {0}\n+++ {0}\n{1}",
+            path.display(),
+            output::visible(&diff::diff(old, new))
+        ));
         output::talk("Nothing was written");
         return Ok(());
     }
-    clients::file::write(path, new)?;
-    output::talk(&format!("Wrote {}", path.display()));
-    Ok(())
-}
-
-/// The lines that differ. Corrections add lines and change single ones, so looking a little ahead finds where texts meet again.
-fn diff(old: &str, new: &str) -> String {
-    const AHEAD: usize = 200;
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let mut out = String::new();
-    let (mut from, mut to) = (0, 0);
-    while from < old.len() || to < new.len() {
-        let (was, is) = (old.get(from), new.get(to));
-        if was == is {
-            (from, to) = (from + 1, to + 1);
-            continue;
-        }
-        let meets = was.and_then(|was| new.iter().skip(to).take(AHEAD).position(|line| line == was));
-        match meets {
-            Some(added) => {
-                let lines = new.iter().skip(to).take(added);
-                out.extend(lines.map(|line| format!("+{line}\n")));
-                to += added;
-            }
-            None => {
-                out.extend(was.map(|line| format!("-{line}\n")));
-                out.extend(is.map(|line| format!("+{line}\n")));
-                (from, to) = (from + 1, to + 1);
-            }
-        }
-    }
-    out
+    written(path, new)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_diff_shows_lines_that_were_added_and_changed() {
-        assert_eq!(diff("a\nb\nc\n", "a\nx\nb\nC\n"), "+x\n-c\n+C\n");
-        assert_eq!(diff("", "a\n"), "+a\n");
-        assert_eq!(diff("a\nb\n", "a\n"), "-b\n");
-    }
 
     #[test]
     fn what_was_said_first_holds() {

@@ -13,8 +13,9 @@ use crate::output::Hinted;
 use crate::{Outcome, args, clients, descriptions, output};
 use anyhow::Result;
 use mcpaql_core::audit::render::{Format, Options};
-use mcpaql_core::audit::{Audited, Baseline, Report, audit, audit_surfaces, surfaces};
+use mcpaql_core::audit::{Audited, Baseline, Finding, Report, audit, audit_surfaces, surfaces};
 use std::path::Path;
+use std::thread::{self, Scope, ScopedJoinHandle};
 
 pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
     let standard = standard::chosen(&args)?;
@@ -30,33 +31,67 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
         output::data(&compare::compared(&sources.servers, &from?, &to?, args.format)?);
         return Ok(Outcome::Clean);
     }
-    if matches!(args.format, Format::Full | Format::Json | Format::Markdown) {
-        sources.compare_with_adapters();
-    }
+    let compares = matches!(args.format, Format::Full | Format::Json | Format::Markdown);
+    let mut as_adapters = None;
     if args.fix {
+        // Of the tools as they are, and not as they will be.
+        as_adapters = compares.then(|| sources.as_adapters());
         let findings = audit(&sources.servers, &standard.standard);
         fix::fix(&args, &mut sources, &findings)?;
     }
-    let surfaces = surfaces(&sources.servers);
-    let findings = audit_surfaces(&surfaces, &standard.standard);
-    let audited = Audited {
-        servers: &sources.servers,
-        origins: &sources.origins,
-        as_adapters: &sources.as_adapters,
-        failed: &sources.failed,
-        standard: &standard.standard,
-        fail_on: args.fail_on,
-    };
+    let outcome = thread::scope(|scope| {
+        // All tools are imported for it, which takes longer than the audit and needs nothing of it.
+        let comparing = (compares && as_adapters.is_none()).then(|| aside(scope, || sources.as_adapters()));
+        let surfaces = surfaces(&sources.servers);
+        let findings = audit_surfaces(&surfaces, &standard.standard);
+        let audited = Audited {
+            servers: &sources.servers,
+            origins: &sources.origins,
+            as_adapters: &[],
+            failed: &sources.failed,
+            standard: &standard.standard,
+            fail_on: args.fail_on,
+        };
+        let mut report = Report::of_surfaces(audited, surfaces, &findings, baseline.as_ref());
+        let costs = match comparing {
+            Some(Some(thread)) => thread.join().unwrap_or_default(),
+            Some(None) => sources.as_adapters(),
+            None => as_adapters.unwrap_or_default(),
+        };
+        report.audited.as_adapters = &costs;
+        let outcome = tell(&args, &report, &findings);
+        // The process ends with it: nobody needs a long list to be taken apart before.
+        std::mem::forget(report);
+        std::mem::forget(findings);
+        outcome
+    });
+    std::mem::forget(sources);
+    outcome
+}
+
+/// Writes down what was asked for, and says whether the audit fails.
+fn tell(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result<Outcome> {
     if let Some(path) = &args.write_baseline {
-        let baseline = Baseline::of(&findings, &sources.servers);
+        let baseline = Baseline::of(findings, report.audited.servers);
+        let folder = missing_folder(path);
         clients::file::write(path, &baseline.to_text())?;
-        output::talk(&format!("Wrote {} findings to {}", baseline.len(), path.display()));
+        output::talk(&format!("Wrote {} findings to {}{}", baseline.len(), path.display(), made(folder)));
     }
-    let report = Report::of_surfaces(audited, surfaces, &findings, baseline.as_ref());
-    show(&args, &report)?;
+    show(args, report)?;
     // Whoever writes down what is wrong knows it.
-    let is_known = args.write_baseline.is_some() && sources.failed.is_empty();
+    let is_known = args.write_baseline.is_some() && report.audited.failed.is_empty();
     Ok(if report.fails() && !is_known { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// The depth of documents that are read on another thread is bounded for the stack that the first one has.
+const STACK: usize = 8 << 20;
+
+/// Does something on another thread; `None` where there is none to be had.
+fn aside<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, T>> {
+    thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).ok()
 }
 
 fn show(args: &args::Audit, report: &Report<'_>) -> Result<()> {
@@ -65,14 +100,28 @@ fn show(args: &args::Audit, report: &Report<'_>) -> Result<()> {
     let options = Options { color: to_terminal && output::color(), verbose: args.verbose, hints: args.hints };
     let text = args.format.render(report, options);
     match output {
-        Some(path) => {
-            clients::file::write(path, &text)?;
-            output::talk(&format!("Wrote {}", path.display()));
-        }
+        Some(path) => written(path, &text)?,
         None if text.is_empty() => {}
         None => output::data(&text),
     }
     Ok(())
+}
+
+/// Writes a file and says so.
+fn written(path: &Path, text: &str) -> Result<()> {
+    let folder = missing_folder(path);
+    clients::file::write(path, text)?;
+    output::talk(&format!("Wrote {}{}", path.display(), made(folder)));
+    Ok(())
+}
+
+/// The folder of a file, where it is not there yet: it is made, and that is said, because it may be a slip.
+fn missing_folder(path: &Path) -> Option<&Path> {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+}
+
+fn made(folder: Option<&Path>) -> String {
+    folder.map_or_else(String::new, |folder| format!(" and made the folder {}", folder.display()))
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline> {

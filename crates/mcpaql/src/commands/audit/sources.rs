@@ -33,8 +33,6 @@ pub(super) struct Sources {
     pub(super) servers: Vec<Server>,
     /// Where their tools were found, in the same order.
     pub(super) origins: Vec<Origin>,
-    /// What they would cost as adapters, in the same order.
-    pub(super) as_adapters: Vec<Option<usize>>,
     pub(super) failed: Vec<Failed>,
     /// What decides how documents are served, by the index of their server.
     served: HashMap<usize, (Settings, Terms)>,
@@ -97,11 +95,10 @@ impl Sources {
         self.origins.push(origin);
     }
 
-    /// What they would cost as adapters: not every format shows it, and all tools are imported for it.
-    pub(super) fn compare_with_adapters(&mut self) {
-        let costs =
-            self.servers.iter_mut().map(|server| if server.is_adapter { None } else { as_adapter(server) });
-        self.as_adapters = costs.collect();
+    /// What they would cost as adapters, in their order: not every format shows it, and all tools are imported for it.
+    pub(super) fn as_adapters(&self) -> Vec<Option<usize>> {
+        let foreign = |server: &Server| (!server.is_adapter).then_some(());
+        self.servers.iter().map(|server| foreign(server).and_then(|()| as_adapter(&server.tools))).collect()
     }
 
     /// The only server by another name.
@@ -354,15 +351,7 @@ fn known(catalog: &Catalog) -> HashMap<String, Known> {
 }
 
 /// What the tools would cost as an adapter with five tools, estimated.
-fn as_adapter(server: &mut Server) -> Option<usize> {
-    // Lent, because a long list takes long to copy.
-    let capture = Capture { tools: std::mem::take(&mut server.tools), ..Capture::default() };
-    let cost = cost_as_adapter(&capture);
-    server.tools = capture.tools;
-    cost
-}
-
-fn cost_as_adapter(capture: &Capture) -> Option<usize> {
+fn as_adapter(tools: &[Value]) -> Option<usize> {
     let command = McpCommand {
         command: vec!["server".into()],
         cwd: None,
@@ -370,7 +359,8 @@ fn cost_as_adapter(capture: &Capture) -> Option<usize> {
         set_env: Default::default(),
     };
     let target = McpTarget::new(McpLink::Command(command));
-    let imported = mcp::import(capture, target, Auth::None, &mcp::Options::default()).ok()?;
+    let (said, options) = (Capture::default(), mcp::Options::default());
+    let imported = mcp::import_tools(tools, &said, target, Auth::None, &options).ok()?;
     let compiled = catalog::compile(imported.adapter, &Origins::default(), &Settings::default());
     let tools = compiled.catalog?.tools;
     (!tools.is_empty()).then(|| tools.iter().map(|tool| tokens::estimate(&tool.to_json().to_string())).sum())

@@ -98,6 +98,7 @@ async fn a_dry_run_shows_and_writes_nothing() {
         ran.stderr.contains("+++ overrides.yaml") && ran.stderr.contains("Nothing was written"),
         "{ran:?}"
     );
+    assert!(ran.stderr.contains("\n@@ -0,0 +1,"), "{}", ran.stderr);
     assert!(!place.path().join("overrides.yaml").exists());
 }
 
@@ -150,7 +151,7 @@ async fn a_document_is_corrected_in_its_own_text() {
     let wanted = correctable(&before);
     assert!(!wanted.is_empty(), "{before:#}");
     let dry = place.run(&["audit", "shop.md", "--fix", "--dry-run"]).await;
-    assert!(dry.stderr.contains("--- shop.md"), "{dry:?}");
+    assert!(dry.stderr.contains("--- shop.md\n+++ shop.md\n@@ -"), "{dry:?}");
     assert_eq!(std::fs::read_to_string(place.path().join("shop.md")).unwrap(), DOCUMENT);
     let ran = place.run(&["audit", "shop.md", "--fix"]).await;
     assert!(ran.stderr.contains("Wrote shop.md"), "{ran:?}");

@@ -2,7 +2,7 @@
 
 use super::{found, notes, report, tools};
 use crate::fixture::{BINARY, Place, Ran, Server};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_saved_list_is_audited_in_every_shape_and_findings_point_into_it() {
@@ -39,6 +39,32 @@ async fn several_sources_are_audited_together() {
     let names: Vec<&str> =
         report["servers"].as_array().unwrap().iter().map(|server| server["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["notes", "other", "notebook"]);
+}
+
+#[tokio::test]
+async fn a_server_is_called_what_its_client_calls_it() {
+    let place = Place::new();
+    let name = "x".repeat(50);
+    let tool =
+        json!({"name": name, "title": "X", "description": "Does x.", "inputSchema": {"type": "object"}});
+    place.file("notes.json", &json!({"tools": [tool]}).to_string());
+    let audit = async |flags: &[&str]| report(&place, &[&["--tools", "notes.json"], flags].concat()).await;
+    let message = |report: &Value| {
+        let findings = report["findings"].as_array().unwrap();
+        findings.iter().find(|one| one["rule"] == "NAME-005").map(|one| one["message"].to_string())
+    };
+    let (_, guessed) = audit(&[]).await;
+    assert_eq!(guessed["servers"][0]["name"], "notes", "the file is called so");
+    assert!(message(&guessed).unwrap().contains("fits only behind a server's name"), "{guessed:#}");
+    let (_, named) = audit(&["--name", "my-notebooks"]).await;
+    assert_eq!(named["servers"][0]["name"], "my-notebooks");
+    assert!(message(&named).unwrap().contains("behind a server's of 12, is too long by"), "{named:#}");
+    let (_, short) = audit(&["--name", "n"]).await;
+    assert_eq!(message(&short), None, "{short:#}");
+    place.file("other.json", &tools().to_string());
+    let (ran, _) = audit(&["--tools", "other.json", "--name", "n"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("--name is for one server"), "{}", ran.stderr);
 }
 
 #[tokio::test]

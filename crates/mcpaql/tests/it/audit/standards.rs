@@ -3,6 +3,7 @@
 use super::{found, notes, report};
 use crate::fixture::Place;
 use serde_json::{Value, json};
+use std::path::Path;
 
 #[tokio::test]
 async fn conventions_are_chosen_by_name_and_mcp_is_always_among_them() {
@@ -56,8 +57,21 @@ async fn levels_decide_what_fails() {
     let (status, text) = run(&off).await;
     assert_eq!(status, Some(0), "only advice is left: {text}");
     assert_eq!(run(&[&off, ["--fail-on", "advice"].as_slice()].concat()).await.0, Some(1));
-    let (_, text) = run(&["--rule", "name-001=off"]).await;
-    assert!(!text.contains("NAME-001"), "{text}");
+    for rule in ["name-001=off", "illegal-characters=off", "Illegal-Characters=off"] {
+        let (_, text) = run(&["--rule", rule]).await;
+        assert!(!text.contains("NAME-001"), "{rule}: {text}");
+    }
+    let (_, text) = run(&["--rule", "read-only-and-destructive=advice", "--format", "json"]).await;
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let level = |rule: &str| {
+        report["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["rule"] == rule)
+            .map(|one| one["level"].clone())
+    };
+    assert_eq!(level("HINT-002"), Some("advice".into()), "{text}");
 }
 
 #[tokio::test]
@@ -195,4 +209,21 @@ async fn a_report_is_written_to_a_file() {
         let text = std::fs::read_to_string(place.path().join("report")).unwrap();
         assert!(text.contains("NAME-001") && !text.contains('\u{1b}'), "{format}: {text}");
     }
+}
+
+#[tokio::test]
+async fn a_folder_that_is_made_for_a_file_is_told() {
+    let place = notes();
+    let run =
+        async |flags: &[&str]| place.run(&[&["audit", "--tools", "notes.json"], flags].concat()).await.stderr;
+    let report = Path::new("out").join("audit").join("report.txt");
+    let told = run(&["-o", report.to_str().unwrap()]).await;
+    let folder = report.parent().unwrap().display();
+    assert_eq!(told.trim_end(), format!("Wrote {} and made the folder {folder}", report.display()));
+    let told = run(&["-o", report.to_str().unwrap()]).await;
+    assert_eq!(told.trim_end(), format!("Wrote {}", report.display()), "it is there now");
+    let told = run(&["--write-baseline", "known/all.json"]).await;
+    assert!(told.trim_end().ends_with("to known/all.json and made the folder known"), "{told}");
+    let told = run(&["--fix", "-o", "fixes/overrides.yaml", "--convention", "claude-directory"]).await;
+    assert!(told.contains("and made the folder fixes"), "{told}");
 }

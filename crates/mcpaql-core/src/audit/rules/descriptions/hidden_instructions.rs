@@ -1,6 +1,7 @@
 //! DESC-005.
 
-use super::poison::{Family, report};
+use super::patterns::Family;
+use super::poison::report;
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;

@@ -1,6 +1,7 @@
 //! DESC-009.
 
 use crate::audit::finding::Findings;
+use crate::audit::glance::Telling;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::Standard;
@@ -37,7 +38,7 @@ const LINES: usize = 15;
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for text in &tool.tree.texts {
-        let what = if text.text.contains('<') && text.text.contains("<!--") {
+        let what = if text.glance.holds(Telling::COMMENT) {
             "an HTML comment, which people do not see"
         } else if text.text.len() > BLANKS.min(4 * LINES)
             && may_push(text.text)

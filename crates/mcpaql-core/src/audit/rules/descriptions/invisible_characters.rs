@@ -3,6 +3,7 @@
 use super::excerpt;
 use crate::audit::credential::masked;
 use crate::audit::finding::Findings;
+use crate::audit::glance::Glance;
 use crate::audit::rule::rule;
 use crate::audit::unicode;
 use crate::audit::view::Tool;
@@ -40,8 +41,8 @@ rule! {
 }
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    for text in &tool.tree.texts {
-        let Some((position, c, what)) = first(text.text) else { continue };
+    for text in tool.tree.texts.iter().filter(|text| text.glance.is_odd()) {
+        let Some((position, c, what)) = first(text.text, text.glance) else { continue };
         // Before it is cut, because the end of a credential does not look like one.
         let near = masked(text.text.get(..position).unwrap_or_default());
         let near: String = near.chars().rev().take(24).collect();
@@ -57,19 +58,14 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     }
 }
 
-fn first(text: &str) -> Option<(usize, char, &'static str)> {
+fn first(text: &str, glance: Glance) -> Option<(usize, char, &'static str)> {
     let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
-    // Without a way out, so that many bytes are compared at once: nearly all texts are plain.
-    let plain = |byte: u8| (b' '..0x7f).contains(&byte) | (byte == b'\n') | (byte == b'\r') | (byte == b'\t');
-    if text.bytes().fold(false, |odd, byte| odd | !plain(byte)) {
-        let found = text.char_indices().find(|(_, c)| control(*c));
-        let what = |c| if c == '\u{1b}' { "a terminal escape" } else { "a control character" };
-        let found = found.map(|(position, c)| (position, c, what(c)));
-        return found.or_else(|| {
-            unicode::hidden(text)
-                .find(|(position, c)| !(*position == 0 && *c == '\u{feff}'))
-                .map(|(position, c)| (position, c, unicode::what(c)))
-        });
-    }
-    None
+    let found = glance.may_control().then(|| text.char_indices().find(|(_, c)| control(*c))).flatten();
+    let what = |c| if c == '\u{1b}' { "a terminal escape" } else { "a control character" };
+    let found = found.map(|(position, c)| (position, c, what(c)));
+    found.or_else(|| {
+        unicode::hidden(text)
+            .find(|(position, c)| !(*position == 0 && *c == '\u{feff}'))
+            .map(|(position, c)| (position, c, unicode::what(c)))
+    })
 }

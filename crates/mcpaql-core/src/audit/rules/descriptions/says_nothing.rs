@@ -95,6 +95,8 @@ const PLACEHOLDERS: &[&str] = &[
     "test",
     "lorem ipsum",
 ];
+/// No placeholder has so many words.
+const FEW: usize = 3;
 /// A longer one says something, be it clumsily.
 const LONGEST: usize = 120;
 
@@ -103,8 +105,10 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     else {
         return;
     };
-    let said: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).flat_map(words).collect();
-    if said.is_empty() || PLACEHOLDERS.contains(&said.join(" ").as_str()) {
+    // The first few words tell nearly always; the others are taken apart only where they do not.
+    let mut said = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).flat_map(words);
+    let first: Vec<String> = said.by_ref().take(FEW).collect();
+    if first.is_empty() || (first.len() < FEW && PLACEHOLDERS.contains(&first.join(" ").as_str())) {
         let message = format!("The description of '{}' is a placeholder: '{text}'", tool.name);
         findings.tool(tool, "/description", message).help("say what it does, and what comes back");
         return;
@@ -117,7 +121,7 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     }
     let new =
         |word: &String| !FILLERS.contains(&word.as_str()) && !known.iter().any(|known| known == stem(word));
-    if !said.iter().any(new) {
+    if !first.into_iter().chain(said).any(|word| new(&word)) {
         let message = format!("The description of '{}' only repeats its name: '{text}'", tool.name);
         findings.tool(tool, "/description", message).help("say what the name leaves open").advice();
     }

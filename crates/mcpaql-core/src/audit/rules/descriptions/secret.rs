@@ -44,7 +44,7 @@ rule! {
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for text in &tool.tree.texts {
-        if credential::is_in(text.text) {
+        if credential::is_in(text.text, text.glance) {
             let message = format!("A text of '{}' holds what looks like a credential", tool.name);
             findings
                 .tool(tool, tool.tree.pointer(text.at), message)

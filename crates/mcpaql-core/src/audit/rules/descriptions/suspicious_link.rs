@@ -2,6 +2,7 @@
 
 use super::excerpt;
 use crate::audit::finding::Findings;
+use crate::audit::glance::{Glance, Telling};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::Standard;
@@ -74,7 +75,8 @@ const RECORDERS: &[&str] = &[
 ];
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    for text in tool.tree.texts.iter().filter(|text| may_link(text.text)) {
+    let may_link = |glance: Glance| glance.holds(Telling::ADDRESS) || glance.holds(Telling::SCHEME);
+    for text in tool.tree.texts.iter().filter(|text| may_link(text.glance)) {
         let Some((link, what)) = suspicious(text.text) else { continue };
         let message = format!("A text of '{}' holds {what}: '{}'", tool.name, excerpt(link));
         findings
@@ -82,17 +84,6 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             .help("link to documentation under a name of your own, or to nothing");
         return;
     }
-}
-
-/// Whether it holds the colon of a link, of data or of a script.
-fn may_link(text: &str) -> bool {
-    let colon = text.bytes().fold(false, |found, byte| found | (byte == b':'));
-    colon
-        && text.match_indices(':').any(|(position, _)| {
-            let (before, behind) = (text.as_bytes().get(..position), text.as_bytes().get(position + 1..));
-            behind.is_some_and(|behind| behind.starts_with(b"//"))
-                || before.is_some_and(|before| before.ends_with(b"data") || before.ends_with(b"javascript"))
-        })
 }
 
 fn suspicious(text: &str) -> Option<(&str, &'static str)> {

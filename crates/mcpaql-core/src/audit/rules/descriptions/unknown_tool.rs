@@ -4,7 +4,8 @@ use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Surface;
 use crate::convention::Standard;
-use crate::suggest;
+use crate::suggest::Names;
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 rule! {
@@ -34,8 +35,10 @@ rule! {
 
 fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let names: HashSet<&str> = surface.tools.iter().map(|tool| tool.name).collect();
+    // In the order of the list, so that the same is proposed every time.
+    let near = LazyCell::new(|| Names::new(surface.tools.iter().map(|tool| tool.name)));
     for tool in &surface.tools {
-        let Some(text) = tool.description.filter(|text| text.contains(['`', '\'', '"'])) else { continue };
+        let Some(text) = tool.description.filter(|text| may_mention(text)) else { continue };
         let is_parameter =
             |name: &str| tool.schema.and_then(|schema| schema.get("properties")?.get(name)).is_some();
         let mut named = mentioned(text).filter(|name| !names.contains(name) && !is_parameter(name));
@@ -45,12 +48,16 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
             tool.name
         );
         let finding = findings.tool(tool, "/description", message);
-        // In the order of the list, so that the same is proposed every time.
-        let near = suggest::nearest(name, surface.tools.iter().map(|tool| tool.name));
-        if let Some(near) = near.filter(|near| suggest::is_slip(name, near)) {
+        if let Some(near) = near.slip(name) {
             finding.help(format!("is `{near}` meant?"));
         }
     }
+}
+
+/// Whether there are quotes and one of the words beside them: most texts lack one or the other.
+fn may_mention(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, b'`' | b'\'' | b'"'))
+        && (text.contains("tool") || text.contains(" call "))
 }
 
 /// Names in quotes or backticks with "tool" directly before or behind, or "call" before, of several words, as tools are named.

@@ -5,6 +5,7 @@ use crate::audit::rules::names::verb_place::{Place, shared_words};
 use crate::audit::view::{Surface, Tool};
 use crate::convention::vocabulary::is_verb;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// What fewer tools begin with may be part of what they do.
 const FEWEST: usize = 4;
@@ -120,7 +121,7 @@ fn sentence(words: &[&str]) -> String {
             title.push(' ');
         }
         match (written(word), index) {
-            (Some(written), _) => title.push_str(&written),
+            (Some(written), _) => title.push_str(written),
             (None, 0) => title.push_str(&upper_first(word)),
             (None, _) => title.push_str(word),
         }
@@ -130,16 +131,19 @@ fn sentence(words: &[&str]) -> String {
 
 fn capitalised(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty());
-    let words: Vec<String> = words.map(|word| written(word).unwrap_or_else(|| upper_first(word))).collect();
+    let words = words.map(|word| written(word).map_or_else(|| upper_first(word), str::to_owned));
+    let words: Vec<String> = words.collect();
     words.join(" ")
 }
 
-/// How a word is written that is not written like others.
-fn written(word: &str) -> Option<String> {
-    if ACRONYMS.contains(&word) {
-        return Some(word.to_ascii_uppercase());
-    }
-    BRANDS.iter().find(|(plain, _)| *plain == word).map(|(_, brand)| (*brand).to_owned())
+/// How words are written that are not written like others.
+static WRITTEN: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
+    let brands = BRANDS.iter().map(|(plain, brand)| (*plain, (*brand).to_owned()));
+    brands.chain(ACRONYMS.iter().map(|word| (*word, word.to_ascii_uppercase()))).collect()
+});
+
+fn written(word: &str) -> Option<&'static str> {
+    WRITTEN.get(word).map(String::as_str)
 }
 
 fn upper_first(word: &str) -> String {

@@ -47,6 +47,9 @@ _RUNNING_CALLS = 256
 _LIST_TTL_MS = 60_000
 """How long a client may keep a list of tools before it asks again."""
 
+_COMPLETE = {"resultType": "complete"}
+"""What the newest revision wants to hear; the SDK takes it out for others."""
+
 _FAILED = "The server failed during this call; tell the user, and for a write first read whether it took effect."
 
 
@@ -101,7 +104,7 @@ def _server(adapter: Adapter) -> Server[Any]:
     running = asyncio.Semaphore(_RUNNING_CALLS)
 
     async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
-        return {"tools": adapter.catalog.tools}
+        return {**_COMPLETE, "tools": adapter.catalog.tools}
 
     async def call_tool(context: ServerRequestContext[Any], params: types.CallToolRequestParams) -> HandlerResult:
         if params.name not in adapter.catalog.routes:
@@ -115,7 +118,8 @@ def _server(adapter: Adapter) -> Server[Any]:
             call = _without_exception(adapter, params.name, params.arguments or {})
             is_asked = bool(context.meta and context.meta.get("progress_token") is not None)
             reply = await (with_progress(call, announce) if is_asked else call)
-        return {"content": [{"type": "text", "text": reply.text}, *reply.blocks], "isError": reply.is_error}
+        content = [{"type": "text", "text": reply.text}, *reply.blocks]
+        return {**_COMPLETE, "content": content, "isError": reply.is_error}
 
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)

@@ -1,0 +1,294 @@
+//! One look at a text, for all rules at once: which of the telling words it holds, and what its characters are.
+//!
+//! Most rules about texts look for what hardly any text holds. What always holds: a text is read once and byte by byte, whatever
+//! it says; case does not matter, and any white space is one blank; what is said to be missing is missing, and what may be there
+//! is looked at closely by the rule that asks.
+
+use super::credential;
+use super::rules::descriptions::{patterns, poison};
+use std::sync::LazyLock;
+
+/// What was seen in a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Glance {
+    words: u64,
+    marks: u8,
+}
+
+/// Words that somebody asks for together: a text holds one of them or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Telling(u64);
+
+impl Telling {
+    /// The beginnings of well-known keys.
+    pub(super) const KEY: Telling = Telling(1 << 63);
+    /// What a password stands behind.
+    pub(super) const PASSWORD: Telling = Telling(1 << 62);
+    /// The middle of an address.
+    pub(super) const ADDRESS: Telling = Telling(1 << 61);
+    /// What stands before data and scripts in a link.
+    pub(super) const SCHEME: Telling = Telling(1 << 60);
+    /// The beginning of an HTML comment.
+    pub(super) const COMMENT: Telling = Telling(1 << 59);
+    /// Parts of names that ask for a secret.
+    pub(super) const SECRET: Telling = Telling(1 << 58);
+    /// Any pattern of a poisoned tool.
+    pub(super) const POISON: Telling = Telling((1 << 58) - 1);
+
+    /// What a pattern of a poisoned tool needs first.
+    pub(super) const fn poison(pattern: usize) -> Telling {
+        Telling(1 << pattern)
+    }
+}
+
+impl Glance {
+    pub(super) fn of(text: &str) -> Glance {
+        READER.read(text)
+    }
+
+    /// Whether any of the words may be there.
+    #[inline]
+    pub(super) const fn holds(self, words: Telling) -> bool {
+        self.words & words.0 != 0
+    }
+
+    /// Whether there is anything but printed ASCII, blanks, tabs and ends of lines.
+    #[inline]
+    pub(super) const fn is_odd(self) -> bool {
+        self.marks & (FOREIGN | CONTROL) != 0
+    }
+
+    /// Whether a control character may be there, besides tabs and ends of lines.
+    #[inline]
+    pub(super) const fn may_control(self) -> bool {
+        self.marks & CONTROL != 0
+    }
+}
+
+/// The words that are looked for, and who asks.
+fn words() -> impl Iterator<Item = (&'static str, Telling)> {
+    let fixed: [(&[&str], Telling); 6] = [
+        (credential::KEY_BEGINNINGS, Telling::KEY),
+        (credential::PASSWORD_NAMES, Telling::PASSWORD),
+        (&["://"], Telling::ADDRESS),
+        (&["data:", "javascript:"], Telling::SCHEME),
+        (&["<!--"], Telling::COMMENT),
+        (patterns::SECRET_NAMES, Telling::SECRET),
+    ];
+    let fixed = fixed.into_iter().flat_map(|(words, telling)| words.iter().map(move |word| (*word, telling)));
+    fixed.chain(
+        poison::first_needs()
+            .flat_map(|(pattern, words)| words.iter().map(move |word| (*word, Telling::poison(pattern)))),
+    )
+}
+
+/// Set in the class of bytes that are not of ASCII.
+const FOREIGN: u8 = 0x80;
+/// Set in the class of control characters, and of the byte that those begin with that are not of ASCII.
+const CONTROL: u8 = 0x40;
+const CLASS: u8 = 0x3f;
+/// Classes of bytes: more than there are characters in words.
+const CLASSES: usize = 64;
+const BLANK: u8 = 1;
+
+static READER: LazyLock<Reader> = LazyLock::new(|| Reader::new(words()));
+
+/// An automaton that is in one state for each beginning of a word, as Aho and Corasick have it.
+struct Reader {
+    /// By byte, its class and whether it is odd. Characters that are in no word share class 0.
+    classes: [u8; 256],
+    /// By state and class, the next state.
+    next: Vec<Row>,
+    /// By state, what ends there.
+    found: Vec<u64>,
+}
+
+type Row = [u16; CLASSES];
+
+/// Set in the number of a state where a word ends.
+const END: u16 = 1 << 15;
+
+impl Reader {
+    fn new(words: impl Iterator<Item = (&'static str, Telling)>) -> Reader {
+        let words: Vec<(&str, Telling)> = words.collect();
+        let mut reader = Reader { classes: classes(&words), next: vec![[0; CLASSES]], found: vec![0] };
+        let mut blank = vec![false];
+        for (word, telling) in words {
+            let mut state = 0;
+            for byte in word.bytes() {
+                let class = reader.class(byte);
+                state = match reader.step(state, class) {
+                    0 => {
+                        let new = u16::try_from(reader.found.len()).unwrap_or_default();
+                        reader.found.push(0);
+                        blank.push(class == BLANK);
+                        reader.next.push([0; CLASSES]);
+                        reader.set(state, class, new);
+                        new
+                    }
+                    known => known,
+                };
+            }
+            if let Some(found) = reader.found.get_mut(usize::from(state)) {
+                *found |= telling.0;
+            }
+        }
+        reader.complete(&blank);
+        reader
+    }
+
+    /// Adds where to go on when a word does not: with the longest beginning of another that was read, too.
+    fn complete(&mut self, blank: &[bool]) {
+        let row = |next: &[Row], state: u16| next.get(usize::from(state)).copied().unwrap_or([0; CLASSES]);
+        let mut open: Vec<(u16, u16)> =
+            row(&self.next, 0).into_iter().filter(|state| *state != 0).map(|state| (state, 0)).collect();
+        let mut read = 0;
+        while let Some((state, other)) = open.get(read).copied() {
+            read += 1;
+            let also = self.found.get(usize::from(other)).copied().unwrap_or_default();
+            if let Some(found) = self.found.get_mut(usize::from(state)) {
+                *found |= also;
+            }
+            let others = row(&self.next, other);
+            for (next, beside) in self.next.get_mut(usize::from(state)).into_iter().flatten().zip(others) {
+                match *next {
+                    0 => *next = beside,
+                    known => open.push((known, beside)),
+                }
+            }
+        }
+        // A second blank changes nothing.
+        for state in (0..).zip(blank).filter(|(_, is_blank)| **is_blank).map(|(state, _)| state) {
+            self.set(state, BLANK, state);
+        }
+        let ends = |state: u16| self.found.get(usize::from(state)).is_some_and(|found| *found != 0);
+        for next in self.next.iter_mut().flatten().filter(|next| ends(**next)) {
+            *next |= END;
+        }
+    }
+
+    #[inline]
+    fn class(&self, byte: u8) -> u8 {
+        self.classes.get(usize::from(byte)).copied().unwrap_or_default()
+    }
+
+    #[inline]
+    fn step(&self, state: u16, class: u8) -> u16 {
+        let row = self.next.get(usize::from(state & !END));
+        row.and_then(|row| row.get(usize::from(class & CLASS))).copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, state: u16, class: u8, next: u16) {
+        let row = self.next.get_mut(usize::from(state));
+        if let Some(slot) = row.and_then(|row| row.get_mut(usize::from(class & CLASS))) {
+            *slot = next;
+        }
+    }
+
+    fn read(&self, text: &str) -> Glance {
+        let (mut glance, mut state) = (Glance::default(), 0);
+        for byte in text.bytes() {
+            let class = self.class(byte);
+            glance.marks |= class;
+            state = self.step(state, class);
+            if state & END != 0 {
+                glance.words |= self.found.get(usize::from(state & !END)).copied().unwrap_or_default();
+            }
+        }
+        glance
+    }
+}
+
+/// Every character of the words has a class, small and capital letters the same.
+fn classes(words: &[(&str, Telling)]) -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut last = BLANK;
+    let mut set = |byte: u8, class: u8| {
+        if let Some(slot) = classes.get_mut(usize::from(byte)) {
+            *slot = class;
+        }
+    };
+    for blank in [b' ', b'\t', b'\n', 0x0b, 0x0c, b'\r'] {
+        set(blank, BLANK);
+    }
+    let mut known = vec![b' '];
+    for byte in words.iter().flat_map(|(word, _)| word.bytes()) {
+        if !known.contains(&byte) {
+            known.push(byte);
+            last += 1;
+            set(byte, last);
+            set(byte.to_ascii_uppercase(), last);
+        }
+    }
+    debug_assert!(usize::from(last) < CLASSES, "words have more characters than there are classes");
+    for (byte, class) in (0..=u8::MAX).zip(&mut classes) {
+        *class |= match byte {
+            b' '..=b'~' | b'\t' | b'\n' | b'\r' => 0,
+            0..=0x7f => CONTROL,
+            0xc2 => FOREIGN | CONTROL,
+            _ => FOREIGN,
+        };
+    }
+    classes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_word_is_found_wherever_it_stands_and_however_it_is_spelled() {
+        for (word, telling) in words() {
+            for text in [
+                word.to_owned(),
+                format!("Text, then {} and more.", word.to_uppercase()),
+                format!("é{}é", word.replace(' ', " \n\t ")),
+                word.repeat(2),
+            ] {
+                assert!(Glance::of(&text).holds(telling), "{word} in {text:?}");
+            }
+            assert!(word.is_ascii() && !word.contains("  "), "{word}");
+            assert_eq!(word, word.to_ascii_lowercase());
+        }
+        assert_eq!(Glance::of("Opens an issue of a repository.").words, 0);
+    }
+
+    #[test]
+    fn odd_characters_are_seen() {
+        for control in ["\u{1b}[0m", "\u{7f}", "a\u{0b}b", "\u{85}", "\0"] {
+            assert!(Glance::of(control).may_control(), "{control:?}");
+        }
+        assert!(!Glance::of("日本 — ünïcode \n\t").may_control());
+        assert!(!Glance::of("Plain: text\r\n\twith ~tilde").is_odd());
+        for odd in ["caf\u{e9}", "\u{1b}[0m", "\u{7f}", "a\u{0b}b", "\u{200b}"] {
+            assert!(Glance::of(odd).is_odd(), "{odd:?}");
+        }
+    }
+
+    /// The same by looking for each word by itself.
+    fn one_by_one(text: &str) -> u64 {
+        let blank = |c: char| c.is_ascii_whitespace() || c == '\u{b}';
+        let mut plain = String::new();
+        for c in text.chars() {
+            match blank(c) {
+                true if plain.ends_with(' ') => {}
+                true => plain.push(' '),
+                false => plain.push(c.to_ascii_lowercase()),
+            }
+        }
+        words().filter(|(word, _)| plain.contains(word)).fold(0, |found, (_, telling)| found | telling.0)
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_missed_and_nothing_made_up(pieces in prop::collection::vec(0_usize..400, 0..8), cut in 0_usize..4) {
+            let all: Vec<&str> = words().map(|(word, _)| word).collect();
+            let text: String = pieces.iter().map(|piece| {
+                let word = all.get(*piece).copied().unwrap_or(" the  ");
+                word.get(..word.len().saturating_sub(cut)).unwrap_or(word)
+            }).collect();
+            prop_assert_eq!(Glance::of(&text).words, one_by_one(&text), "{:?}", text);
+        }
+    }
+}
