@@ -49,6 +49,7 @@ fn surface(project: &Project<'_>, base: &Value, loaded: Option<&Loaded>, mode: M
         Settings { mode: Some(mode), profile: Some(profile.to_owned()), ..project.options.settings.clone() };
     let compiled = catalog::compile(adapter.clone(), origins, &settings);
     match compiled.catalog {
+        Some(other) if other.profile == project.catalog.profile => portable::mode_difference(base, &other),
         Some(other) => portable::difference(base, &portable::catalog(&other)),
         None => {
             let error = compiled.diagnostics.into_iter().find(|found| found.severity == Severity::Error);
