@@ -12,6 +12,7 @@ pub mod provenance;
 mod python;
 mod readme;
 mod rust;
+mod surfaces;
 #[cfg(test)]
 mod tests;
 mod typescript;

@@ -125,10 +125,8 @@ fn variables(out: &mut String, project: &Project<'_>) {
     if matches!(project.catalog.adapter.target, Target::Store(_)) || project.catalog.has_executions() {
         text.push_str("| `XDG_DATA_HOME` | where records are kept, in its folder `mcpaql`; `~/.local/share` unless set |\n");
     }
-    if project.options.language == Language::Rust {
-        text.push_str("| `MCP_AQL_ENDPOINT_MODE` | `semantic`, `single`, `all` or `discrete` |\n");
-        text.push_str("| `MCP_AQL_ENDPOINT_PROFILE` | `crude`, or the document's own endpoints |\n");
-    }
+    text.push_str("| `MCP_AQL_ENDPOINT_MODE` | `semantic`, `single`, `all` or `discrete` |\n");
+    text.push_str("| `MCP_AQL_ENDPOINT_PROFILE` | `crude`, or the document's own endpoints |\n");
     text.push_str("| `MCP_AQL_TOOL_PREFIX` | prefix of the tools' names, in place of the adapter's name |");
     section(out, "Environment variables", &text);
 }

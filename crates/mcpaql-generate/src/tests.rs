@@ -117,6 +117,8 @@ fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_ef
         "| `OWN_PASSWORD` | secret",
         "| `API_HOST` | a value",
         "| `TEAM` | a value",
+        "| `MCP_AQL_ENDPOINT_MODE` |",
+        "| `MCP_AQL_ENDPOINT_PROFILE` |",
         "| `MCP_AQL_TOOL_PREFIX` |",
         "`hostile_api_mcpaql_read`",
         "\"mcpServers\"",

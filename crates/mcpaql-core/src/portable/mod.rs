@@ -95,6 +95,32 @@ pub fn difference(base: &Value, other: &Value) -> Value {
     out.into()
 }
 
+/// The same for another mode under the same profile, which differs in its surface alone, so that nothing else is made for it.
+#[must_use]
+pub fn mode_difference(base: &Value, other: &Catalog) -> Value {
+    let mut surface = json!({
+        "instructions": surface::instructions(&[other]),
+        "mode": other.mode.as_str(),
+        "protocol": introspection::protocol_of(other),
+        "tools": other.tools.iter().map(Tool::to_json).collect::<Vec<_>>(),
+        "routes": routes(other),
+        "names": names::under_a_prefix(other),
+    });
+    let before = base.get("operations").and_then(Value::as_array).into_iter().flatten();
+    let moved = before.zip(&other.operations).enumerate().filter(|(_, (before, entry))| {
+        before.get("tool").and_then(Value::as_str) != Some(entry.tool.as_str())
+    });
+    let moved: Map<String, Value> =
+        moved.map(|(number, (_, entry))| (number.to_string(), json!({"tool": entry.tool}))).collect();
+    if let Some(members) = surface.as_object_mut() {
+        members.retain(|key, value| base.get(key) != Some(value));
+        if !moved.is_empty() {
+            members.insert("operations".into(), moved.into());
+        }
+    }
+    surface
+}
+
 fn operations_changed(before: &Value, after: &Value) -> Value {
     let pairs = before.as_array().into_iter().flatten().zip(after.as_array().into_iter().flatten());
     let changed = |(number, (before, after)): (usize, (&Value, &Value))| {

@@ -240,8 +240,10 @@ fn a_name_that_is_cut_differently_under_a_prefix_is_not_foretold() {
 fn another_mode_differs_in_its_surface_alone() {
     let base = portable::catalog(&small(&Settings::default()));
     for mode in Mode::ALL {
-        let other = portable::catalog(&small(&Settings { mode: Some(mode), ..Settings::default() }));
+        let catalog = small(&Settings { mode: Some(mode), ..Settings::default() });
+        let other = portable::catalog(&catalog);
         let changes = portable::difference(&base, &other);
+        assert_eq!(portable::mode_difference(&base, &catalog).to_string(), changes.to_string());
         let members: Vec<&str> = changes.as_object().unwrap().keys().map(String::as_str).collect();
         match mode {
             Mode::Semantic => assert!(members.is_empty(), "{members:?}"),

@@ -9,7 +9,7 @@ mod operations;
 mod types;
 
 use crate::model::{Case, Docs, Model, Scope, Style, Text, doc_lines, identifier};
-use crate::{File, Owner, Project, Unsupported, VERSION};
+use crate::{File, Owner, Project, Unsupported, VERSION, surfaces};
 use expression::WIDTH;
 use mcpaql_core::adapter::Target;
 use mcpaql_core::catalog::Catalog;
@@ -202,6 +202,7 @@ templates! {
     "src/adapter_template/runtime/store.py"
     "src/adapter_template/runtime/store_file.py"
     "src/adapter_template/runtime/suggest.py"
+    "src/adapter_template/runtime/surfaces.py"
     "src/adapter_template/runtime/targets.py"
     "src/adapter_template/runtime/text.py"
     "src/adapter_template/runtime/tokens.py"
@@ -227,7 +228,9 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
         text: filled(project, handlers),
         owner: Owner::Author,
     });
-    files.push(File::generated(format!("{package}/catalog.json"), json(&portable::catalog(project.catalog))));
+    let catalog = portable::catalog(project.catalog);
+    files.push(File::generated(format!("{package}/catalog.json"), json(&catalog)));
+    files.push(File::generated(format!("{package}/surfaces.json"), json(&surfaces::of(project, &catalog))));
     files.push(File::generated(format!("{package}/runtime/search/lexicon.json"), json(&portable::lexicon())));
     let model = Model::of(project.catalog, &STYLE);
     let mut annotations = Annotations::new(&model, TYPES);

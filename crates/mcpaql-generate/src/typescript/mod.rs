@@ -9,7 +9,7 @@ mod templates;
 mod types;
 
 use crate::model::{Case, Model, Style};
-use crate::{File, Owner, Project, Unsupported, license};
+use crate::{File, Owner, Project, Unsupported, license, surfaces};
 use mcpaql_core::adapter::Target;
 use mcpaql_core::portable;
 use serde_json::Value;
@@ -89,7 +89,9 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     let version = crate::VERSION;
     files.push(File::generated("src/index.ts", templates::INDEX.replace("__GENERATOR_VERSION__", version)));
     files.push(author("src/handlers.ts", templates::HANDLERS.to_owned()));
-    files.push(File::generated("src/catalog.json", line(&portable::catalog(project.catalog))));
+    let catalog = portable::catalog(project.catalog);
+    files.push(File::generated("src/catalog.json", line(&catalog)));
+    files.push(File::generated("src/surfaces.json", line(&surfaces::of(project, &catalog))));
     files.push(File::generated("src/runtime/search/lexicon.json", line(&portable::lexicon())));
     files.extend(types::file(&model));
     files.extend(operations::files(project.catalog, &model)?);

@@ -113,6 +113,7 @@ pub(super) const SHARED: &[(&str, &str)] = &[
     ("src/runtime/store/record.ts", include_str!("../../templates/typescript/src/runtime/store/record.ts")),
     ("src/runtime/store/store.ts", include_str!("../../templates/typescript/src/runtime/store/store.ts")),
     ("src/runtime/suggest.ts", include_str!("../../templates/typescript/src/runtime/suggest.ts")),
+    ("src/runtime/surfaces.ts", include_str!("../../templates/typescript/src/runtime/surfaces.ts")),
     ("src/runtime/targets.ts", include_str!("../../templates/typescript/src/runtime/targets.ts")),
     ("src/runtime/text.ts", include_str!("../../templates/typescript/src/runtime/text.ts")),
     ("src/runtime/tokens.ts", include_str!("../../templates/typescript/src/runtime/tokens.ts")),

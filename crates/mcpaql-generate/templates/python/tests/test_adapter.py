@@ -1,23 +1,30 @@
 import json
 import unittest
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import adapter_template
 from adapter_template.handlers import HANDLERS
 from adapter_template.operations import OPERATIONS
 from adapter_template.runtime.catalog import Catalog, load
 from adapter_template.runtime.request import prepare
+from adapter_template.runtime.surfaces import MODES, SurfaceProblem, surface
 
 
 class TheAdapter(unittest.TestCase):
     catalog: Catalog
+    data: Mapping[str, Any]
+    surfaces: Mapping[str, Any]
 
     @classmethod
     def setUpClass(cls) -> None:
-        path = Path(adapter_template.__file__).parent / "catalog.json"
-        if not path.exists():
+        folder = Path(adapter_template.__file__).parent
+        if not (folder / "catalog.json").exists():
             raise unittest.SkipTest("the catalog is written when a project is generated")
-        cls.catalog = load(json.loads(path.read_text(encoding="utf-8")), {})
+        cls.data = json.loads((folder / "catalog.json").read_text(encoding="utf-8"))
+        cls.surfaces = json.loads((folder / "surfaces.json").read_text(encoding="utf-8"))
+        cls.catalog = load(cls.data, {})
 
     def test_every_operation_has_a_handler_and_every_handler_an_operation(self) -> None:
         names = {operation.name for operation in self.catalog.operations} - {"introspect"}
@@ -36,6 +43,21 @@ class TheAdapter(unittest.TestCase):
                 call = prepare(self.catalog, operation.tool, arguments)
                 params = call.operation.name in OPERATIONS and OPERATIONS[call.operation.name].params.of(call.args)
                 self.assertEqual(params.args() if params else call.args, call.args)
+
+    def test_every_mode_of_every_profile_reaches_every_operation_or_says_why_not(self) -> None:
+        for profile in self.surfaces:
+            for mode in MODES:
+                environ = {"MCP_AQL_ENDPOINT_MODE": mode, "MCP_AQL_ENDPOINT_PROFILE": profile}
+                try:
+                    catalog = load(surface(self.data, environ, lambda: self.surfaces), environ)
+                except SurfaceProblem as problem:
+                    self.assertEqual(str(problem), self.surfaces[profile][mode])
+                    continue
+                self.assertEqual((catalog.mode, catalog.protocol["profile"]), (mode, profile))
+                tools = {tool["name"] for tool in catalog.tools}
+                self.assertLessEqual(tools, set(catalog.routes))
+                reached = {operation.name for operation in catalog.operations if operation.tool in tools}
+                self.assertLessEqual(set(OPERATIONS), reached)
 
 
 if __name__ == "__main__":

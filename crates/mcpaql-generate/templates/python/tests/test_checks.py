@@ -9,6 +9,7 @@ from adapter_template.runtime.jsontext import Json
 from adapter_template.runtime.naming import NameProblem
 from adapter_template.runtime.request import prepare
 from adapter_template.runtime.response import Answer, Raw, envelope
+from adapter_template.runtime.surfaces import SurfaceProblem, surface
 
 TOOL = "demo_mcpaql_update"
 LIMITS = {"request_bytes": 4096, "response_bytes": 4096, "string_bytes": 1024, "array_items": 50, "depth": 32}
@@ -45,7 +46,7 @@ def data() -> dict[str, Any]:
     }  # fmt: skip
     return {
         "format": 1, "adapter": {"name": "demo"}, "instructions": f"See {TOOL} on {TOOL}.", "mode": "semantic",
-        "errors": "unrecoverable", "limits": LIMITS, "protocol": {},
+        "profile": "crude", "errors": "unrecoverable", "limits": LIMITS, "protocol": {},
         "tools": [{"name": TOOL, "description": f"{TOOL}: introspect through {TOOL}."}],
         "routes": {TOOL: {"endpoint": "update"}},
         "names": {TOOL: "{prefix}mcpaql_update"}, "target": {}, "brief_sizes": [80], "operations": [operation],
@@ -138,6 +139,31 @@ class Checks(unittest.TestCase):
         self.assertEqual(catalog.instructions, f"See {TOOL} on my_mcpaql_update.")
         with self.assertRaises(NameProblem):
             load(data(), {"MCP_AQL_TOOL_PREFIX": "My"})
+
+    def test_another_mode_takes_the_place_of_what_it_says_otherwise_and_then_has_a_prefix(self) -> None:
+        other: dict[str, Any] = {
+            "mode": "single", "tools": [{"name": "demo_mcpaql"}], "routes": {"demo_mcpaql": {"whole": True}},
+            "names": {"demo_mcpaql": "{prefix}mcpaql"}, "operations": {"0": {"tool": "demo_mcpaql", "wire": None}},
+        }  # fmt: skip
+        surfaces = {"crude": {"semantic": {}, "single": other, "discrete": "Too many."}}
+        environ = {"MCP_AQL_ENDPOINT_MODE": "single", "MCP_AQL_TOOL_PREFIX": "my_"}
+        catalog = load(surface(data(), environ, lambda: surfaces), environ)
+        self.assertEqual((catalog.mode, catalog.tools), ("single", [{"name": "my_mcpaql"}]))
+        edit = catalog.operations[0]
+        self.assertEqual((edit.tool, edit.wire, edit.name), ("my_mcpaql", {}, "edit"))
+        for variable, value, said in (
+            ("MODE", "discrete", "Too many."),
+            ("MODE", "odd", "MCP_AQL_ENDPOINT_MODE is 'odd', but must be one of semantic, single, all, discrete"),
+            ("PROFILE", "odd", "The adapter 'demo' has no endpoint profile 'odd' (it has crude)"),
+        ):
+            with self.assertRaises(SurfaceProblem) as caught:
+                surface(data(), {f"MCP_AQL_ENDPOINT_{variable}": value}, lambda: surfaces)
+            self.assertEqual(str(caught.exception), said)
+
+    def test_other_surfaces_are_only_read_where_one_is_asked_for(self) -> None:
+        for mode in ("", "semantic"):
+            own = surface(data(), {"MCP_AQL_ENDPOINT_MODE": mode}, lambda: self.fail("read"))
+            self.assertEqual(own, data())
 
     def test_text_of_an_upstream_passes_as_it_is_written(self) -> None:
         self.assertEqual(envelope(Answer(Raw('{"n":1.10}')), "all").text, '{"success":true,"data":{"n":1.10}}')

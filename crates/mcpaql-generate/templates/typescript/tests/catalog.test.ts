@@ -2,12 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { INTROSPECT, type Operation, ownCatalog } from "../src/runtime/catalog.js";
+import { type Catalog, INTROSPECT, type Operation, ownCatalog } from "../src/runtime/catalog.js";
 import { OpError } from "../src/runtime/errors.js";
 import { introspect } from "../src/runtime/introspect.js";
 import { type Fields, isFields } from "../src/runtime/json.js";
 import { prepare } from "../src/runtime/request.js";
 import { envelope } from "../src/runtime/response.js";
+import { MODES, SurfaceProblem } from "../src/runtime/surfaces.js";
 
 const catalog = ownCatalog({});
 const reachable = catalog.operations.filter(({ tool }) => tool !== "");
@@ -117,3 +118,24 @@ test("search knows operations by their names", () => {
     assert.ok((operations as unknown[]).includes(name), name);
   }
 });
+
+test("every mode reaches every operation, or says why it cannot be shown", () => {
+  for (const mode of MODES) {
+    const shown = surfaceOf(mode);
+    if (shown === undefined) continue;
+    assert.equal(shown.data.mode, mode);
+    const tools = new Set(shown.data.tools.map(({ name }) => name));
+    for (const name of tools) assert.notEqual(shown.route(name), undefined, name);
+    for (const { name, tool } of shown.operations) assert.ok(name === INTROSPECT || tools.has(tool), `${mode}: ${name}`);
+  }
+});
+
+/** The catalog in another mode, where it has one. */
+function surfaceOf(mode: string): Catalog | undefined {
+  try {
+    return ownCatalog({ MCP_AQL_ENDPOINT_MODE: mode });
+  } catch (error) {
+    assert.ok(error instanceof SurfaceProblem);
+    return undefined;
+  }
+}

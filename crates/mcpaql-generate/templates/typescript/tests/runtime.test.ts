@@ -11,6 +11,7 @@ import { Schemas } from "../src/runtime/schema/types.js";
 import { stem } from "../src/runtime/search/stem.js";
 import { words } from "../src/runtime/search/words.js";
 import { nearest, snakeCase } from "../src/runtime/suggest.js";
+import { SurfaceProblem, surface } from "../src/runtime/surfaces.js";
 import { shorten } from "../src/runtime/text.js";
 
 test("whole numbers beyond what a float holds stay what they are", () => {
@@ -80,4 +81,39 @@ test("keys that mean something to JavaScript are keys like any other", () => {
     "has unknown field 'constructor'",
     "has unknown field 'toString'",
   ]);
+});
+
+const OWN = {
+  adapter: { name: "desk" },
+  mode: "semantic" as const,
+  profile: "crude",
+  tools: [{ name: "desk_mcpaql_read" }],
+  operations: [{ name: "get_ticket", tool: "desk_mcpaql_read", repeats: true }, { name: "introspect", tool: "desk_mcpaql_read" }],
+};
+const single = { mode: "single", tools: [{ name: "desk_mcpaql" }], operations: { "0": { tool: "desk_mcpaql", repeats: null } } };
+const SURFACES = JSON.stringify({ crude: { semantic: {}, single, discrete: "Too many." } });
+
+test("another mode takes the place of what it says otherwise", () => {
+  assert.deepEqual(surface(OWN, { MCP_AQL_ENDPOINT_MODE: "single" }, () => SURFACES), {
+    ...OWN,
+    mode: "single",
+    tools: [{ name: "desk_mcpaql" }],
+    operations: [{ name: "get_ticket", tool: "desk_mcpaql" }, { name: "introspect", tool: "desk_mcpaql_read" }],
+  });
+});
+
+test("other surfaces are only read where one is asked for", () => {
+  for (const mode of ["", "semantic"]) {
+    assert.equal(surface(OWN, { MCP_AQL_ENDPOINT_MODE: mode, MCP_AQL_ENDPOINT_PROFILE: "crude" }, () => assert.fail("read")), OWN);
+  }
+});
+
+test("a surface that there is not is refused in a sentence", () => {
+  for (const [env, said] of [
+    [{ MCP_AQL_ENDPOINT_MODE: "odd" }, "MCP_AQL_ENDPOINT_MODE is 'odd', but must be one of semantic, single, all, discrete"],
+    [{ MCP_AQL_ENDPOINT_PROFILE: "toString" }, "The adapter 'desk' has no endpoint profile 'toString' (it has crude)"],
+    [{ MCP_AQL_ENDPOINT_MODE: "discrete" }, "Too many."],
+  ] as const) {
+    assert.throws(() => surface(OWN, env, () => SURFACES), new SurfaceProblem(said));
+  }
 });

@@ -4,11 +4,13 @@
 // what introspection says is what validation does.
 
 import { readFileSync } from "node:fs";
+import type { Environment } from "./environment.js";
 import { parse } from "./json.js";
 import { LONG_PREFIX, renamed } from "./naming.js";
 import type { ErrorPolicy } from "./response.js";
 import { type Node, type NodeId, Schemas } from "./schema/types.js";
 import type { IndexData } from "./search/index.js";
+import { type Mode, surface } from "./surfaces.js";
 
 /** The version of `catalog.json` that this runtime reads. */
 const FORMAT = 1;
@@ -129,7 +131,7 @@ export interface CatalogData {
   readonly format: number;
   readonly adapter: { readonly name: string; readonly display_name: string; readonly version: string; readonly description: string };
   readonly instructions: string;
-  readonly mode: "semantic" | "single" | "all" | "discrete";
+  readonly mode: Mode;
   /** `crude` or the name of the document's own. */
   readonly profile: string;
   readonly errors: ErrorPolicy;
@@ -198,10 +200,14 @@ export class Catalog {
   }
 }
 
-/** Reads the text of a catalog; a prefix of tool names comes from `MCP_AQL_TOOL_PREFIX`. Throws where that cannot be used. */
-export function load(text: string, env: Readonly<Record<string, string | undefined>>): Catalog {
-  const { params, operations, ...rest } = parse(text) as CatalogFile;
-  if (rest.format !== FORMAT) throw new Error(`catalog.json has format ${rest.format}, this runtime reads ${FORMAT}; generate the project again`);
+/**
+ * Reads the text of a catalog, and that of the other surfaces where `MCP_AQL_ENDPOINT_MODE` or `MCP_AQL_ENDPOINT_PROFILE` ask for one; a
+ * prefix of tool names comes from `MCP_AQL_TOOL_PREFIX`. Throws where one of them cannot be used.
+ */
+export function load(text: string, surfaces: () => string, env: Environment): Catalog {
+  const file = parse(text) as CatalogFile;
+  if (file.format !== FORMAT) throw new Error(`catalog.json has format ${file.format}, this runtime reads ${FORMAT}; generate the project again`);
+  const { params, operations, ...rest } = surface(file, env, surfaces);
   const whole = ({ params: numbers = [], ...operation }: OperationData) =>
     ({ ...UNREADABLE, ...operation, params: numbers.flatMap((number) => params[number] ?? []) }) as Operation;
   const data: CatalogData = { ...rest, operations: operations.map(whole) };
@@ -210,8 +216,9 @@ export function load(text: string, env: Readonly<Record<string, string | undefin
 }
 
 /** The catalog of this project. */
-export function ownCatalog(env: Readonly<Record<string, string | undefined>>): Catalog {
+export function ownCatalog(env: Environment): Catalog {
   const prefix = env[PREFIX] ?? "";
   if (prefix.length >= LONG_PREFIX) process.stderr.write(`warning: The prefix '${prefix}' is long; clients add their own to it\n`);
-  return load(readFileSync(new URL(import.meta.resolve("#catalog")), "utf8"), env);
+  const place = new URL(import.meta.resolve("#catalog"));
+  return load(readFileSync(place, "utf8"), () => readFileSync(new URL("surfaces.json", place), "utf8"), env);
 }

@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { JSONRPCRequest, ServerNotification } from "@modelcontextprotocol/sdk/types.js";
-import { type Catalog, ownCatalog } from "./catalog.js";
+import { ownCatalog } from "./catalog.js";
 import { endAll } from "./command/process.js";
 import { type Environment, dataFolder } from "./environment.js";
 import { OpError } from "./errors.js";
@@ -17,6 +17,7 @@ import { type AnyHandlers, type Caller, Served } from "./pipeline.js";
 import { Announcer } from "./progress.js";
 import { type Reply, envelope } from "./response.js";
 import { StdioTransport } from "./stdio.js";
+import { SurfaceProblem } from "./surfaces.js";
 import { OpenError, Targets } from "./targets.js";
 import { isObject } from "./values.js";
 
@@ -59,8 +60,8 @@ export async function main(project: Project): Promise<void> {
     process.exit(0);
   } catch (error) {
     process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
-    const isTheirs = error instanceof OpenError || error instanceof UsageError || error instanceof NameProblem;
-    process.exit(isTheirs ? 2 : 1);
+    const theirs = [OpenError, UsageError, NameProblem, SurfaceProblem];
+    process.exit(theirs.some((kind) => error instanceof kind) ? 2 : 1);
   }
 }
 
@@ -69,7 +70,6 @@ class UsageError extends Error {}
 async function serve(project: Project, env: Environment): Promise<void> {
   const data = dataArgument() ?? dataFolder(env);
   const catalog = ownCatalog(env);
-  checkEnvironment(catalog, env);
   const targets = await Targets.open(catalog, { env, userAgent: project.userAgent, data });
   const conversation = new Conversation(new Served(catalog, targets, project.handlers));
   await conversation.run();
@@ -81,22 +81,6 @@ function dataArgument(): string | undefined {
     return parseArgs({ options: { data: { type: "string" } } }).values.data;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : "the arguments cannot be read");
-  }
-}
-
-/** The surface was fixed when the project was generated. */
-function checkEnvironment(catalog: Catalog, env: Environment): void {
-  const { mode, profile } = catalog.data;
-  const fixed = [
-    ["MCP_AQL_ENDPOINT_MODE", "mode", mode],
-    ["MCP_AQL_ENDPOINT_PROFILE", "profile", profile],
-  ] as const;
-  for (const [name, what, value] of fixed) {
-    const wanted = env[name] ?? "";
-    if (wanted === "" || wanted === value) continue;
-    throw new UsageError(
-      `${name} is '${wanted}', but this server was generated for ${what} ${value}; generate it with --${what} ${wanted}`,
-    );
   }
 }
 

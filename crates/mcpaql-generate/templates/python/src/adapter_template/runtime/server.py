@@ -32,14 +32,13 @@ from .progress import with_progress
 from .records import checks
 from .response import Reply, envelope
 from .stdio import converse
+from .surfaces import SurfaceProblem, surface
 from .targets import OpenError, default_data, open_targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-
-    from .catalog import Catalog
 
 _log = logging.getLogger(__name__)
 
@@ -64,16 +63,20 @@ def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapp
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
-        data = json.loads((package / "catalog.json").read_text(encoding="utf-8"))
+        data = surface(_read(package / "catalog.json"), os.environ, lambda: _read(package / "surfaces.json"))
         catalog = load(data, os.environ)
-        _check_settings(catalog)
         folder = given.data or default_data(os.environ)
         targets = open_targets(catalog, os.environ, folder, checks(catalog))
-    except (OpenError, NameProblem, SettingProblem) as error:
+    except (OpenError, NameProblem, SurfaceProblem) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     asyncio.run(serve(Adapter(catalog, targets, operations, handlers)))
     return 0
+
+
+def _read(path: Path) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
 
 
 async def serve(adapter: Adapter) -> None:
@@ -87,24 +90,6 @@ async def serve(adapter: Adapter) -> None:
     finally:
         await all_ended()
         await adapter.close()
-
-
-class SettingProblem(ValueError):
-    """The environment asks for a surface that this program was not generated with."""
-
-
-def _check_settings(catalog: Catalog) -> None:
-    profile = str(catalog.protocol.get("profile", ""))
-    for variable, word, own in (
-        ("MCP_AQL_ENDPOINT_MODE", "mode", catalog.mode),
-        ("MCP_AQL_ENDPOINT_PROFILE", "profile", profile),
-    ):
-        wanted = os.environ.get(variable)
-        if wanted and wanted != own:
-            raise SettingProblem(
-                f"{variable} is '{wanted}', but this program was generated for {word} {own}; generate it with "
-                f"--{word} {wanted}, or unset {variable}",
-            )
 
 
 def _server(adapter: Adapter) -> Server[Any]:
