@@ -115,7 +115,10 @@ fn params(text: &mut Text, signature: &Signature<'_>, annotations: &mut Annotati
 
 fn param(text: &mut Text, field: &Field, kind: &str) {
     let mut items: Vec<(String, Expression)> = Vec::new();
-    let filled = filled_in(field);
+    let filled = filled_in(field).filter(|value| {
+        let line = format!("{}: {kind} = field(default={}", field.ident, value.flat());
+        line.chars().count() <= text.room(WIDTH)
+    });
     let default = filled.clone().unwrap_or_else(|| Expression::word("UNSET"));
     if !field.required {
         items.push(("default=".into(), default.clone()));
