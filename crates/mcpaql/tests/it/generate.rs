@@ -445,6 +445,34 @@ async fn quiet_is_silent_and_verbose_gives_reasons() {
 }
 
 #[tokio::test]
+async fn what_should_be_looked_at_is_a_warning() {
+    let place = Place::new();
+    place.file("bookshop.yaml", BOOKSHOP);
+    place.file("tracker.json", TRACKER);
+    let tracker: &[&str] = &["--tools", "tracker.json"];
+    for (source, server, count, said) in [
+        (&["--openapi", "bookshop.yaml"][..], &[][..], 1, "check_stock should be looked at: "),
+        (tracker, &["--", "server"], 2, "announced as read-only, but its name says that it acts"),
+    ] {
+        let of = |args: &[&'static str]| [source, &["-t", "rust"], args, server].concat();
+        let human = generate(&place, &of(&["--dry-run"])).await;
+        assert_eq!(human.status, Some(0), "{human:?}");
+        assert!(human.stderr.contains(&format!("{count} should be looked at:")), "{}", human.stderr);
+        assert!(!human.stderr.contains("warning:"), "nothing is said twice: {}", human.stderr);
+        let ran = generate(&place, &of(&["--dry-run", "--output-format", "json"])).await;
+        let warnings = ran.json()["warnings"].clone();
+        let reviews: Vec<&Value> =
+            warnings.as_array().unwrap().iter().filter(|one| one["code"] == "IMPORT_TO_REVIEW").collect();
+        assert_eq!(reviews.len(), count, "{warnings}");
+        assert!(reviews[0]["message"].as_str().unwrap().contains(said), "{warnings}");
+        let strict = generate(&place, &of(&["--strict", "--output-format", "json"])).await;
+        assert_eq!(strict.status, Some(2), "{strict:?}");
+        assert_eq!(strict.json()["error"]["details"], warnings);
+        assert!(!place.path().join("generated").exists());
+    }
+}
+
+#[tokio::test]
 async fn licences_are_the_authors_choice() {
     let place = place();
     for (license, text) in [

@@ -84,14 +84,14 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
     let timestamp = timestamp(&wanted)?;
     let Input { file, source, noticed, summary } = input::read(args, &wanted)?;
     let (catalog, mut warnings) = compiled(&source, &wanted)?;
-    warnings.splice(0..0, noticed);
     warnings.extend(license::warning(&wanted.options.license).map(|message| Detail {
         path: "LICENSE".to_owned(),
         code: "LICENSE_TEXT_MISSING".to_owned(),
         message,
         suggestion: None,
     }));
-    if wanted.strict && !warnings.is_empty() {
+    if wanted.strict && !(noticed.is_empty() && warnings.is_empty()) {
+        let warnings = [noticed, warnings].concat();
         let count = warnings.len();
         let message =
             format!("{count} warning{}, and --strict lets none pass", if count == 1 { "" } else { "s" });
@@ -117,6 +117,7 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
         wanted: &wanted,
         plan: &plan,
         fingerprint: provenance::fingerprint(&document),
+        noticed,
         warnings,
         summary,
         project: &project,

@@ -17,6 +17,8 @@ pub(crate) struct Done<'a> {
     pub(crate) wanted: &'a Wanted,
     pub(crate) plan: &'a Plan,
     pub(crate) fingerprint: String,
+    /// What an import noticed; its summary names the first of it.
+    pub(crate) noticed: Vec<Detail>,
     pub(crate) warnings: Vec<Detail>,
     /// What an import decided.
     pub(crate) summary: Option<String>,
@@ -47,7 +49,7 @@ impl Done<'_> {
             "output_directory": self.wanted.output.display().to_string(),
             "files_generated": files,
             "provenance": {"schema_fingerprint": self.fingerprint, "generator_version": VERSION},
-            "warnings": self.warnings.iter().map(Detail::to_json).collect::<Vec<_>>(),
+            "warnings": self.noticed.iter().chain(&self.warnings).map(Detail::to_json).collect::<Vec<_>>(),
             "changes": self.changes(),
             "written": !self.is_trial(),
         });
@@ -78,6 +80,9 @@ impl Done<'_> {
     fn talk(&self) {
         if !self.args.quiet {
             self.summary.iter().for_each(|summary| output::talk(summary));
+            if self.args.verbose {
+                warn(&self.noticed, true);
+            }
             warn(&self.warnings, self.args.verbose);
         }
         if let Some(diff) = &self.diff {
