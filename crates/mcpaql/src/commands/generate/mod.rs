@@ -100,7 +100,7 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
     let document = Document { file: &file, text: &source.text };
     let project = Project { catalog: &catalog, document, options: wanted.options.clone() };
     let files = mcpaql_generate::files(&project, timestamp.as_deref())
-        .map_err(|unsupported| Failure::new(Kind::Template, unsupported.message))?;
+        .map_err(|why| Failure::new(Kind::Template, why.message).hint(why.suggestion))?;
     let plan = folder::plan(&wanted.output, wanted.options.language.as_str(), files)?;
     let refusal = plan.refusal(&wanted.output).filter(|_| !args.force);
     let mut diff = None;

@@ -7,7 +7,7 @@ use super::folder::{Change, Plan};
 use crate::args::{self, OutputFormat};
 use crate::output;
 use mcpaql_core::diagnostic::render;
-use mcpaql_generate::{Language, Project, VERSION};
+use mcpaql_generate::{Project, VERSION};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -104,9 +104,19 @@ impl Done<'_> {
             }
         }
         let left = self.plan.steps.iter().filter(|step| step.change == Change::Left);
-        for step in left {
-            let _ =
-                write!(text, "\n{} is no longer generated, but was edited: remove it or keep it", step.path);
+        for path in left.map(|step| &step.path) {
+            let _ = match self.plan.abandoned.get(path) {
+                Some(Some(successor)) => write!(
+                    text,
+                    "\nwhat you wrote stands in {path} and is not used any more: move it to {successor}"
+                ),
+                Some(None) => {
+                    write!(text, "\n{path} is yours and is not used any more: remove it or keep it")
+                }
+                None => {
+                    write!(text, "\n{path} is no longer generated, but was edited: remove it or keep it")
+                }
+            };
         }
         for path in &self.plan.outdated {
             let _ =
@@ -120,11 +130,7 @@ impl Done<'_> {
     }
 
     fn summary(&self) -> String {
-        let language = match self.wanted.options.language {
-            Language::Rust => "Rust",
-            Language::TypeScript => "TypeScript",
-            Language::Python => "Python",
-        };
+        let language = self.wanted.options.language.name();
         let counts: Vec<String> =
             [Change::Created, Change::Changed, Change::Removed, Change::Unchanged, Change::Kept]
                 .into_iter()
