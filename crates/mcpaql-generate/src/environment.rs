@@ -10,7 +10,13 @@ pub(crate) type Variables = IndexMap<String, &'static str>;
 
 const SECRET: &str = "secret: a credential of the API";
 const VALUE: &str = "a value in the address, a header or a command";
+const OPTIONAL: &str = "optional: a value in the address, a header or a command, which has a default";
 const PASSED: &str = "passed on to the programs that are started";
+
+/// Those that the server does not do without.
+pub(crate) fn required(catalog: &Catalog) -> impl Iterator<Item = String> {
+    of(catalog).into_iter().filter(|(_, purpose)| *purpose != OPTIONAL).map(|(name, _)| name)
+}
 
 /// Every variable that the adapter names.
 pub(crate) fn of(catalog: &Catalog) -> Variables {
@@ -33,7 +39,11 @@ pub(crate) fn of(catalog: &Catalog) -> Variables {
 }
 
 fn put(out: &mut Variables, name: &str, purpose: &'static str) {
-    out.entry(name.to_owned()).or_insert(purpose);
+    let known = out.entry(name.to_owned()).or_insert(purpose);
+    // Where one place has no default, the variable is needed.
+    if *known == OPTIONAL {
+        *known = purpose;
+    }
 }
 
 fn auth(out: &mut Variables, auth: &Auth) {
@@ -87,7 +97,9 @@ fn target(out: &mut Variables, target: &Target) {
 fn template(out: &mut Variables, text: &str) {
     for rest in text.split("${env:").skip(1) {
         let Some((inside, _)) = rest.split_once('}') else { continue };
-        let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
-        put(out, name, VALUE);
+        match inside.split_once(":-") {
+            Some((name, _)) => put(out, name, OPTIONAL),
+            None => put(out, inside, VALUE),
+        }
     }
 }

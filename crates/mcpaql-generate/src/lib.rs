@@ -17,7 +17,9 @@ mod surfaces;
 mod tests;
 mod typescript;
 
+use mcpaql_core::adapter::Target;
 use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::operation::Binding;
 use std::fmt;
 
 /// A language that projects are written in.
@@ -42,6 +44,16 @@ impl Language {
             Language::Rust => "rust",
             Language::TypeScript => "typescript",
             Language::Python => "python",
+        }
+    }
+
+    /// Its own name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Language::Rust => "Rust",
+            Language::TypeScript => "TypeScript",
+            Language::Python => "Python",
         }
     }
 
@@ -115,6 +127,8 @@ pub struct Options {
     pub language: Language,
     /// Where a project in Rust finds `mcpaql-runtime`: the value of a dependency in `Cargo.toml`.
     pub runtime: String,
+    /// The same as it is said on the command line, from any folder; `None` where it is as usual.
+    pub runtime_flag: Option<String>,
     /// What is decided over the document: mode, profile, prefix, policy. The catalog was compiled with it; a project that
     /// compiles the document itself does the same. The environment of the running server decides over it.
     pub settings: Settings,
@@ -131,6 +145,7 @@ impl Options {
         Options {
             language,
             runtime: format!("\"{VERSION}\""),
+            runtime_flag: None,
             settings: Settings::default(),
             license: license::DEFAULT.to_owned(),
             copyright: None,
@@ -170,9 +185,14 @@ pub enum Owner {
 /// Why there is no project in that language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
-    /// One sentence that says what to do instead.
+    /// One sentence, without what to do instead.
     pub message: String,
+    /// What to do instead.
+    pub suggestion: &'static str,
 }
+
+/// What to do about a document that only one of the languages takes.
+const IN_RUST: &str = "generate it with --target rust, or serve the document with `mcpaql serve`";
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -203,6 +223,44 @@ pub fn sources(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     };
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
+}
+
+/// Whether the language's runtime knows what the adapter needs.
+fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
+    let catalog = project.catalog;
+    let language = project.options.language;
+    let refused = |why: String, suggestion: &'static str| {
+        let (language, adapter) = (language.name(), &catalog.adapter.name);
+        let message = format!("projects in {language} cannot serve the adapter '{adapter}': {why}");
+        Err(Unsupported { message, suggestion })
+    };
+    if matches!(catalog.adapter.target, Target::Code(_)) {
+        let why = "its operations are code of the program that embeds it".to_owned();
+        return refused(
+            why,
+            "serve it from that program, or give it a target that is reached from elsewhere",
+        );
+    }
+    if language == Language::Rust {
+        return Ok(());
+    }
+    if matches!(catalog.adapter.target, Target::Mcp(_)) {
+        return refused("it passes its calls on to another MCP server".to_owned(), IN_RUST);
+    }
+    for entry in &catalog.operations {
+        let name = &entry.operation.name;
+        let Some(whole) = catalog.whole(entry) else {
+            return refused(format!("its operation '{name}' cannot be read whole"), IN_RUST);
+        };
+        let lifecycle = entry.operation.lifecycle.as_ref().or(whole.operation.lifecycle.as_ref());
+        if lifecycle.is_some() || matches!(whole.operation.binding, Binding::Execution(_)) {
+            return refused(format!("its operation '{name}' runs in the background"), IN_RUST);
+        }
+        if matches!(whole.operation.binding, Binding::Mcp(_) | Binding::Code) {
+            return refused(format!("its operation '{name}' is reached in another way"), IN_RUST);
+        }
+    }
+    Ok(())
 }
 
 /// The sources with what every project has.

@@ -98,7 +98,7 @@ fn command(project: &Project<'_>) -> (String, Vec<String>) {
 fn usage(out: &mut String, project: &Project<'_>) {
     let (program, arguments) = command(project);
     let set: serde_json::Map<String, Value> =
-        environment::of(project.catalog).into_iter().map(|(name, _)| (name, "…".into())).collect();
+        environment::required(project.catalog).map(|name| (name, "…".into())).collect();
     let mut server = json!({"command": program, "args": arguments});
     let mut typed = json!({"type": "stdio", "command": program, "args": arguments});
     if !set.is_empty() {
@@ -175,10 +175,12 @@ fn again(project: &Project<'_>) -> String {
         format!("mcpaql generate -s schema/{} -t {} -o .", project.document.file, options.language.as_str());
     let flags = [
         ("--license", (options.license != license::DEFAULT).then(|| options.license.clone())),
+        ("--copyright", options.copyright.clone()),
         ("--mode", settings.mode.map(|mode| mode.as_str().to_owned())),
         ("--profile", settings.profile.clone()),
         ("--prefix", settings.prefix.clone()),
         ("--policy", settings.policy.clone()),
+        ("--runtime", options.runtime_flag.clone()),
     ];
     for (flag, value) in flags {
         if let Some(value) = value {

@@ -108,6 +108,7 @@ fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_ef
     );
     assert_eq!(readme.matches("\n```").count() % 2, 0, "every fence ends: {readme}");
     assert!(!readme.contains("<script"), "{readme}");
+    assert!(readme.contains("\"TEAM\": \"…\"") && !readme.contains("\"API_HOST\""), "{readme}");
     for expected in [
         "- `get_own`: Gets its own.\n",
         "- `delete_thing`: \\- not an item (deprecated)\n",
@@ -115,7 +116,7 @@ fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_ef
         "| `API_TOKEN` | secret",
         "| `OWN_USER` | secret",
         "| `OWN_PASSWORD` | secret",
-        "| `API_HOST` | a value",
+        "| `API_HOST` | optional: a value",
         "| `TEAM` | a value",
         "| `MCP_AQL_ENDPOINT_MODE` |",
         "| `MCP_AQL_ENDPOINT_PROFILE` |",
@@ -138,13 +139,24 @@ fn options_that_were_chosen_are_named_where_somebody_generates_again() {
         options.settings.mode = Some(mcpaql_core::adapter::Mode::Single);
         options.settings.prefix = Some("h_".into());
         options.license = "MIT OR Apache-2.0".into();
+        options.copyright = Some("2026 Ann & Co".into());
+        options.runtime = "{ git = \"https://example.com/r\" }".into();
+        options.runtime_flag = Some("git:https://example.com/r".into());
     });
     let readme = text(&files, "README.md");
-    assert!(readme.contains("-o . --license 'MIT OR Apache-2.0' --mode single --prefix h_\n"), "{readme}");
+    let command = "-o . --license 'MIT OR Apache-2.0' --copyright '2026 Ann & Co' --mode single --prefix h_ \
+                   --runtime git:https://example.com/r\n";
+    assert!(readme.contains(command), "{readme}");
     let provenance: Value = serde_json::from_str(text(&files, provenance::FILE)).unwrap();
     assert_eq!(
         provenance["generation"]["options"],
-        serde_json::json!({"license": "MIT OR Apache-2.0", "mode": "single", "prefix": "h_"})
+        serde_json::json!({
+            "license": "MIT OR Apache-2.0",
+            "copyright": "2026 Ann & Co",
+            "mode": "single",
+            "prefix": "h_",
+            "runtime": "{ git = \"https://example.com/r\" }",
+        })
     );
 }
 

@@ -126,9 +126,9 @@ impl Report {
         })
     }
 
-    /// What a person wants to know at the end, in a few lines.
+    /// What a person wants to know at the end, in a few lines; `flag` is what shows the rest.
     #[must_use]
-    pub fn summary(&self, notes: &Notes) -> String {
+    pub fn summary(&self, notes: &Notes, flag: &str) -> String {
         let mut lines = Vec::new();
         let all = self.operations.len() + self.skipped;
         lines.push(format!("Imported {} of {all} operations", self.operations.len()));
@@ -152,14 +152,14 @@ impl Report {
                 lines.push(format!("    {} ({}): {why}", judged.name, judged.origin));
             }
             if reviews.len() > SHOWN {
-                lines.push(format!("    and {} more, with --report text", reviews.len() - SHOWN));
+                lines.push(format!("    and {} more, with {flag}", reviews.len() - SHOWN));
             }
         }
         if !self.diagnostics.is_empty() {
             lines.push(format!("  {} odd:", plural(self.diagnostics.len(), "place is", "places are")));
             lines.extend(self.diagnostics.iter().take(SHOWN).map(|odd| format!("    {}", line(odd))));
             if self.diagnostics.len() > SHOWN {
-                lines.push(format!("    and {} more, with --report text", self.diagnostics.len() - SHOWN));
+                lines.push(format!("    and {} more, with {flag}", self.diagnostics.len() - SHOWN));
             }
         }
         lines.join("\n")
@@ -168,7 +168,7 @@ impl Report {
     /// Every decision, a line each, for people.
     #[must_use]
     pub fn text(&self, notes: &Notes) -> String {
-        let mut lines = vec![self.summary(notes), String::new()];
+        let mut lines = vec![self.summary(notes, "--report text"), String::new()];
         for judged in &self.operations {
             let decision = &judged.decision;
             let reasons: Vec<&str> = decision.reasons.iter().map(|reason| reason.text.as_str()).collect();

@@ -200,6 +200,19 @@ fn a_type_named_like_one_of_the_protocol() {
 }
 
 #[test]
+fn a_type_is_only_renamed_to_what_is_a_name() {
+    for (name, suggestion) in
+        [("1x", None), ("ÄÖ", None), ("big thing", Some("rename it to `BigThing`".to_owned()))]
+    {
+        let found = problems(&format!(
+            "types: {{ \"{name}\": {{ type: object }} }}\n{READ}    - {{ name: get_thing, maps_to: GET /a }}\n"
+        ));
+        let suggested: Vec<_> = found.into_iter().map(|diagnostic| diagnostic.suggestion).collect();
+        assert_eq!(suggested, [suggestion], "{name}");
+    }
+}
+
+#[test]
 fn unknown_keys_with_the_one_that_was_meant() {
     let rows = [
         ("tool_name: {}\noperations: { read: [] }\n", "6:1", "tool_name", "tool_names"),

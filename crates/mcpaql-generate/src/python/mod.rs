@@ -11,9 +11,6 @@ mod types;
 use crate::model::{Case, Docs, Model, Scope, Style, Text, doc_lines, identifier};
 use crate::{File, Owner, Project, Unsupported, VERSION, surfaces};
 use expression::WIDTH;
-use mcpaql_core::adapter::Target;
-use mcpaql_core::catalog::Catalog;
-use mcpaql_core::operation::Binding;
 use mcpaql_core::portable;
 use operations::Module;
 use types::Annotations;
@@ -214,7 +211,7 @@ templates! {
 
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
-    supported(project.catalog)?;
+    crate::supported(project)?;
     let package = format!("src/{}", project.module());
     let mut files: Vec<File> = TEMPLATES
         .iter()
@@ -247,41 +244,6 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
 
 fn json(value: &serde_json::Value) -> String {
     format!("{value}\n")
-}
-
-/// Whether the runtime can do everything that the adapter needs.
-fn supported(catalog: &Catalog) -> Result<(), Unsupported> {
-    let refused = |what: &str| {
-        Err(Unsupported {
-            message: format!(
-                "Projects in Python do not know {what}; generate it in Rust, or serve the document."
-            ),
-        })
-    };
-    match &catalog.adapter.target {
-        Target::Mcp(_) => return refused("adapters that pass calls on to another MCP server"),
-        Target::Code(_) => return refused("adapters whose operations are functions of another program"),
-        Target::Http(_) | Target::Store(_) | Target::Command(_) => {}
-    }
-    for entry in &catalog.operations {
-        let Some(whole) = catalog.whole(entry) else {
-            return refused(&format!(
-                "the operation '{}', whose description cannot be read",
-                entry.operation.name
-            ));
-        };
-        let background = entry.operation.lifecycle.is_some() || whole.operation.lifecycle.is_some();
-        if background || matches!(whole.operation.binding, Binding::Execution(_)) {
-            return refused(&format!(
-                "the operation '{}', which runs in the background",
-                entry.operation.name
-            ));
-        }
-        if matches!(whole.operation.binding, Binding::Mcp(_) | Binding::Code) {
-            return refused(&format!("how the operation '{}' is reached", entry.operation.name));
-        }
-    }
-    Ok(())
 }
 
 /// A template with the project's names in it.

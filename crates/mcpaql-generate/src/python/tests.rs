@@ -52,7 +52,7 @@ fn every_template_is_in_the_table() {
     }
 }
 
-fn catalog(document: &serde_json::Value) -> Catalog {
+fn catalog(document: &serde_json::Value) -> mcpaql_core::catalog::Catalog {
     let loaded = mcpaql_core::adapter::load(document);
     let adapter = loaded.adapter.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     let settings = mcpaql_core::catalog::Settings::default();

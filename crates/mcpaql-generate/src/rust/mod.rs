@@ -51,6 +51,7 @@ pub(crate) const STYLE: Style =
 
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
+    crate::supported(project)?;
     let mut model = Model::of(project.catalog, &STYLE);
     let example = model.operations.first().map_or("ExampleParams", |first| &first.params).to_owned();
     let mut files = vec![

@@ -96,8 +96,7 @@ fn members(settings: &Settings) -> Result<Vec<(&'static str, String)>, Unsupport
 
 fn unsupported(what: &str) -> Unsupported {
     Unsupported {
-        message: format!(
-            "A project in Rust cannot hold {what}; generate without, or serve the document instead."
-        ),
+        message: format!("a project in Rust cannot hold {what}"),
+        suggestion: "generate without, or serve the document with `mcpaql serve`",
     }
 }

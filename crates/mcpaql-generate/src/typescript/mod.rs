@@ -10,7 +10,6 @@ mod types;
 
 use crate::model::{Case, Model, Style};
 use crate::{File, Owner, Project, Unsupported, license, surfaces};
-use mcpaql_core::adapter::Target;
 use mcpaql_core::portable;
 use serde_json::Value;
 
@@ -77,7 +76,7 @@ const STYLE: Style = Style { functions: Case::Camel, fields: Case::Snake, reserv
 
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
-    supported(project)?;
+    crate::supported(project)?;
     let model = Model::of(project.catalog, &STYLE);
     let mut files: Vec<File> =
         templates::SHARED.iter().map(|&(path, text)| File::generated(path, text)).collect();
@@ -104,36 +103,6 @@ fn author(path: &str, text: String) -> File {
 
 fn line(value: &Value) -> String {
     format!("{value}\n")
-}
-
-/// What the runtime does not do.
-fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
-    let catalog = project.catalog;
-    let name = &catalog.adapter.name;
-    let refused = |what: String| {
-        let message = format!(
-            "{what}; projects in TypeScript do not, so generate it with --target rust or serve it with mcpaql serve."
-        );
-        Err(Unsupported { message })
-    };
-    match &catalog.adapter.target {
-        Target::Mcp(_) => {
-            return refused(format!("The adapter '{name}' passes its calls on to another MCP server"));
-        }
-        Target::Code(_) => {
-            return refused(format!(
-                "The operations of the adapter '{name}' are functions of another program"
-            ));
-        }
-        Target::Http(_) | Target::Store(_) | Target::Command(_) => {}
-    }
-    match catalog.operations.iter().find(|entry| entry.operation.lifecycle.is_some()) {
-        Some(entry) => refused(format!(
-            "The operation '{}' of the adapter '{name}' runs in the background",
-            entry.operation.name
-        )),
-        None => Ok(()),
-    }
 }
 
 /// Handlers need dependencies of their own, so that this file is the author's, too.

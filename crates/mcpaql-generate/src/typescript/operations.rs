@@ -3,7 +3,7 @@
 use super::literal::{literal, string};
 use super::types;
 use crate::model::{Case, Model, Signature, Text, identifier};
-use crate::{File, Unsupported};
+use crate::{File, IN_RUST, Unsupported};
 use indexmap::IndexMap;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::facts::Repeat;
@@ -189,9 +189,9 @@ fn way(catalog: &Catalog, operation: &Operation) -> Result<Way, Unsupported> {
         Binding::Mcp(_) | Binding::Code | Binding::Introspect | Binding::Execution(_) => {
             let (name, adapter) = (&operation.name, &catalog.adapter.name);
             let message = format!(
-                "The operation '{name}' of the adapter '{adapter}' has no target that projects in TypeScript know; generate it with --target rust."
+                "the operation '{name}' of the adapter '{adapter}' has no target that projects in TypeScript know"
             );
-            return Err(Unsupported { message });
+            return Err(Unsupported { message, suggestion: IN_RUST });
         }
     };
     if let (Some(param), Some(fields)) =
@@ -404,11 +404,11 @@ fn template(operation: &Operation, pieces: &[Segment]) -> Result<String, Unsuppo
         return Ok(text);
     }
     let message = format!(
-        "The template {} of the operation '{}' holds braces around what is no parameter; generate it with --target rust.",
+        "the template {} of the operation '{}' holds braces around what is no parameter",
         string(&text),
         operation.name
     );
-    Err(Unsupported { message })
+    Err(Unsupported { message, suggestion: IN_RUST })
 }
 
 /// How many `{snake_case}` a text has.

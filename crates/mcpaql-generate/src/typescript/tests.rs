@@ -107,6 +107,10 @@ operations:
   execute:
     - {name: run_job, description: Runs a job.}
 ";
-    let refused = generated(proxy).unwrap_err().message;
-    assert!(refused.contains("another MCP server") && refused.contains("--target rust"), "{refused}");
+    let refused = generated(proxy).unwrap_err();
+    assert_eq!(
+        refused.message,
+        "projects in TypeScript cannot serve the adapter 'proxy': it passes its calls on to another MCP server"
+    );
+    assert!(refused.suggestion.contains("--target rust"), "{refused}");
 }

@@ -46,6 +46,9 @@ pub(crate) struct Generate {
     /// Licence of the project, as an SPDX expression or UNLICENSED; Apache-2.0 unless set.
     #[arg(long, value_name = "SPDX", help_heading = "Project")]
     pub(crate) license: Option<String>,
+    /// Who holds the rights, as it stands in LICENSE behind `Copyright (c)`.
+    #[arg(long, value_name = "TEXT", help_heading = "Project")]
+    pub(crate) copyright: Option<String>,
     /// How operations are spread over tools: semantic, single, all, discrete.
     #[arg(long, value_parser = parse_mode, value_name = "MODE", help_heading = "Project")]
     pub(crate) mode: Option<Mode>,

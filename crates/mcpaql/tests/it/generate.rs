@@ -110,7 +110,8 @@ async fn every_kind_of_failure_has_its_status() {
     place.file("scalar.yaml", "rust\n");
     std::fs::write(place.path().join("latin.md"), b"---\nname: caf\xe9\n---\n").unwrap();
     let rust = ["-t", "rust"];
-    let rows: [(&[&str], i32, &str); 36] = [
+    place.file("nothing.yaml", "\n");
+    let rows: [(&[&str], i32, &str); 37] = [
         (&["-s", "wrong.md"], 2, "SCHEMA_INVALID_NAME"),
         (&["-s", "broken.yaml"], 2, "SCHEMA_SYNTAX"),
         (&["--openapi", "tracker.json"], 2, "OpenAPI"),
@@ -136,6 +137,7 @@ async fn every_kind_of_failure_has_its_status() {
         (&["-s", "things.md", "-c", "unknown.yaml"], 3, "target"),
         (&["-s", "things.md", "-c", "mistyped.yaml"], 3, "true or false"),
         (&["-s", "things.md", "-c", "scalar.yaml"], 3, "mapping"),
+        (&["-s", "things.md", "-c", "nothing.yaml"], 3, "key: value"),
         (&["-s", "things.md", "-c", "broken.yaml"], 3, "broken.yaml"),
         (&["-s", "things.md", "-c", "absent.yaml"], 4, "absent.yaml"),
         (&["-s", "absent.md"], 4, "absent.md"),
@@ -445,6 +447,75 @@ async fn quiet_is_silent_and_verbose_gives_reasons() {
 }
 
 #[tokio::test]
+async fn what_should_be_looked_at_is_a_warning() {
+    let place = Place::new();
+    place.file("bookshop.yaml", BOOKSHOP);
+    place.file("tracker.json", TRACKER);
+    let tracker: &[&str] = &["--tools", "tracker.json"];
+    for (source, server, count, said) in [
+        (&["--openapi", "bookshop.yaml"][..], &[][..], 1, "check_stock should be looked at: "),
+        (tracker, &["--", "server"], 2, "announced as read-only, but its name says that it acts"),
+    ] {
+        let of = |args: &[&'static str]| [source, &["-t", "rust"], args, server].concat();
+        let human = generate(&place, &of(&["--dry-run"])).await;
+        assert_eq!(human.status, Some(0), "{human:?}");
+        assert!(human.stderr.contains(&format!("{count} should be looked at:")), "{}", human.stderr);
+        assert!(!human.stderr.contains("warning:"), "nothing is said twice: {}", human.stderr);
+        let ran = generate(&place, &of(&["--dry-run", "--output-format", "json"])).await;
+        let warnings = ran.json()["warnings"].clone();
+        let reviews: Vec<&Value> =
+            warnings.as_array().unwrap().iter().filter(|one| one["code"] == "IMPORT_TO_REVIEW").collect();
+        assert_eq!(reviews.len(), count, "{warnings}");
+        assert!(reviews[0]["message"].as_str().unwrap().contains(said), "{warnings}");
+        let strict = generate(&place, &of(&["--strict", "--output-format", "json"])).await;
+        assert_eq!(strict.status, Some(2), "{strict:?}");
+        assert_eq!(strict.json()["error"]["details"], warnings);
+        assert!(!place.path().join("generated").exists());
+    }
+}
+
+#[tokio::test]
+async fn what_a_language_cannot_do_is_refused_alike_with_what_to_do_instead() {
+    let place = Place::new();
+    let document = |target: &str, operation: &str| {
+        format!(
+            "name: jobs\ntype: adapter\nversion: 1.0.0\ndescription: Jobs.\ntarget: {target}\noperations:\n  execute:\n    - {operation}\n"
+        )
+    };
+    place.file("proxy.yaml", &document("{transport: mcp, command: [server]}", "{name: run_job}"));
+    place.file("code.yaml", &document("{transport: native, protocol: code}", "{name: run_job}"));
+    for (language, name) in [("typescript", "TypeScript"), ("python", "Python"), ("rust", "Rust")] {
+        for (file, why) in [("proxy.yaml", "another MCP server"), ("code.yaml", "code of the program")] {
+            if (language, file) == ("rust", "proxy.yaml") {
+                continue;
+            }
+            let ran = generate(&place, &["-s", file, "-t", language, "--output-format", "json"]).await;
+            let error = ran.json()["error"].clone();
+            let message = error["message"].as_str().unwrap();
+            assert_eq!(ran.status, Some(5), "{message}");
+            let expected = format!("projects in {name} cannot serve the adapter 'jobs': ");
+            assert!(message.starts_with(&expected) && message.contains(why), "{message}");
+            assert!(error["suggestion"].is_string(), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn handlers_of_an_adapter_that_was_renamed_are_left_and_told_where_to_go() {
+    let place = place();
+    let python: &[&str] = &["-t", "python", "-o", "out"];
+    assert_eq!(generate(&place, &[&["-s", "things.md"], python].concat()).await.status, Some(0));
+    let old = "out/src/things_adapter/handlers.py";
+    place.file(old, "MINE = True\n");
+    place.file("others.md", &http().replace("name: things", "name: others"));
+    let ran = generate(&place, &[&["-s", "others.md"], python].concat()).await;
+    let expected = "what you wrote stands in src/things_adapter/handlers.py and is not used any more: \
+                    move it to src/others_adapter/handlers.py";
+    assert!(ran.stdout.contains(expected), "{ran:?}");
+    assert_eq!(read(&place, old), "MINE = True\n");
+}
+
+#[tokio::test]
 async fn licences_are_the_authors_choice() {
     let place = place();
     for (license, text) in [
@@ -483,6 +554,9 @@ async fn a_project_in_rust_finds_its_runtime_where_it_is_told() {
         generated(&place, &flag).await;
         let manifest = read(&place, "generated/Cargo.toml");
         assert!(manifest.contains(&dependency), "{spec:?}: {manifest}");
+        let readme = read(&place, "generated/README.md");
+        let is_told = readme.lines().any(|line| line.starts_with("mcpaql ") && line.contains(" --runtime "));
+        assert_eq!(is_told, spec.is_some(), "{readme}");
     }
     place.file("g.yaml", "runtime: path:beside\n");
     let other = generate(&place, &["-s", "things.md", "-t", "python", "-o", "p", "-c", "g.yaml"]).await;

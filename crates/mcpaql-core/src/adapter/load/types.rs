@@ -74,10 +74,12 @@ pub(super) fn read(
 
 /// A name that no JSON type and no type of the protocol has, and that stands in a reference as it is.
 fn is_usable(reader: &mut Reader, name: &str, pointer: &str, at_key: bool) -> bool {
-    let plain = name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let is_plain = |name: &str| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    };
     let taken = PRIMITIVES.contains(&name) || PROTOCOL_TYPES.contains(&name) || name == "any";
-    if plain && !taken {
+    if is_plain(name) && !taken {
         return true;
     }
     let message = if taken {
@@ -89,7 +91,7 @@ fn is_usable(reader: &mut Reader, name: &str, pointer: &str, at_key: bool) -> bo
     let mut diagnostic = Diagnostic::error(Code::SchemaInvalidName, pointer, message)
         .expected("a name of your own, such as Repository")
         .found(name);
-    if !better.is_empty() {
+    if is_plain(&better) {
         diagnostic = diagnostic.suggest(format!("rename it to `{better}`"));
     }
     reader.push(if at_key { diagnostic.at_key() } else { diagnostic });

@@ -190,29 +190,41 @@ fn options(args: &args::Generate, file: &File, language: Language) -> Result<Opt
         let message = format!("--runtime means nothing to a project in {}", language.as_str());
         return Err(Failure::new(Kind::Configuration, message).hint("leave it out"));
     }
-    let runtime = match (&args.runtime, file.text("runtime")) {
-        _ if language != Language::Rust => usual.runtime.clone(),
-        (Some(spec), _) => dependency(spec, Path::new(""))?,
-        (None, Some(spec)) => dependency(spec, &file.folder)?,
-        (None, None) => usual.runtime.clone(),
+    let given = match (&args.runtime, file.text("runtime")) {
+        _ if language != Language::Rust => None,
+        (Some(spec), _) => Some(dependency(spec, Path::new(""))?),
+        (None, Some(spec)) => Some(dependency(spec, &file.folder)?),
+        (None, None) => None,
     };
-    let copyright = file.text("copyright").map(str::to_owned);
-    Ok(Options { runtime, settings, license, copyright, ..usual })
+    let (runtime, runtime_flag) = match given {
+        Some(Runtime { value, flag }) => (value, Some(flag)),
+        None => (usual.runtime.clone(), None),
+    };
+    let copyright = chosen(&args.copyright, "copyright");
+    Ok(Options { runtime, runtime_flag, settings, license, copyright, ..usual })
 }
 
-/// Where the runtime is, as the value of a dependency in `Cargo.toml`.
-fn dependency(spec: &str, folder: &Path) -> Result<String, Failure> {
+/// Where the runtime is.
+struct Runtime {
+    /// The value of a dependency in `Cargo.toml`.
+    value: String,
+    /// The same as it is said in any folder.
+    flag: String,
+}
+
+fn dependency(spec: &str, folder: &Path) -> Result<Runtime, Failure> {
     let refused = |problem: &str| Err(wrong("runtime")(problem.to_owned()));
     if let Some(path) = spec.strip_prefix("path:").filter(|path| !path.is_empty()) {
         let path = std::path::absolute(folder.join(path)).unwrap_or_else(|_| folder.join(path));
         let Some(path) = path.to_str() else { return refused("the path is not UTF-8 text") };
-        return Ok(format!("{{ path = {} }}", quoted(path)));
+        return Ok(Runtime { value: format!("{{ path = {} }}", quoted(path)), flag: format!("path:{path}") });
     }
     if let Some(url) = spec.strip_prefix("git:").filter(|url| !url.is_empty()) {
-        return Ok(match url.rsplit_once('#') {
+        let value = match url.rsplit_once('#') {
             Some((url, revision)) => format!("{{ git = {}, rev = {} }}", quoted(url), quoted(revision)),
             None => format!("{{ git = {} }}", quoted(url)),
-        });
+        };
+        return Ok(Runtime { value, flag: spec.to_owned() });
     }
     let is_requirement = !spec.is_empty()
         && spec.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-+=<>^~*, ".contains(&byte))
@@ -220,7 +232,7 @@ fn dependency(spec: &str, folder: &Path) -> Result<String, Failure> {
     if !is_requirement {
         return refused(&format!("'{spec}' is neither a version nor path:DIR nor git:URL"));
     }
-    Ok(quoted(spec))
+    Ok(Runtime { value: quoted(spec), flag: spec.to_owned() })
 }
 
 /// A string of TOML; what JSON escapes, TOML reads alike.
@@ -232,6 +244,10 @@ fn read(path: &Path) -> Result<File, Failure> {
     let text = descriptions::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
     let source = Source::new(path.display().to_string(), text);
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    if source.text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty() {
+        let message = format!("{} is empty", source.name);
+        return Err(Failure::new(Kind::Configuration, message).hint("write `key: value` lines"));
+    }
     let (value, mut problems) = match source.parse() {
         Ok(parsed) => (parsed.value, parsed.diagnostics),
         Err(problems) => (Value::Null, problems),
@@ -285,10 +301,11 @@ mod tests {
 
     #[test]
     fn a_runtime_is_a_version_a_folder_or_a_repository() {
-        let of = |spec: &str| dependency(spec, Path::new("/here")).unwrap();
+        let of = |spec: &str| dependency(spec, Path::new("/here")).unwrap().value;
         assert_eq!(of("0.1.0"), "\"0.1.0\"");
         assert_eq!(of("=0.1.0"), "\"=0.1.0\"");
         assert_eq!(of("path:x\"y"), "{ path = \"/here/x\\\"y\" }");
+        assert_eq!(dependency("path:x", Path::new("/here")).unwrap().flag, "path:/here/x");
         assert_eq!(of("git:https://example.com/r"), "{ git = \"https://example.com/r\" }");
         assert_eq!(of("git:https://example.com/r#abc"), "{ git = \"https://example.com/r\", rev = \"abc\" }");
         for wrong in ["", "path:", "git:", "latest", "\"1\" }", "1\n[x]", "./folder"] {

@@ -6,7 +6,7 @@
 use super::failure::{Detail, Failure, Kind};
 use mcpaql_generate::provenance::{self, Record};
 use mcpaql_generate::{File, Owner};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path};
@@ -73,6 +73,8 @@ pub(crate) struct Plan {
     pub(crate) other_language: Option<String>,
     /// Files of the author's whose templates have changed since they were written.
     pub(crate) outdated: Vec<String>,
+    /// Files of the author's that are left, each with the one that takes its place.
+    pub(crate) abandoned: BTreeMap<String, Option<String>>,
 }
 
 /// Compares a project in a language with its folder.
@@ -82,8 +84,16 @@ pub(crate) fn plan(root: &Path, language: &str, files: Vec<File>) -> Result<Plan
     let is_foreign = record.is_none() && !is_empty(root)?;
     let record = record.unwrap_or_default();
     let other_language = record.target.clone().filter(|target| target != language);
-    let mut plan =
-        Plan { steps: Vec::new(), edited: Vec::new(), is_foreign, other_language, outdated: Vec::new() };
+    let mut plan = Plan {
+        steps: Vec::new(),
+        edited: Vec::new(),
+        is_foreign,
+        other_language,
+        outdated: Vec::new(),
+        abandoned: BTreeMap::new(),
+    };
+    let authors: Vec<String> =
+        files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.clone()).collect();
     let mut paths = HashSet::new();
     for File { path, text, owner } in files {
         if !is_legal(&path) || !paths.insert(path.clone()) {
@@ -117,6 +127,11 @@ pub(crate) fn plan(root: &Path, language: &str, files: Vec<File>) -> Result<Plan
         // Whatever else stands there now was not generated.
         let Ok(Some(old)) = look(root, path) else { continue };
         let change = if as_generated(&record, path, Some(&old)) { Change::Removed } else { Change::Left };
+        if change == Change::Left && record.handwritten.contains_key(path) {
+            let name = Path::new(path).file_name();
+            let successor = authors.iter().find(|other| Path::new(other.as_str()).file_name() == name);
+            plan.abandoned.insert(path.to_owned(), successor.cloned());
+        }
         plan.steps.push(Step { path: path.to_owned(), change, old: Some(old), new: None });
     }
     plan.steps.sort_by(|a, b| a.path.cmp(&b.path));

@@ -12,7 +12,7 @@ use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::source::{Format, Source};
 use mcpaql_import::emit::{self, Provenance};
-use mcpaql_import::report::{Notes, Report};
+use mcpaql_import::report::{Judged, Notes, Report};
 use mcpaql_import::select::Selection;
 use mcpaql_import::{mcp, openapi};
 use mcpaql_runtime::{builtin, environment};
@@ -23,7 +23,7 @@ pub(crate) struct Input {
     /// Its name in the project: letters, digits, `.`, `_` and `-`.
     pub(crate) file: String,
     pub(crate) source: Source,
-    /// What an import noticed.
+    /// What an import noticed, all that the summary names included.
     pub(crate) noticed: Vec<Detail>,
     /// What it decided, for people.
     pub(crate) summary: Option<String>,
@@ -175,8 +175,18 @@ fn written(adapter: &Adapter, provenance: &Provenance, report: &Report, notes: &
     Input {
         source: Source::new(file.clone(), emit::markdown(adapter, provenance)),
         file,
-        noticed: report.diagnostics.iter().map(Detail::of).collect(),
-        summary: Some(report.summary(notes)),
+        noticed: report.reviews().map(to_review).chain(report.diagnostics.iter().map(Detail::of)).collect(),
+        summary: Some(report.summary(notes, "--verbose")),
+    }
+}
+
+/// What a person should look at is a warning like any other.
+fn to_review((judged, why): (&Judged, String)) -> Detail {
+    Detail {
+        path: judged.origin.to_string(),
+        code: "IMPORT_TO_REVIEW".to_owned(),
+        message: format!("{} should be looked at: {why}", judged.name),
+        suggestion: Some("say what it is with --overrides".to_owned()),
     }
 }
 

@@ -84,14 +84,14 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
     let timestamp = timestamp(&wanted)?;
     let Input { file, source, noticed, summary } = input::read(args, &wanted)?;
     let (catalog, mut warnings) = compiled(&source, &wanted)?;
-    warnings.splice(0..0, noticed);
     warnings.extend(license::warning(&wanted.options.license).map(|message| Detail {
         path: "LICENSE".to_owned(),
         code: "LICENSE_TEXT_MISSING".to_owned(),
         message,
         suggestion: None,
     }));
-    if wanted.strict && !warnings.is_empty() {
+    if wanted.strict && !(noticed.is_empty() && warnings.is_empty()) {
+        let warnings = [noticed, warnings].concat();
         let count = warnings.len();
         let message =
             format!("{count} warning{}, and --strict lets none pass", if count == 1 { "" } else { "s" });
@@ -100,7 +100,7 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
     let document = Document { file: &file, text: &source.text };
     let project = Project { catalog: &catalog, document, options: wanted.options.clone() };
     let files = mcpaql_generate::files(&project, timestamp.as_deref())
-        .map_err(|unsupported| Failure::new(Kind::Template, unsupported.message))?;
+        .map_err(|why| Failure::new(Kind::Template, why.message).hint(why.suggestion))?;
     let plan = folder::plan(&wanted.output, wanted.options.language.as_str(), files)?;
     let refusal = plan.refusal(&wanted.output).filter(|_| !args.force);
     let mut diff = None;
@@ -117,6 +117,7 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
         wanted: &wanted,
         plan: &plan,
         fingerprint: provenance::fingerprint(&document),
+        noticed,
         warnings,
         summary,
         project: &project,

@@ -7,7 +7,7 @@ use super::folder::{Change, Plan};
 use crate::args::{self, OutputFormat};
 use crate::output;
 use mcpaql_core::diagnostic::render;
-use mcpaql_generate::{Language, Project, VERSION};
+use mcpaql_generate::{Project, VERSION};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -17,6 +17,8 @@ pub(crate) struct Done<'a> {
     pub(crate) wanted: &'a Wanted,
     pub(crate) plan: &'a Plan,
     pub(crate) fingerprint: String,
+    /// What an import noticed; its summary names the first of it.
+    pub(crate) noticed: Vec<Detail>,
     pub(crate) warnings: Vec<Detail>,
     /// What an import decided.
     pub(crate) summary: Option<String>,
@@ -47,7 +49,7 @@ impl Done<'_> {
             "output_directory": self.wanted.output.display().to_string(),
             "files_generated": files,
             "provenance": {"schema_fingerprint": self.fingerprint, "generator_version": VERSION},
-            "warnings": self.warnings.iter().map(Detail::to_json).collect::<Vec<_>>(),
+            "warnings": self.noticed.iter().chain(&self.warnings).map(Detail::to_json).collect::<Vec<_>>(),
             "changes": self.changes(),
             "written": !self.is_trial(),
         });
@@ -78,6 +80,9 @@ impl Done<'_> {
     fn talk(&self) {
         if !self.args.quiet {
             self.summary.iter().for_each(|summary| output::talk(summary));
+            if self.args.verbose {
+                warn(&self.noticed, true);
+            }
             warn(&self.warnings, self.args.verbose);
         }
         if let Some(diff) = &self.diff {
@@ -99,9 +104,19 @@ impl Done<'_> {
             }
         }
         let left = self.plan.steps.iter().filter(|step| step.change == Change::Left);
-        for step in left {
-            let _ =
-                write!(text, "\n{} is no longer generated, but was edited: remove it or keep it", step.path);
+        for path in left.map(|step| &step.path) {
+            let _ = match self.plan.abandoned.get(path) {
+                Some(Some(successor)) => write!(
+                    text,
+                    "\nwhat you wrote stands in {path} and is not used any more: move it to {successor}"
+                ),
+                Some(None) => {
+                    write!(text, "\n{path} is yours and is not used any more: remove it or keep it")
+                }
+                None => {
+                    write!(text, "\n{path} is no longer generated, but was edited: remove it or keep it")
+                }
+            };
         }
         for path in &self.plan.outdated {
             let _ =
@@ -115,11 +130,7 @@ impl Done<'_> {
     }
 
     fn summary(&self) -> String {
-        let language = match self.wanted.options.language {
-            Language::Rust => "Rust",
-            Language::TypeScript => "TypeScript",
-            Language::Python => "Python",
-        };
+        let language = self.wanted.options.language.name();
         let counts: Vec<String> =
             [Change::Created, Change::Changed, Change::Removed, Change::Unchanged, Change::Kept]
                 .into_iter()

@@ -31,7 +31,7 @@ fn tell(done: &Done, written: &args::Written) -> Result<()> {
     match written.report {
         Some(args::Shape::Json) => output::data(&serde_json::to_string_pretty(&report.to_json(notes))?),
         Some(args::Shape::Text) => output::data(&output::visible(&report.text(notes))),
-        None => output::talk(&output::visible(&report.summary(notes))),
+        None => output::talk(&output::visible(&report.summary(notes, "--report text"))),
     }
     if let Some(path) = &written.output {
         output::talk(&format!("Wrote {}; serve it with `mcpaql serve {}`", path.display(), path.display()));
