@@ -16,8 +16,8 @@ pub(crate) fn text(project: &Project<'_>, fingerprint: &str) -> String {
             "- [`mcpaql-runtime`](https://crates.io/crates/mcpaql-runtime) (MIT OR Apache-2.0), and what it depends on"
         }
         Language::TypeScript => {
-            "- [`@modelcontextprotocol/sdk`](https://www.npmjs.com/package/@modelcontextprotocol/sdk) (MIT), and what it \
-             depends on"
+            "- [`@modelcontextprotocol/server`](https://www.npmjs.com/package/@modelcontextprotocol/server) (Apache-2.0, in \
+             part MIT), and what it depends on"
         }
         Language::Python => {
             "- [`mcp`](https://pypi.org/project/mcp/) (MIT) with the HTTP client that it uses, and what they depend on"

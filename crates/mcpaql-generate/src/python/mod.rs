@@ -206,6 +206,7 @@ templates! {
     "src/adapter_template/runtime/validate.py"
     "tests/test_adapter.py"
     "tests/test_introspection.py"
+    "tests/test_stdio.py"
 }
 
 /// The source files of a project.

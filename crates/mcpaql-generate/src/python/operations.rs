@@ -1,9 +1,9 @@
 //! `operations/`: for each operation the type of its parameters, its binding and its handler; and the table of all of them.
 
 use super::expression::{Expression, WIDTH, string};
-use super::types::Annotations;
+use super::types::{Annotations, literal};
 use super::{binding, docstring, is_plain_name};
-use crate::model::{Field, Signature, Text};
+use crate::model::{Field, Signature, Text, Type};
 use mcpaql_core::operation::{Binding, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +25,15 @@ const BINDINGS: [&str; 15] = [
     "When",
     "Code",
 ];
+
+/// What a module of operations imports under names in capitals.
+const IMPORTED: [&str; 2] = ["TYPE_CHECKING", "UNSET"];
+
+/// Longer values of parameters stand in their descriptions alone.
+const MAX_DEFAULT: usize = 24;
+
+/// The table of an adapter without operations.
+const EMPTY_INDEX: &str = include_str!("../../templates/python/src/adapter_template/operations/__init__.py");
 
 /// One module: the operations of an endpoint.
 pub(super) struct Module<'m> {
@@ -59,7 +68,7 @@ pub(super) fn module(module: &Module<'_>, annotations: &mut Annotations) -> Stri
     if has("Code(") {
         head.line("from ..runtime.errors import Code");
     }
-    let unset = if has("UNSET") { "UNSET, Params" } else { "Params" };
+    let unset = if has("= UNSET") || has("=UNSET") { "UNSET, Params" } else { "Params" };
     head.line(format!("from ..runtime.params import {unset}"));
     head.line("").line("if TYPE_CHECKING:").within(|head| {
         if has(": types.") || has("[types.") || has("| types.") || has(" types.") {
@@ -106,8 +115,13 @@ fn params(text: &mut Text, signature: &Signature<'_>, annotations: &mut Annotati
 
 fn param(text: &mut Text, field: &Field, kind: &str) {
     let mut items: Vec<(String, Expression)> = Vec::new();
+    let filled = filled_in(field).filter(|value| {
+        let line = format!("{}: {kind} = field(default={}", field.ident, value.flat());
+        line.chars().count() <= text.room(WIDTH)
+    });
+    let default = filled.clone().unwrap_or_else(|| Expression::word("UNSET"));
     if !field.required {
-        items.push(("default=".into(), Expression::word("UNSET")));
+        items.push(("default=".into(), default.clone()));
     }
     if field.sensitive {
         items.push(("repr=".into(), Expression::flag(false)));
@@ -118,16 +132,31 @@ fn param(text: &mut Text, field: &Field, kind: &str) {
     }
     // The linter wants null last.
     let kind = match kind.strip_suffix(" | None") {
-        _ if field.required => kind.to_owned(),
+        _ if field.required || filled.is_some() => kind.to_owned(),
         Some(kind) => format!("{kind} | Unset | None"),
         None => format!("{kind} | Unset"),
     };
     let value = match items.as_slice() {
         [] => None,
-        [(label, _)] if label == "default=" => Some(Expression::word("UNSET")),
+        [(label, _)] if label == "default=" => Some(default),
         _ => Some(Expression::call("field", items)),
     };
     annotated(text, &field.ident, &kind, value);
+}
+
+/// What a parameter holds where the caller gives nothing, if that is short and plainly of its type.
+fn filled_in(field: &Field) -> Option<Expression> {
+    let default = field.default.as_ref()?;
+    let fits = match &field.kind {
+        Type::String => default.is_string(),
+        Type::Boolean => default.is_boolean(),
+        Type::Integer => default.is_i64() || default.is_u64(),
+        Type::Number => default.is_number(),
+        Type::Literals(literals) => literals.contains(default),
+        _ => false,
+    };
+    let written = literal(default);
+    (fits && written.chars().count() <= MAX_DEFAULT).then(|| Expression::word(written))
 }
 
 /// `name: kind = value`, broken where it is too long.
@@ -186,9 +215,15 @@ fn about(field: &Field) -> String {
     }
 }
 
+/// The name of an operation's binding, none that its module imports.
+fn constant(function: &str) -> String {
+    let name = function.to_uppercase();
+    if IMPORTED.contains(&name.as_str()) { format!("{name}_") } else { name }
+}
+
 fn handler(text: &mut Text, signature: &Signature<'_>) {
     let operation = signature.operation;
-    let (name, literal) = (signature.function.as_str(), signature.function.to_uppercase());
+    let (name, literal) = (signature.function.as_str(), constant(&signature.function));
     let (binding, how) = match &operation.binding {
         Binding::Http(binding) => (binding::http(operation, binding), "http"),
         Binding::Store(binding) => (binding::store(binding), "store"),
@@ -221,6 +256,9 @@ fn handler(text: &mut Text, signature: &Signature<'_>) {
 
 /// `operations/__init__.py`.
 pub(super) fn index(modules: &[Module<'_>]) -> String {
+    if modules.is_empty() {
+        return EMPTY_INDEX.to_owned();
+    }
     let mut text = Text::new("    ");
     text.line(
         "\"\"\"What the adapter can do: every operation with its parameters and its default handler.\"\"\"",

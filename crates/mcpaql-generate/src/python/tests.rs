@@ -87,13 +87,13 @@ fn an_operation_is_its_parameters_its_request_and_its_handler() {
             "name": "import", "description": "Places an order.", "maps_to": "POST /orders/{class}", "params": {
                 "class": {"type": "string", "required": true, "description": "Which \"one\"."},
                 "labels": {"type": "array", "items": {"type": "string"}, "in": "query", "style": "pipeDelimited", "explode": false},
+                "gift": {"type": "boolean", "default": false},
                 "note": {"type": ["string", "null"], "sensitive": true, "as": "Note"}
             }
         }),
     );
     let files = written(&document).unwrap();
-    let text =
-        |path: &str| &files.iter().find(|file| file.path == format!("src/shop_adapter/{path}")).unwrap().text;
+    let text = |path: &str| file(&files, path);
     assert_eq!(
         text("operations/create.py").split_once("response import Answer\n").unwrap().1,
         r#"
@@ -105,6 +105,8 @@ class ImportParams(Params):
     class_: str = field(metadata={"name": "class"})
     """Which 'one'."""
     labels: list[str] | Unset = UNSET
+    gift: bool = False
+    """Default: `false`."""
     note: str | Unset | None = field(default=UNSET, repr=False)
 
 
@@ -114,6 +116,7 @@ IMPORT_ = HttpRequest(
     params=(
         Param("class", "path"),
         Param("labels", "query", style=Style("pipe_delimited", explode=False)),
+        Param("gift", "body"),
         Param("note", "body", wire="Note", sensitive=True),
     ),
 )
@@ -140,4 +143,60 @@ fn what_the_runtime_cannot_do_is_refused() {
     );
     let refused = written(&mcp).unwrap_err().message;
     assert!(refused.contains("another MCP server"), "{refused}");
+}
+
+fn file<'f>(files: &'f [File], path: &str) -> &'f str {
+    &files.iter().find(|file| file.path == format!("src/shop_adapter/{path}")).unwrap().text
+}
+
+#[test]
+fn no_constant_takes_a_name_that_its_module_imports() {
+    let mut document = shop(
+        serde_json::json!({"protocol": "rest", "base_url": "https://shop.example"}),
+        serde_json::json!({"name": "unset", "maps_to": "POST /unset", "params": {"note": {"type": "string"}}}),
+    );
+    let checking = serde_json::json!({"name": "type_checking", "maps_to": "POST /type"});
+    document["operations"]["create"].as_array_mut().unwrap().push(checking);
+    let files = written(&document).unwrap();
+    let text = file(&files, "operations/create.py");
+    for line in [
+        "    note: str | Unset = UNSET\n",
+        "\nUNSET_ = HttpRequest(",
+        "\n    return await call.http(UNSET_, params)\n",
+        "\nTYPE_CHECKING_ = HttpRequest(",
+    ] {
+        assert!(text.contains(line), "{line}");
+    }
+}
+
+#[test]
+fn an_adapter_without_operations_has_an_empty_table() {
+    for operations in [serde_json::json!({}), serde_json::json!({"read": []})] {
+        let mut document = shop(
+            serde_json::json!({"protocol": "rest", "base_url": "https://shop.example"}),
+            serde_json::json!(null),
+        );
+        document["operations"] = operations;
+        let files = written(&document).unwrap();
+        let index = file(&files, "operations/__init__.py");
+        assert!(index.contains("OPERATIONS: Final[Mapping[str, Operation[Any]]] = {}\n"), "{index}");
+        assert!(!index.contains("from . import"), "{index}");
+    }
+}
+
+#[test]
+fn one_empty_line_stands_between_imports_and_a_type_that_is_no_class() {
+    for (property, start) in
+        [("class", "\n\nNode = TypedDict(\n"), ("next", "\n\n\nclass Node(TypedDict):\n")]
+    {
+        let mut document = shop(
+            serde_json::json!({"protocol": "rest", "base_url": "https://shop.example"}),
+            serde_json::json!({"name": "add", "maps_to": "POST /add", "params": {"node": {"type": "Node"}}}),
+        );
+        document["types"] =
+            serde_json::json!({"Node": {"type": "object", "properties": {property: {"type": "string"}}}});
+        let files = written(&document).unwrap();
+        let types = file(&files, "types.py");
+        assert!(types.contains(&format!("import NotRequired, TypedDict{start}")), "{types}");
+    }
 }

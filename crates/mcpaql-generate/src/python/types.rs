@@ -98,7 +98,7 @@ fn written(literals: &[Value]) -> String {
     literals.iter().map(literal).collect::<Vec<_>>().join(", ")
 }
 
-fn literal(value: &Value) -> String {
+pub(super) fn literal(value: &Value) -> String {
     match value {
         Value::String(text) => string(text),
         Value::Bool(true) => "True".into(),
@@ -163,6 +163,11 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
             head.line("from .runtime.jsontext import Json");
         });
     }
+    // Two empty lines stand between imports and a class, one before anything else.
+    let body = match body.strip_prefix("\n\n") {
+        Some(rest) if !rest.starts_with("class ") => format!("\n{rest}"),
+        _ => body,
+    };
     format!("{}{body}", head.finish())
 }
 

@@ -21,9 +21,10 @@ pub(super) fn literal(value: &Value, column: usize, depth: usize) -> String {
         Value::Object(fields) if !fields.is_empty() => fields
             .iter()
             .map(|(name, field)| {
+                let exact = exact(name);
                 let name = key(name);
-                let field = literal(field, indent.len() + name.len() + 2, inner);
-                format!("{indent}{name}: {field},\n")
+                let field = literal(field, indent.len() + name.len() + 2 + exact.len(), inner);
+                format!("{indent}{name}: {field}{exact},\n")
             })
             .collect(),
         _ => return flat,
@@ -48,13 +49,18 @@ fn object(fields: &Map<String, Value>) -> String {
         return "{}".to_owned();
     }
     let fields: Vec<String> =
-        fields.iter().map(|(name, value)| format!("{}: {}", key(name), flat(value))).collect();
+        fields.iter().map(|(name, value)| format!("{}: {}{}", key(name), flat(value), exact(name))).collect();
     format!("{{ {} }}", fields.join(", "))
 }
 
 /// A text as a string; line separators that JSON leaves as they are end lines of source for some tools.
 pub(super) fn string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+/// What follows a member's value: TypeScript takes the type of one that every object has from there, and widens its texts.
+fn exact(name: &str) -> &'static str {
+    if name == "constructor" { " as const" } else { "" }
 }
 
 /// The name of a member.
@@ -68,6 +74,13 @@ pub(super) fn key(name: &str) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_member_that_every_object_has_keeps_the_type_of_its_texts() {
+        let value = json!({"constructor": {"in": "query"}, "x": {"in": "query"}});
+        assert_eq!(literal(&value, 0, 0), r#"{ constructor: { in: "query" } as const, x: { in: "query" } }"#);
+        assert!(literal(&value, WIDTH, 0).contains("  constructor: { in: \"query\" } as const,\n"));
+    }
 
     #[test]
     fn what_fits_stands_on_one_line() {

@@ -55,6 +55,12 @@ fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>) -> String {
             operations.iter().for_each(|operation| write(&space(module), operation));
         }
     };
+    if endpoints.is_empty() {
+        text.line("").line("/** What answers each operation; there is none. */");
+        text.line("export type Handlers = Record<string, Handler<never>>;");
+        text.line("").line("export const defaults: Handlers = {};");
+        return text.finish();
+    }
     text.line("").line("/** What answers each operation. */");
     text.block("export interface Handlers {", "}", |text| {
         each(&mut |space, Signature { operation, params, .. }| {

@@ -9,6 +9,7 @@ from adapter_template.handlers import HANDLERS
 from adapter_template.operations import OPERATIONS
 from adapter_template.runtime.catalog import Catalog, load
 from adapter_template.runtime.request import prepare
+from adapter_template.runtime.server import HandlerProblem, check_names
 from adapter_template.runtime.surfaces import MODES, SurfaceProblem, surface
 
 
@@ -30,6 +31,14 @@ class TheAdapter(unittest.TestCase):
         names = {operation.name for operation in self.catalog.operations} - {"introspect"}
         self.assertEqual(names, set(OPERATIONS))
         self.assertLessEqual(set(HANDLERS), names)
+
+    def test_a_handler_of_no_operation_is_refused_with_the_name_that_was_meant(self) -> None:
+        check_names(HANDLERS, OPERATIONS)
+        for operations, remedy in [(["list_notes", "get_note"], "rename it to 'get_note'"), ([], "rename")]:
+            with self.assertRaises(HandlerProblem) as refused:
+                check_names(["get_notte"], operations)
+            sentence = f"handlers.py answers 'get_notte', which is no operation of this adapter; {remedy} or remove it"
+            self.assertEqual(str(refused.exception), sentence)
 
     def test_every_example_is_a_call_that_may_run(self) -> None:
         for operation in self.catalog.operations:

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY } from "@modelcontextprotocol/server";
 import { INTROSPECT, ownCatalog } from "../src/runtime/catalog.js";
 import { isFields } from "../src/runtime/json.js";
 
@@ -53,6 +54,8 @@ class Session {
 
 const session = new Session();
 const greeting = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "0" } };
+/** What every request carries where there is no handshake. */
+const envelope = { [PROTOCOL_VERSION_META_KEY]: "2026-07-28", [CLIENT_CAPABILITIES_META_KEY]: {} };
 await session.ask("initialize", greeting);
 session.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
 after(() => session.end());
@@ -81,6 +84,35 @@ test("introspection answers where a tool carries it", async () => {
   const { result } = await session.ask("tools/call", { name: tool, arguments: args });
   assert.ok(isFields(result));
   assert.equal(result["isError"], false);
+});
+
+test("a client without a handshake is told the same, and for how long", async () => {
+  const other = new Session();
+  const ask = async (method: string, params: object): Promise<Record<string, unknown>> =>
+    await other.ask(method, { ...params, _meta: envelope });
+  const { result: discovered } = await ask("server/discover", {});
+  assert.ok(isFields(discovered));
+  assert.deepEqual(discovered["supportedVersions"], ["2026-07-28"]);
+  const { result: listed } = await ask("tools/list", {});
+  assert.ok(isFields(listed));
+  const { tools, ttlMs, cacheScope, resultType } = listed;
+  assert.deepEqual(tools, JSON.parse(JSON.stringify(catalog.data.tools)));
+  assert.deepEqual({ ttlMs, cacheScope, resultType }, { ttlMs: 60_000, cacheScope: "private", resultType: "complete" });
+  const { error } = await ask("tools/call", { name: "no_such_tool", arguments: {} });
+  assert.deepEqual(error, { code: -32602, message: "Unknown tool 'no_such_tool'. List the tools with tools/list." });
+  assert.equal(await other.end(), 0);
+});
+
+test("members that the protocol does not know are no reason for silence", async () => {
+  session.send('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"progressToken":{}}},"extra":1}');
+  assert.deepEqual((await session.heard())["result"], {});
+});
+
+test("a standing subscription does not keep the server from ending", async () => {
+  const other = new Session();
+  const { method } = await other.ask("subscriptions/listen", { notifications: { toolsListChanged: true }, _meta: envelope });
+  assert.equal(method, "notifications/subscriptions/acknowledged");
+  assert.equal(await other.end(), 0);
 });
 
 test("the server ends when its client does", async () => {

@@ -3,7 +3,14 @@
 A handler gets the parameters, validated and completed with defaults, and the call. It gives the answer as JSON or as an
 `Answer`, or raises `OpError`. `call.http`, `call.store` and `call.command` reach the target as the default handlers do:
 
+    from .operations import Handlers, read
+    from .runtime.errors import Code, OpError
+    from .runtime.pipeline import Call
+    from .runtime.response import Answer, Notice
+
     async def get_thing(params: read.GetThingParams, call: Call) -> Answer:
+        if params.id == "secret":
+            raise OpError(Code.PERMISSION_DENIED, "That thing is not shown to anybody; choose another one.")
         answer = await call.http(read.GET_THING, params)
         answer.warnings.append(Notice("SEEN", "This handler was here."))
         return answer

@@ -1,12 +1,20 @@
-// The MCP server: what the catalog offers, over standard input and output, in every revision that the SDK speaks.
+// The MCP server: what the catalog offers, over standard input and output, in every revision that the SDK speaks; a client's first
+// request tells whether it is one with a handshake.
 //
 // What always holds: `tools/list` is the catalog's own; every `tools/call` is answered with the envelope's text or a JSON-RPC error,
 // whatever a handler throws; a cancelled call aborts its work; what is not declared as a capability is not a method; standard
 // output carries nothing but the protocol.
 
 import { parseArgs } from "node:util";
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import type { JSONRPCRequest, ServerNotification } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type JSONRPCRequest,
+  type McpRequestContext,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { ownCatalog } from "./catalog.js";
 import { endAll } from "./command/process.js";
 import { type Environment, dataFolder } from "./environment.js";
@@ -25,9 +33,8 @@ import { isObject } from "./values.js";
 const RUNNING_CALLS = 256;
 /** How long running calls may go on after the server was told to stop. */
 const GRACE_MS = 10_000;
-
-const METHOD_NOT_FOUND = -32601;
-const INVALID_PARAMS = -32602;
+/** How long a client may keep the list of tools, where its revision has a word for that. */
+const LIST_CACHING = { ttlMs: 60_000, cacheScope: "private" };
 
 /** What a project serves. */
 export interface Project {
@@ -35,22 +42,6 @@ export interface Project {
   readonly handlers: AnyHandlers;
   /** Sent with every HTTP request. */
   readonly userAgent: string;
-}
-
-/** Why a request is not answered with a result. */
-class ProtocolError extends Error {
-  constructor(
-    readonly code: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-/** What a request brings along besides its own parameters. */
-interface Extra {
-  readonly signal: AbortSignal;
-  sendNotification(notification: ServerNotification): Promise<void>;
 }
 
 /** Serves the client on standard input and output until its input ends; the process ends with it. */
@@ -95,51 +86,54 @@ class Conversation {
   }
 
   async run(): Promise<void> {
-    const { adapter, instructions } = this.#served.catalog.data;
-    const info = { name: adapter.name, title: adapter.display_name, version: adapter.version };
-    // The low-level server, because the catalog has every tool and every check already.
-    // eslint-disable-next-line @typescript-eslint/no-deprecated
-    const server = new Server(info, { capabilities: { tools: {} }, ...(instructions === "" ? {} : { instructions }) });
-    server.fallbackRequestHandler = (request, extra) => this.#answer(request, extra);
-    server.onerror = (error) => {
-      log.debug("protocol", { error: error.message });
-    };
     const transport = new StdioTransport(process.stdin, process.stdout);
-    const ended = new Promise<void>((resolve) => {
-      server.onclose = resolve;
-    });
     const stop = (): void => {
       transport.end();
       setTimeout(() => void transport.close(), GRACE_MS).unref();
     };
     process.once("SIGINT", stop).once("SIGTERM", stop);
-    await server.connect(transport);
-    await ended;
+    serveStdio(({ era }) => this.#server(era), { transport, onerror });
+    await transport.closed;
     this.#stopped.abort();
   }
 
-  async #answer(request: JSONRPCRequest, extra: Extra): Promise<Record<string, unknown>> {
-    switch (request.method) {
-      case "tools/list":
-        return { tools: this.#served.catalog.data.tools };
-      case "tools/call":
-        return await this.#callTool(request.params ?? {}, extra);
-      default:
-        throw new ProtocolError(METHOD_NOT_FOUND, request.method);
-    }
+  /** A server for a client with a handshake or without; the low-level one, because the catalog has every tool and every check already. */
+  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  #server(era: McpRequestContext["era"]): Server {
+    const { adapter, instructions } = this.#served.catalog.data;
+    const info = { name: adapter.name, title: adapter.display_name, version: adapter.version };
+    // eslint-disable-next-line @typescript-eslint/no-deprecated
+    const server = new Server(info, { capabilities: { tools: {} }, ...(instructions === "" ? {} : { instructions }) });
+    const list = { tools: this.#served.catalog.data.tools, ...(era === "modern" ? LIST_CACHING : {}) };
+    server.fallbackRequestHandler = async (request, context) => {
+      switch (request.method) {
+        case "tools/list":
+          return list;
+        case "tools/call":
+          return await this.#callTool(request, context);
+        default:
+          throw new ProtocolError(ProtocolErrorCode.MethodNotFound, request.method);
+      }
+    };
+    server.onerror = onerror;
+    return server;
   }
 
-  async #callTool(params: Readonly<Record<string, unknown>>, extra: Extra): Promise<Record<string, unknown>> {
+  async #callTool({ params = {} }: JSONRPCRequest, { mcpReq }: ServerContext): Promise<Record<string, unknown>> {
     const { name } = params;
     const args = params["arguments"] ?? {};
     if (typeof name !== "string" || !isObject(args)) {
-      throw new ProtocolError(INVALID_PARAMS, "The params of tools/call do not have the shape the protocol defines.");
+      throw invalid("The params of tools/call do not have the shape the protocol defines.");
+    }
+    // No call here ever waits for its client, so that there is none to come back to.
+    if (typeof mcpReq.requestState() === "string") {
+      throw invalid("The call that requestState belongs to has ended; call the tool again without it.");
     }
     if (this.#served.catalog.route(name) === undefined) {
-      throw new ProtocolError(INVALID_PARAMS, `Unknown tool '${name}'. List the tools with tools/list.`);
+      throw invalid(`Unknown tool '${name}'. List the tools with tools/list.`);
     }
-    const signal = AbortSignal.any([extra.signal, this.#stopped.signal]);
-    const announcer = announcing(params["_meta"], extra);
+    const signal = AbortSignal.any([mcpReq.signal, this.#stopped.signal]);
+    const announcer = announcing(mcpReq);
     const caller: Caller = { signal, progress: (news) => announcer?.hear(news) };
     const release = await this.#slots.take();
     try {
@@ -154,6 +148,14 @@ class Conversation {
   }
 }
 
+function onerror(error: Error): void {
+  log.debug("protocol", { error: error.message });
+}
+
+function invalid(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}
+
 function failed(): OpError {
   return new OpError(
     "INTERNAL_ERROR",
@@ -166,13 +168,13 @@ function resultOf({ text, blocks, isError }: Reply): Record<string, unknown> {
 }
 
 /** Tells a client how a call goes, where it wants to hear that. */
-function announcing(meta: unknown, extra: Extra): Announcer | undefined {
-  const token = isObject(meta) ? meta["progressToken"] : undefined;
-  if (typeof token !== "string" && typeof token !== "number") return undefined;
+function announcing({ _meta, notify }: ServerContext["mcpReq"]): Announcer | undefined {
+  const token = _meta?.progressToken;
+  if (token === undefined) return undefined;
   return new Announcer(({ done, message }) => {
     const params = { progressToken: token, progress: done, total: 100, message };
     // A client that cannot be told will not be answered either; the call itself goes on.
-    extra.sendNotification({ method: "notifications/progress", params }).catch(() => undefined);
+    notify({ method: "notifications/progress", params }).catch(() => undefined);
   });
 }
 

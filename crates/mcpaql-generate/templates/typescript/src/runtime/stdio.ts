@@ -6,8 +6,7 @@
 
 import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
+import { type JSONRPCMessage, type RequestId, SUBSCRIPTION_ID_META_KEY, type Transport } from "@modelcontextprotocol/server";
 import { stringify } from "./json.js";
 import { type JsonObject, isObject, parseValue } from "./values.js";
 
@@ -30,15 +29,21 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  /** Nothing is read or written any more. */
+  readonly closed: Promise<void>;
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #line = new Line();
   /** Requests that were read and are not yet answered. */
   readonly #pending = new Set<RequestId>();
   #ended = false;
-  #closed = false;
+  #isClosed = false;
+  #toldClosed: () => void = () => undefined;
 
   constructor(input: Readable, output: Writable) {
+    this.closed = new Promise((resolve) => {
+      this.#toldClosed = resolve;
+    });
     this.#input = input;
     this.#output = output;
   }
@@ -62,16 +67,18 @@ export class StdioTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     await this.#write(message);
-    if (!("method" in message) && message.id !== undefined) this.#settle(message.id);
+    const id = answeredBy(message);
+    if (id !== undefined) this.#settle(id);
   }
 
   close(): Promise<void> {
-    if (!this.#closed) {
-      this.#closed = true;
+    if (!this.#isClosed) {
+      this.#isClosed = true;
       this.#input.pause();
       this.onclose?.();
+      this.#toldClosed();
     }
     return Promise.resolve();
   }
@@ -106,8 +113,9 @@ export class StdioTransport implements Transport {
     if (value === undefined) {
       this.#refuse(PARSE_ERROR, UNREADABLE, idIn(text));
     } else if (isMessage(value)) {
-      this.#note(value);
-      this.onmessage?.(value as unknown as JSONRPCMessage);
+      const message = understood(value);
+      this.#note(message);
+      this.onmessage?.(message as unknown as JSONRPCMessage);
     } else if (asksForAnswer(value)) {
       this.#refuse(INVALID_REQUEST, NO_REQUEST, isObject(value) && isId(value["id"]) ? value["id"] : undefined);
     }
@@ -176,7 +184,31 @@ function isMessage(value: unknown): value is JsonObject {
   if (!isObject(value) || value["jsonrpc"] !== "2.0") return false;
   const { id, method, params } = value;
   if (typeof method !== "string") return isId(id) && (isObject(value["result"]) || isObject(value["error"]));
-  return (id === undefined || isId(id)) && (params === undefined || isObject(params));
+  if (id !== undefined && !isId(id)) return false;
+  return isObjectOrNothing(params) && isObjectOrNothing(params?.["_meta"]);
+}
+
+function isObjectOrNothing(value: unknown): value is JsonObject | null | undefined {
+  return value === undefined || value === null || isObject(value);
+}
+
+/** The message without what the protocol does not define in these places: what has more, the SDK passes over in silence. */
+function understood(message: JsonObject): JsonObject {
+  const { jsonrpc, id, method, params } = message;
+  if (typeof method !== "string") return message;
+  const known = { jsonrpc, ...(id === undefined ? {} : { id }), method };
+  if (!isObject(params)) return known;
+  const { _meta: meta } = params;
+  const token = isObject(meta) && isId(meta["progressToken"]) ? meta["progressToken"] : undefined;
+  return { ...known, params: { ...params, _meta: isObject(meta) ? { ...meta, progressToken: token } : undefined } };
+}
+
+/** The request that a message answers; one that subscribes is answered when that is acknowledged. */
+function answeredBy(message: JSONRPCMessage): RequestId | undefined {
+  if (!("method" in message)) return message.id;
+  if (message.method !== "notifications/subscriptions/acknowledged") return undefined;
+  const id = message.params?._meta?.[SUBSCRIPTION_ID_META_KEY];
+  return isId(id) ? id : undefined;
 }
 
 function asksForAnswer(value: unknown): boolean {

@@ -32,11 +32,12 @@ from .progress import with_progress
 from .records import checks
 from .response import Reply, envelope
 from .stdio import converse
+from .suggest import nearest
 from .surfaces import SurfaceProblem, surface
 from .targets import OpenError, default_data, open_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
@@ -53,6 +54,10 @@ _COMPLETE = {"resultType": "complete"}
 _FAILED = "The server failed during this call; tell the user, and for a write first read whether it took effect."
 
 
+class HandlerProblem(Exception):
+    """A handler of the author's that nobody could ever reach."""
+
+
 def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapping[str, Any]) -> int:
     """Serves the adapter whose `catalog.json` lies in that folder; the exit status."""
     parser = argparse.ArgumentParser(description="Serves the adapter over standard input and output.")
@@ -63,15 +68,27 @@ def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapp
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
+        check_names(handlers, operations)
         data = surface(_read(package / "catalog.json"), os.environ, lambda: _read(package / "surfaces.json"))
         catalog = load(data, os.environ)
         folder = given.data or default_data(os.environ)
         targets = open_targets(catalog, os.environ, folder, checks(catalog))
-    except (OpenError, NameProblem, SurfaceProblem) as error:
+    except (HandlerProblem, OpenError, NameProblem, SurfaceProblem) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     asyncio.run(serve(Adapter(catalog, targets, operations, handlers)))
     return 0
+
+
+def check_names(handlers: Iterable[str], operations: Iterable[str]) -> None:
+    """Refuses handlers of what the adapter cannot do: an operation was renamed, or its handler misspelt."""
+    known = list(operations)
+    for name in handlers:
+        if name not in known:
+            meant = nearest(name, known)
+            rename = "rename" if meant is None else f"rename it to '{meant}'"
+            message = f"handlers.py answers '{name}', which is no operation of this adapter; {rename} or remove it"
+            raise HandlerProblem(message)
 
 
 def _read(path: Path) -> dict[str, Any]:

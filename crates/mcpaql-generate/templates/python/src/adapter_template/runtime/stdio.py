@@ -189,7 +189,8 @@ class _Conversation:
             except OSError:
                 self._lost.set()
             if isinstance(item.message, (types.JSONRPCResponse, types.JSONRPCError)):
-                self._settle(item.message.id)
+                # What answers a line that cannot be read has no id.
+                self._settle(getattr(item.message, "id", None))
 
     def _settle(self, number: Any) -> None:
         if isinstance(number, (str, int)):
