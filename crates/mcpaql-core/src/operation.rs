@@ -300,6 +300,20 @@ pub enum Place {
     Target,
 }
 
+impl Place {
+    /// The word in documents; what chooses the upstream is written like a field of the body.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Place::Path => "path",
+            Place::Query => "query",
+            Place::Header => "header",
+            Place::Cookie => "cookie",
+            Place::Body | Place::Target => "body",
+        }
+    }
+}
+
 /// Headers that no document and no parameter sets: they frame the message or name its receiver.
 pub const FRAMING_HEADERS: &[&str] = &[
     "accept-encoding",
@@ -350,6 +364,24 @@ pub enum StyleForm {
     Json,
     /// Path: `1/2`, several segments; `/` alone is none.
     Segments,
+}
+
+impl StyleForm {
+    /// The word in documents.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            StyleForm::Form => "form",
+            StyleForm::Simple => "simple",
+            StyleForm::SpaceDelimited => "spaceDelimited",
+            StyleForm::PipeDelimited => "pipeDelimited",
+            StyleForm::DeepObject => "deepObject",
+            StyleForm::Label => "label",
+            StyleForm::Matrix => "matrix",
+            StyleForm::Json => "json",
+            StyleForm::Segments => "segments",
+        }
+    }
 }
 
 impl Style {

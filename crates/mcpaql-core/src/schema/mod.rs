@@ -256,6 +256,28 @@ pub(crate) fn required_fields(schema: &Value) -> Vec<&str> {
     names
 }
 
+/// Files are not looked for deeper than this.
+const FILE_DEPTH: usize = 8;
+
+/// Whether a schema says base64, be it in one of its variants or in the items of a list: in a multipart body that is a file.
+#[must_use]
+pub fn is_file(schema: &Value) -> bool {
+    is_file_within(schema, FILE_DEPTH)
+}
+
+fn is_file_within(schema: &Value, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let says = |key: &str, word: &str| schema.get(key).and_then(Value::as_str) == Some(word);
+    says("format", "byte")
+        || says("format", "binary")
+        || says("contentEncoding", "base64")
+        || schema.get("items").is_some_and(|items| is_file_within(items, depth))
+        || ["anyOf", "oneOf", "allOf"].iter().any(|key| {
+            let variants = schema.get(*key).and_then(Value::as_array);
+            variants.into_iter().flatten().any(|variant| is_file_within(variant, depth))
+        })
+}
+
 /// A set of JSON types. An integral number is `INTEGER`, any other is `FRACTION`; `number` is both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TypeSet(u8);

@@ -7,10 +7,8 @@ use mcpaql_core::operation::{
     Arg, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Output, Param, Place,
     Segment, Stdin, StoreAction, StoreBinding, Style, StyleForm,
 };
+use mcpaql_core::schema::is_file;
 use serde_json::Value;
-
-/// Schemas inside each other that are searched for a file.
-const MAX_DEPTH: usize = 8;
 
 /// Items of a call with names.
 struct Items(Vec<(String, Expression)>);
@@ -81,45 +79,21 @@ fn path(segments: &[Segment]) -> String {
 fn request_param(param: &Param, is_whole: bool) -> Expression {
     let mut items = Items(vec![
         (String::new(), Expression::text(&param.name)),
-        (String::new(), Expression::text(place(param.place))),
+        (String::new(), Expression::text(param.place.as_str())),
     ]);
     items.add_where(param.wire != param.name, "wire", || Expression::text(&param.wire));
     items.add_where(param.style != Style::default_for(param.place), "style", || style(param.style));
     items.add_where(param.sensitive, "sensitive", || Expression::flag(true));
-    items.add_where(is_file(&param.schema, MAX_DEPTH), "file", || Expression::flag(true));
+    items.add_where(is_file(&param.schema), "file", || Expression::flag(true));
     let properties = param.schema.get("properties").and_then(Value::as_object).filter(|_| is_whole);
     let files: Vec<Expression> = properties
         .into_iter()
         .flatten()
-        .filter(|(_, schema)| is_file(schema, MAX_DEPTH))
+        .filter(|(_, schema)| is_file(schema))
         .map(|(name, _)| Expression::text(name))
         .collect();
     items.add_where(!files.is_empty(), "files", || Expression::tuple(files));
     Expression::call("Param", items.0)
-}
-
-/// Whether the schema says base64, be it in one of its variants or in the items of a list.
-fn is_file(schema: &Value, depth: usize) -> bool {
-    let Some(depth) = depth.checked_sub(1) else { return false };
-    let says = |key: &str, word: &str| schema.get(key).and_then(Value::as_str) == Some(word);
-    says("format", "byte")
-        || says("format", "binary")
-        || says("contentEncoding", "base64")
-        || schema.get("items").is_some_and(|items| is_file(items, depth))
-        || ["anyOf", "oneOf", "allOf"].iter().any(|key| {
-            let variants = schema.get(*key).and_then(Value::as_array);
-            variants.into_iter().flatten().any(|variant| is_file(variant, depth))
-        })
-}
-
-const fn place(place: Place) -> &'static str {
-    match place {
-        Place::Path => "path",
-        Place::Query => "query",
-        Place::Header => "header",
-        Place::Cookie => "cookie",
-        Place::Body | Place::Target => "body",
-    }
 }
 
 fn style(style: Style) -> Expression {

@@ -9,14 +9,12 @@ use mcpaql_core::catalog::Catalog;
 use mcpaql_core::facts::Repeat;
 use mcpaql_core::operation::{
     Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Output, Param,
-    Place, Segment, Stdin, StoreAction, StoreBinding, Style, StyleForm,
+    Place, Segment, Stdin, StoreAction, StoreBinding, Style,
 };
 use mcpaql_core::portable;
+use mcpaql_core::schema::is_file;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
-
-/// Schemas inside each other that are searched for a file.
-const MAX_DEPTH: usize = 8;
 
 /// The files of the endpoints, and the one that brings them together.
 pub(super) fn files(catalog: &Catalog, model: &Model<'_>) -> Result<Vec<File>, Unsupported> {
@@ -237,13 +235,7 @@ fn http(operation: &Operation, binding: &HttpBinding) -> Result<Value, Unsupport
 }
 
 fn http_param(param: &Param, binding: &HttpBinding) -> Value {
-    let place = match param.place {
-        Place::Path => "path",
-        Place::Query => "query",
-        Place::Header => "header",
-        Place::Cookie => "cookie",
-        Place::Body | Place::Target => "body",
-    };
+    let place = param.place.as_str();
     let mut out = Map::new();
     out.insert("in".into(), place.into());
     if param.wire != param.name {
@@ -251,7 +243,7 @@ fn http_param(param: &Param, binding: &HttpBinding) -> Value {
     }
     let usual = Style::default_for(param.place);
     if param.style.form != usual.form {
-        out.insert("style".into(), form(param.style.form).into());
+        out.insert("style".into(), param.style.form.as_str().into());
     }
     if param.style.explode != usual.explode {
         out.insert("explode".into(), param.style.explode.into());
@@ -268,49 +260,17 @@ fn http_param(param: &Param, binding: &HttpBinding) -> Value {
             if !files.is_empty() {
                 out.insert("file".into(), files.into());
             }
-        } else if param.place == Place::Body && is_file(&param.schema, MAX_DEPTH) {
+        } else if param.place == Place::Body && is_file(&param.schema) {
             out.insert("file".into(), true.into());
         }
     }
     out.into()
 }
 
-const fn form(form: StyleForm) -> &'static str {
-    match form {
-        StyleForm::Form => "form",
-        StyleForm::Simple => "simple",
-        StyleForm::SpaceDelimited => "spaceDelimited",
-        StyleForm::PipeDelimited => "pipeDelimited",
-        StyleForm::DeepObject => "deepObject",
-        StyleForm::Label => "label",
-        StyleForm::Matrix => "matrix",
-        StyleForm::Json => "json",
-        StyleForm::Segments => "segments",
-    }
-}
-
 /// The properties of an object that are files.
 fn files_in(schema: &Value) -> Vec<&str> {
     let all = schema.get("properties").and_then(Value::as_object);
-    all.into_iter()
-        .flatten()
-        .filter(|(_, schema)| is_file(schema, MAX_DEPTH))
-        .map(|(name, _)| name.as_str())
-        .collect()
-}
-
-/// Whether the schema says base64, be it in one of its variants or in the items of a list.
-fn is_file(schema: &Value, depth: usize) -> bool {
-    let Some(depth) = depth.checked_sub(1) else { return false };
-    let says = |key: &str, word: &str| schema.get(key).and_then(Value::as_str) == Some(word);
-    says("format", "byte")
-        || says("format", "binary")
-        || says("contentEncoding", "base64")
-        || schema.get("items").is_some_and(|items| is_file(items, depth))
-        || ["anyOf", "oneOf", "allOf"].iter().any(|key| {
-            let variants = schema.get(*key).and_then(Value::as_array);
-            variants.into_iter().flatten().any(|variant| is_file(variant, depth))
-        })
+    all.into_iter().flatten().filter(|(_, schema)| is_file(schema)).map(|(name, _)| name.as_str()).collect()
 }
 
 /// Whether repeating the operation does no harm, by its facts.

@@ -263,9 +263,7 @@ fn param(param: &Param, default_place: Option<Place>) -> Node<'_> {
     let mut out = Lines::default();
     out.0.extend(kind);
     out.put_if(required, "required", || true.into());
-    out.put_if(default_place.is_some_and(|place| place != param.place), "in", || {
-        place_word(param.place).into()
-    });
+    out.put_if(default_place.is_some_and(|place| place != param.place), "in", || param.place.as_str().into());
     out.put_if(param.wire != param.name, "as", || param.wire.as_str().into());
     out.put_if(param.sensitive, "sensitive", || true.into());
     style(&mut out, param);
@@ -299,34 +297,10 @@ fn is_secret(param: &Param) -> bool {
 
 fn style(out: &mut Lines<'_>, param: &Param) {
     let Style { form, explode, reserved } = param.style;
-    out.put_if(form != Style::default_for(param.place).form, "style", || style_word(form).into());
+    out.put_if(form != Style::default_for(param.place).form, "style", || form.as_str().into());
     let usual = matches!(form, StyleForm::Form | StyleForm::DeepObject);
     out.put_if(explode != usual, "explode", || explode.into());
     out.put_if(reserved, "allow_reserved", || true.into());
-}
-
-fn place_word(place: Place) -> &'static str {
-    match place {
-        Place::Path => "path",
-        Place::Query => "query",
-        Place::Header => "header",
-        Place::Cookie => "cookie",
-        Place::Body | Place::Target => "body",
-    }
-}
-
-fn style_word(form: StyleForm) -> &'static str {
-    match form {
-        StyleForm::Form => "form",
-        StyleForm::Simple => "simple",
-        StyleForm::SpaceDelimited => "spaceDelimited",
-        StyleForm::PipeDelimited => "pipeDelimited",
-        StyleForm::DeepObject => "deepObject",
-        StyleForm::Label => "label",
-        StyleForm::Matrix => "matrix",
-        StyleForm::Json => "json",
-        StyleForm::Segments => "segments",
-    }
 }
 
 fn returns(answer: &Returns) -> Node<'_> {

@@ -11,12 +11,10 @@ use super::request::unusable_document;
 use super::style;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::StyleForm;
+use mcpaql_core::schema::is_file;
 use reqwest::header::HeaderValue;
 use serde_json::Value;
 use std::fmt::{self, Write as _};
-
-/// Schemas inside each other that are searched for a file.
-const MAX_DEPTH: usize = 8;
 
 /// A boundary that occurs in no content.
 pub(super) fn random_boundary() -> String {
@@ -53,7 +51,7 @@ struct Parts<'a, 'b> {
 
 impl<'a> Parts<'a, '_> {
     fn field(&mut self, field: &Field<'a>) -> Result<(), OpError> {
-        let file = is_file(field.schema, MAX_DEPTH);
+        let file = is_file(field.schema);
         match field.value {
             value if field.style.form == StyleForm::Json && !file => {
                 if !value.is_null() {
@@ -162,20 +160,6 @@ fn media_type<'t>(param: &str, text: &'t str) -> Result<&'t str, OpError> {
         format!("The content_type of parameter '{param}' is no media type; send one such as 'image/png' or leave it out."),
     )
     .with("param_name", param))
-}
-
-/// Whether the schema says base64, be it in one of its variants or in the items of a list.
-fn is_file(schema: &Value, depth: usize) -> bool {
-    let Some(depth) = depth.checked_sub(1) else { return false };
-    let says = |key: &str, word: &str| schema.get(key).and_then(Value::as_str) == Some(word);
-    says("format", "byte")
-        || says("format", "binary")
-        || says("contentEncoding", "base64")
-        || schema.get("items").is_some_and(|items| is_file(items, depth))
-        || ["anyOf", "oneOf", "allOf"].iter().any(|key| {
-            let variants = schema.get(*key).and_then(Value::as_array);
-            variants.into_iter().flatten().any(|variant| is_file(variant, depth))
-        })
 }
 
 #[cfg(test)]
