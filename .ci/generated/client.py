@@ -12,19 +12,29 @@ class Silent(Exception):
     """The server did not answer."""
 
 
+# What a client that can be asked says, unless it is told to say something else.
+REPLIES = {
+    "elicitation/create": {"result": {"action": "accept", "content": {"colour": "red"}}},
+    "sampling/createMessage": {"result": {"role": "assistant", "content": {"type": "text", "text": "hi"}, "model": "none", "stopReason": "endTurn"}},
+    "ping": {"result": {}},
+}
+
+
 class Client:
     """One server, started and greeted."""
 
-    def __init__(self, command, cwd, env, log):
+    def __init__(self, command, cwd, env, log, is_able=False):
         self.log = open(log, "w")  # noqa: SIM115
         self.process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
         self.last = 0
         self.lines = queue.Queue()
         self.notes = []
-        self.strays = []
+        self.strays = {}
+        self.replies = dict(REPLIES)
         threading.Thread(target=self.listen, daemon=True).start()
         about = {"name": "battery", "version": "1"}
-        greeting = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about}
+        able = {"elicitation": {"form": {}, "url": {}}, "sampling": {}} if is_able else {}
+        greeting = {"protocolVersion": "2025-11-25", "capabilities": able, "clientInfo": about}
         self.info = self.ask("initialize", greeting)
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
@@ -48,7 +58,8 @@ class Client:
         return self.answer_to(self.begin(method, params))
 
     def answer_to(self, number):
-        while True:
+        """The answer to one of the requests that were sent; what else comes meanwhile is kept."""
+        while number not in self.strays:
             try:
                 line = self.lines.get(timeout=PATIENCE)
             except queue.Empty:
@@ -56,12 +67,20 @@ class Client:
             if line is None:
                 raise Silent(f"the server has closed its output, status {self.process.wait()}")
             message = json.loads(line)
-            if "method" in message:
-                self.notes.append(message)
-            elif message.get("id") == number:
-                return message
-            else:
-                self.strays.append(message)
+            if "method" not in message:
+                self.strays[message.get("id")] = message
+                continue
+            self.notes.append(message)
+            if "id" in message:
+                unknown = {"error": {"code": -32601, "message": "Method not found"}}
+                self.send({"jsonrpc": "2.0", "id": message["id"], **self.replies.get(message["method"], unknown)})
+        return self.strays.pop(number)
+
+    def kill(self):
+        """Ends the server without a word."""
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
 
     def close(self):
         """Hangs up and gives the exit status."""
