@@ -445,6 +445,8 @@ class Toolserver:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # Head and body in one packet; two would wait for each other.
+            wbufsize = -1
 
             def do_POST(self):  # noqa: N802
                 toolserver.posted(self)
