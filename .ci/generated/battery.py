@@ -1,6 +1,6 @@
 """Asks several servers of one adapter the same things and tells where they answer differently.
 
-The first server is the truth: what is asked is made from what it says of itself. Answers are compared as values, after what no
+The first server is the truth: what is asked is made from what it says of itself. The others are asked side by side. Answers are compared as values, after what no
 two runs have in common (identifiers, times) is named by the order in which it appears.
 """
 
@@ -13,6 +13,8 @@ import shutil
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
 from pathlib import Path
 
 from client import Client, Silent
@@ -39,11 +41,11 @@ MOST_SHOWN = 12
 class Server:
     """A server under test and what it has said so far."""
 
-    def __init__(self, name, command, upstream, folder, given):
-        self.name, self.upstream, self.command, self.log = name, upstream, command, 0
+    def __init__(self, name, command, folder, given):
+        self.name, self.upstream, self.command, self.log = name, Upstream(), command, 0
         self.home = home = Path(folder, re.sub(r"\W", "-", name))
         home.mkdir(parents=True, exist_ok=True)
-        extra = dict(pair.split("=", 1) for pair in given.env) | {name: upstream.url for name in given.url_env}
+        extra = dict(pair.split("=", 1) for pair in given.env) | {name: self.upstream.url for name in given.url_env}
         self.toolserver = Toolserver() if given.kind == "mcp" else None
         if self.toolserver:
             extra |= {"TOOLS_URL": self.toolserver.url, "TOOLS_TOKEN": TOKEN, "TOOLS_TEAM": "blue", "TOOLS_PLACE": str(home)}
@@ -411,13 +413,12 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     given = parser.parse_args()
 
-    upstream = Upstream()
     with tempfile.TemporaryDirectory() as folder:
         servers = []
         for pair in given.server:
             name, command = pair.split("=", 1)
             try:
-                servers.append(Server(name, ["/bin/sh", "-c", f"exec {command}"], upstream, folder, given))
+                servers.append(Server(name, ["/bin/sh", "-c", f"exec {command}"], folder, given))
             except Silent as error:
                 log = Path(folder, re.sub(r"\W", "-", name), "stderr-1.log").read_text()
                 sys.exit(f"{name} does not start: {error}\n{log[-3000:]}")
@@ -445,17 +446,24 @@ def compare(servers, given):
     told, last = zip(*timed(truth, ending(truth, battery, given), given))
     expected += last
     print(f"{truth.name}: {len(expected)} requests, {sum(map(succeeded, expected))} of them succeed ({time.monotonic() - began:.1f} s)")
-    failed = 0
     asked = [*battery.requests, *[{"what": what, "params": None} for what in told]]
-    for server in others:
-        began = time.monotonic()
-        answers = answers_of(server, battery.requests, given) + [answer for _, answer in timed(server, ending(server, battery, given), given)]
-        wrong = [(request, right, answer) for request, right, answer in zip(asked, expected, answers) if right != answer]
-        failed += len(wrong)
-        print(f"{server.name}: {len(answers)} requests, {len(wrong)} answered differently ({time.monotonic() - began:.1f} s)")
-        for request, right, answer in wrong[: None if given.verbose else MOST_SHOWN]:
-            print(f"  {request['what']}: {short(request['params'])}\n    {truth.name}: {around(right, answer)}\n    {server.name}: {around(answer, right)}")
+    failed = 0
+    with ThreadPoolExecutor() as pool:
+        for server, (answers, seconds) in zip(others, pool.map(lambda server: everything(server, battery, given), others)):
+            both = zip_longest(asked, expected, answers, fillvalue={"what": "more", "params": None})
+            wrong = [(request, right, answer) for request, right, answer in both if right != answer]
+            failed += len(wrong)
+            print(f"{server.name}: {len(answers)} requests, {len(wrong)} answered differently ({seconds:.1f} s)")
+            for request, right, answer in wrong[: None if given.verbose else MOST_SHOWN]:
+                print(f"  {request['what']}: {short(request['params'])}\n    {truth.name}: {around(right, answer)}\n    {server.name}: {around(answer, right)}")
     return 1 if failed else 0
+
+
+def everything(server, battery, given):
+    """All answers of a server, and how long they took."""
+    began = time.monotonic()
+    answers = answers_of(server, battery.requests, given) + [answer for _, answer in timed(server, ending(server, battery, given), given)]
+    return answers, time.monotonic() - began
 
 
 def answers_of(server, requests, given):
