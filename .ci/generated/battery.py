@@ -417,8 +417,9 @@ def main():
         servers = []
         for pair in given.server:
             name, command = pair.split("=", 1)
+            program, *rest = command.split(" ", 1)
             try:
-                servers.append(Server(name, ["/bin/sh", "-c", f"exec {command}"], folder, given))
+                servers.append(Server(name, ["/bin/sh", "-c", f"exec {' '.join([shutil.which(program) or program, *rest])}"], folder, given))
             except Silent as error:
                 log = Path(folder, re.sub(r"\W", "-", name), "stderr-1.log").read_text()
                 sys.exit(f"{name} does not start: {error}\n{log[-3000:]}")

@@ -7,7 +7,7 @@ from toolserver import FAILURES, HTTP_MISBEHAVIOURS, MISBEHAVIOURS, QUESTIONS, R
 # How a client may answer what it is asked.
 REPLIES = {
     "accepts": {},
-    "declines": {"elicitation/create": {"result": {"action": "decline", "x-odd": 1}}},
+    "declines": {"elicitation/create": {"result": {"action": "decline"}}},
     "refuses": {
         "elicitation/create": {"error": {"code": 7, "message": "no", "data": [1]}},
         "sampling/createMessage": {"error": {"code": -1, "message": "The user said no"}},
@@ -34,7 +34,10 @@ class Story:
         """An answer, and everything that was heard on the way to it."""
         self.client.notes.clear()
         answer = self.call(name, params, **more)
-        said = [{key: value for key, value in note.items() if key not in ("id", "jsonrpc")} for note in self.client.notes]
+        said = [{"method": note["method"], "params": note.get("params", {})} for note in self.client.notes]
+        for note in said:
+            # What libraries add on their own.
+            note["params"].pop("_meta", None)
         return {"answer": answer, "heard": self.server.canonical(said)}
 
     def recalled(self, wanted):

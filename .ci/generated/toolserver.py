@@ -140,7 +140,7 @@ REFUSALS = {
     "long": (-32602, "y" * 20_000),
 }
 
-MISBEHAVIOURS = ["garbage", "half", "twice", "wrong_id", "text_id", "batch", "null_id", "no_result", "error_text", "both", "bad_utf8", "deep_result", "lone_surrogate",
+MISBEHAVIOURS = ["garbage", "half", "twice", "wrong_id", "text_id", "batch", "null_id", "no_result", "error_text", "both", "bad_utf8", "deep_result", "number_result", "lone_surrogate",
                  "spaces", "too_large", "huge_line", "chatter", "unknown_request", "ping", "list_changed", "exit", "exit_with_words", "answer_and_exit", "hang"]
 HTTP_MISBEHAVIOURS = ["forget", "status_404", "status_400", "status_401", "status_403", "status_429", "status_500", "status_error", "html", "empty_body", "no_content", "cut_stream", "resumed",
                       "comments", "redirect"]
@@ -362,7 +362,10 @@ class Conversation:
             send(f'{{"jsonrpc":"2.0","id":{number},"result":{{"content":[{{"type":"text","text":"a'.encode() + b"\xff\xfe" + b'b"}]}}\n')
             return None
         elif case == "deep_result":
-            send(f'{{"jsonrpc":"2.0","id":{number},"result":{"[" * 400}{"]" * 400}}}\n'.encode())
+            send(f'{{"jsonrpc":"2.0","id":{number},"result":{{"content":[{{"type":"text","text":"deep"}}],"x":{"[" * 400}{"]" * 400}}}}}\n'.encode())
+            return None
+        elif case == "number_result":
+            send({**answer, "result": 5})
             return None
         elif case == "lone_surrogate":
             send(f'{{"jsonrpc":"2.0","id":{number},"result":{{"content":[{{"type":"text","text":"\\ud800"}}]}}}}\n'.encode())
