@@ -477,6 +477,10 @@ class Toolserver:
         body = request.rfile.read(int(request.headers.get("content-length") or 0))
         if request.headers.get("authorization") != f"Bearer {TOKEN}":
             return respond(request, 401, {"error": "invalid_token", "sent": request.headers.get("authorization")})
+        if not body:
+            # Who sent it has gone before it was complete.
+            request.close_connection = True
+            return None
         message = json.loads(body)
         stateless, session = request.path.endswith("/stateless"), request.headers.get("mcp-session-id")
         more = {}
