@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 from pathlib import Path
 
-from client import Client, Silent
+from client import ASKED, Client, Silent
 from executions import about_executions, about_work_over_http
 from tools import about_tools
 from toolserver import TOKEN, Toolserver
@@ -54,15 +54,15 @@ class Server:
             shutil.copytree(given.copy, home / "copy")
             env = {name: value.replace("{copy}", str(home / "copy")) for name, value in env.items()}
         self.env = env
-        self.client = self.start(is_able=given.kind == "mcp")
+        self.client = self.start(ASKED if given.kind == "mcp" else None)
         self.names = {str(home): "<home>"}
         self.remembered = {}
 
-    def start(self, is_able=False, **changed):
+    def start(self, capabilities=None, revision="2025-11-25", **changed):
         """Another process of the same server, with the same data and perhaps other variables."""
         self.log += 1
         env = {name: value for name, value in (self.env | changed).items() if value is not None}
-        return Client(self.command, self.home, env, self.home / f"stderr-{self.log}.log", is_able)
+        return Client(self.command, self.home, env, self.home / f"stderr-{self.log}.log", capabilities, revision)
 
     def ask(self, request):
         """The answer to a request of the battery, ready to be compared."""
@@ -77,13 +77,17 @@ class Server:
     def compared(self, message, remember=None):
         """An answer without what no two runs have in common."""
         answer = message.get("result", {"error": message.get("error")})
-        texts = [block for block in answer.get("content", []) if block.get("type") == "text"]
+        # A task that has ended holds the answer of its call.
+        content = (answer["result"] if "taskId" in answer and "result" in answer else answer).get("content", [])
+        texts = [block for block in content if block.get("type") == "text"]
         if texts:
             envelope = read(texts[0]["text"])
             if remember:
                 data = envelope.get("data", {})
                 self.remembered[remember] = data.get("id") or data.get("execution_id")
             texts[0]["text"] = envelope
+        if remember and "taskId" in answer:
+            self.remembered[remember] = answer["taskId"]
         answer.pop("_meta", None)
         return self.canonical(answer)
 
@@ -110,7 +114,7 @@ class Server:
 
     def named(self, key, value):
         """An identifier that the server chose, as its place in the order of such identifiers."""
-        chosen = key in ("id", "_etag", "endCursor", "execution_id") and isinstance(value, str) and len(value) >= 12
+        chosen = key in ("id", "_etag", "endCursor", "execution_id", "taskId", "requestState") and isinstance(value, str) and len(value) >= 12
         if chosen and value not in self.names and value not in self.names.values():
             self.names[value] = f"<{key} {len(self.names)}>"
         return value

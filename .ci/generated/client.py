@@ -12,6 +12,10 @@ class Silent(Exception):
     """The server did not answer."""
 
 
+ASKED = {"elicitation": {"form": {}, "url": {}}, "sampling": {}}
+TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+STATELESS = "2026-07-28"
+
 # What a client that can be asked says, unless it is told to say something else.
 REPLIES = {
     "elicitation/create": {"result": {"action": "accept", "content": {"colour": "red"}}},
@@ -23,7 +27,7 @@ REPLIES = {
 class Client:
     """One server, started and greeted."""
 
-    def __init__(self, command, cwd, env, log, is_able=False):
+    def __init__(self, command, cwd, env, log, capabilities=None, revision="2025-11-25"):
         self.log = open(log, "w")  # noqa: SIM115
         self.process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
         self.last = 0
@@ -33,10 +37,14 @@ class Client:
         self.replies = dict(REPLIES)
         threading.Thread(target=self.listen, daemon=True).start()
         about = {"name": "battery", "version": "1"}
-        able = {"elicitation": {"form": {}, "url": {}}, "sampling": {}} if is_able else {}
-        greeting = {"protocolVersion": "2025-11-25", "capabilities": able, "clientInfo": about}
-        self.info = self.ask("initialize", greeting)
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        self.meta = {}
+        if revision == STATELESS:
+            said = {"protocolVersion": revision, "clientInfo": about, "clientCapabilities": capabilities or {}}
+            self.meta = {f"io.modelcontextprotocol/{key}": value for key, value in said.items()}
+            self.info = self.ask("server/discover", {})
+        else:
+            self.info = self.ask("initialize", {"protocolVersion": revision, "capabilities": capabilities or {}, "clientInfo": about})
+            self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def listen(self):
         for line in self.process.stdout:
@@ -50,6 +58,8 @@ class Client:
     def begin(self, method, params):
         """Sends a request and gives its number."""
         self.last += 1
+        if self.meta:
+            params = {**params, "_meta": {**params.get("_meta", {}), **self.meta}}
         self.send({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params})
         return self.last
 

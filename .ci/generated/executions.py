@@ -5,6 +5,7 @@ import os
 import signal
 import time
 
+from client import STATELESS, TASKS
 from tools import Story
 
 GONE = 10
@@ -46,6 +47,7 @@ def about_executions(server, battery):
     yield from about_lists(works)
     yield from about_cancelling(works)
     yield from about_several_processes(works)
+    yield from about_tasks(works)
     yield from about_many(works)
     yield from about_ends(works)
 
@@ -141,6 +143,33 @@ def about_several_processes(works):
     yield "cancel", works.cancel("mine")
     # Whoever is killed cannot end what it started.
     os.kill(pid, signal.SIGKILL)
+
+
+def about_tasks(works):
+    """The same work as clients see it that know MCP's tasks."""
+    server, battery = works.server, works.battery
+    for revision in ("2025-11-25", STATELESS):
+        other = Works(server, battery, server.start(TASKS, revision))
+
+        def ask(method, called, client=other.client):
+            return server.compared(client.ask(method, {"taskId": server.remembered.get(called, called)}))
+
+        yield "task", other.start("build_site", {"branch": "site-task"}, "task")
+        yield "ended", works.get("task", wait=20)
+        yield "its end", ask("tasks/get", "task")
+        yield "too late", ask("tasks/cancel", "task")
+        yield "failing task", other.start("fail_late", called="failing")
+        yield "failed", works.get("failing", wait=20)
+        yield "its failure", ask("tasks/get", "failing")
+        yield "long task", other.start("hold", {"mark": "mark50"}, "long")
+        yield "long task works", ask("tasks/get", "long")
+        yield "cancel", ask("tasks/cancel", "long")
+        yield "cancelled", ask("tasks/get", "long")
+        for method in ("tasks/get", "tasks/cancel"):
+            yield f"{method} of nothing", ask(method, "nothing")
+        yield "no task", other.call("run_quickly")
+        yield "wrong", other.call("build_site", {})
+        yield "exit", other.client.close()
 
 
 def about_many(works):

@@ -2,6 +2,7 @@
 
 import time
 
+from client import ASKED, STATELESS
 from toolserver import FAILURES, HTTP_MISBEHAVIOURS, MISBEHAVIOURS, QUESTIONS, REFUSALS, RESULTS
 
 # How a client may answer what it is asked.
@@ -174,9 +175,25 @@ def about_other_clients(server, battery, is_far):
     for case in QUESTIONS:
         yield f"nobody to ask {case}", story.heard("ask_user", {"case": case})
     yield "exit of the other", story.client.close()
+    yield from about_questions_without_a_handshake(server, battery)
     wrong = [{"TOOLS_URL": "http://127.0.0.1:1/mcp"}, {"TOOLS_TOKEN": "another-token"}, {"TOOLS_TOKEN": None}] if is_far else [{"PATH": "/nowhere"}]
     for env in wrong:
         story = Story(server, battery, server.start(**env))
         for _ in range(2):
             yield f"with {env}", story.call("tell", {"case": "words"})
         yield f"exit with {env}", story.client.close()
+
+
+def about_questions_without_a_handshake(server, battery):
+    """There a question is the answer to the request, and the client's answer comes with the request again."""
+    client = server.start(ASKED, STATELESS)
+    yield "stateless client", server.compared(client.ask("tools/list", {}))
+    for case in QUESTIONS:
+        call = battery.calling("ask_user", {"case": case})
+        asked = client.ask("tools/call", call)
+        state = asked.get("result", {}).get("requestState")
+        yield f"asks {case}", server.compared(asked)
+        for answer in ({"action": "accept", "content": {"colour": "blue"}}, {"action": "decline"}):
+            answered = client.ask("tools/call", {**call, "inputResponses": {"question": answer}, "requestState": state})
+            yield f"answered {case}", server.compared(answered)
+    yield "exit of the stateless client", client.close()
