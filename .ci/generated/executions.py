@@ -155,11 +155,11 @@ def about_tasks(works):
             return server.compared(client.ask(method, {"taskId": server.remembered.get(called, called)}))
 
         yield "task", other.start("build_site", {"branch": "site-task"}, "task")
-        yield "ended", works.get("task", wait=20)
+        yield "ended", other.get("task", wait=20)
         yield "its end", ask("tasks/get", "task")
         yield "too late", ask("tasks/cancel", "task")
         yield "failing task", other.start("fail_late", called="failing")
-        yield "failed", works.get("failing", wait=20)
+        yield "failed", other.get("failing", wait=20)
         yield "its failure", ask("tasks/get", "failing")
         yield "long task", other.start("hold", {"mark": "mark50"}, "long")
         yield "long task works", ask("tasks/get", "long")
