@@ -88,6 +88,9 @@ class Server:
             texts[0]["text"] = envelope
         if remember and "taskId" in answer:
             self.remembered[remember] = answer["taskId"]
+        if "ttlMs" in answer:
+            # Whole seconds of two clocks.
+            answer["ttlMs"] //= 60_000
         answer.pop("_meta", None)
         return self.canonical(answer)
 
