@@ -3,7 +3,7 @@
 import time
 
 from client import ASKED, STATELESS
-from toolserver import FAILURES, HTTP_MISBEHAVIOURS, MISBEHAVIOURS, QUESTIONS, REFUSALS, RESULTS
+from toolbox import FAILURES, HTTP_MISBEHAVIOURS, MISBEHAVIOURS, QUESTIONS, REFUSALS, RESULTS
 
 # How a client may answer what it is asked.
 REPLIES = {
