@@ -42,12 +42,12 @@ class Story:
         return {"answer": answer, "heard": self.server.canonical(said)}
 
     def recalled(self, wanted):
-        """What the server behind has heard, once something of that kind is among it."""
-        deadline = time.monotonic() + 5
-        heard = []
-        while not any(wanted in one for one in heard) and time.monotonic() < deadline:
+        """What the server behind has heard of that kind, once there is something."""
+        deadline, heard = time.monotonic() + 5, []
+        while not heard and time.monotonic() < deadline:
             answer = self.call("recall")["content"][0]["text"]
-            heard += answer["data"]["heard"] if "data" in answer else [answer]
+            # Calls of before may have been called off late.
+            heard = [one for one in answer.get("data", {}).get("heard", []) if one.get(wanted, "another call") != "another call"]
         return heard
 
 
