@@ -45,7 +45,7 @@ fn with_project<T>(change: impl FnOnce(&mut Options), then: impl FnOnce(&Project
     let checked = check::check(&Source::new("hostile.yaml", HOSTILE), &options.settings);
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     let document = Document { file: "hostile.yaml", text: HOSTILE };
-    then(&Project { catalog: &catalog, document, options })
+    then(&Project { catalog: &catalog, document, origin: None, options })
 }
 
 fn sources() -> Vec<File> {
