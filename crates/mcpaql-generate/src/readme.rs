@@ -18,7 +18,8 @@ pub(crate) fn text(project: &Project<'_>, authors: &[String], fingerprint: &str)
     operations(&mut out, project);
     section(&mut out, "Handlers of your own", &handlers(project, authors));
     section(&mut out, "Generating again", &again(project));
-    let origin = project.origin.as_ref().map_or_else(String::new, |origin| {
+    let origin = project.origin.as_ref().filter(|origin| origin.fingerprint != fingerprint);
+    let origin = origin.map_or_else(String::new, |origin| {
         let (kind, name) = (origin.kind.name(), code(&origin.name));
         format!("That was made from {kind} `{name}`, fingerprint\n`{}`.\n", origin.fingerprint)
     });

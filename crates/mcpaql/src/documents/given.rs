@@ -66,6 +66,22 @@ impl Document {
         }
     }
 
+    /// What the adapter is called, even where it cannot be served. A server is not started for it.
+    pub(crate) fn name(self) -> Option<String> {
+        if let Some(name) = self.terms.name {
+            return Some(name);
+        }
+        match &self.given {
+            Given::Mcp(server) => Some(server.name.clone()),
+            Given::Document(source) => {
+                let value = source.parse().ok()?.value;
+                let name = value.get("name").or_else(|| value.pointer("/adapter/name"))?;
+                name.as_str().map(str::to_owned)
+            }
+            Given::Openapi(_) => self.check().1.catalog.map(|catalog| catalog.adapter.name),
+        }
+    }
+
     /// Tells this adapter from any other that would be served otherwise.
     pub(crate) fn key(&self) -> String {
         let mut digest = Digest::new();

@@ -112,10 +112,7 @@ impl Plan {
         let Plan { documents, config, .. } = read()?;
         let mut names = Vec::new();
         for (index, document) in documents.into_iter().enumerate() {
-            let own = match &document.given {
-                Given::Mcp(server) => Some(server.name.clone()),
-                _ => document.check().1.catalog.map(|catalog| catalog.adapter.name.clone()),
-            };
+            let own = document.name();
             if own.as_ref().is_some_and(|own| snake_case(own) == snake_case(name)) {
                 let Plan { mut documents, data, .. } = read()?;
                 let document = Box::new(documents.swap_remove(index));

@@ -71,34 +71,41 @@ fn schema(name: &str, wanted: &Wanted) -> Result<Input, Failure> {
         let description = descriptions::read(name).map_err(|error| Failure::of(Kind::Io, &error))?;
         return described(description, wanted);
     }
-    let mut others = Vec::new();
-    if !path.is_file() && Path::new(CONFIG).exists() {
-        match configured::named(name, wanted)? {
-            Found::Adapter(input) => return Ok(*input),
-            Found::Unknown(names) => others = names,
-        }
-    }
-    if !path.exists()
-        && let Some(source) = builtin::document(name)
-    {
-        return given(Source::new(format!("{name}-adapter.md"), source.text), wanted);
-    }
-    if !path.exists() && !others.is_empty() {
-        return Err(Failure::of(Kind::Io, &documents::unknown(name, &others)));
-    }
-    if !path.exists() {
-        let known: Vec<&str> = builtin::names().collect();
-        let hint = format!(
-            "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
-            known.join(", ")
-        );
-        return Err(Failure::new(Kind::Io, format!("there is no file '{name}'")).hint(hint));
+    // A folder may have the name of an adapter, such as one that was generated before.
+    if !path.exists() || path.is_dir() {
+        return adapter_named(name, wanted);
     }
     let text = descriptions::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
     if openapi::is_description(&text) {
         return described(descriptions::of_file(name, text), wanted);
     }
     given(Source::new(name, text), wanted)
+}
+
+/// An adapter of the configuration, else a built-in one.
+fn adapter_named(name: &str, wanted: &Wanted) -> Result<Input, Failure> {
+    let mut others = Vec::new();
+    if Path::new(CONFIG).exists() {
+        match configured::named(name, wanted)? {
+            Found::Adapter(input) => return Ok(*input),
+            Found::Unknown(names) => others = names,
+        }
+    }
+    if let Some(source) = builtin::document(name) {
+        return given(Source::new(format!("{name}-adapter.md"), source.text), wanted);
+    }
+    let is_folder = Path::new(name).is_dir();
+    if !others.is_empty() && !is_folder {
+        return Err(Failure::of(Kind::Io, &documents::unknown(name, &others)));
+    }
+    let message =
+        if is_folder { format!("'{name}' is a folder") } else { format!("there is no file '{name}'") };
+    let known: Vec<&str> = builtin::names().collect();
+    let hint = format!(
+        "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
+        known.join(", ")
+    );
+    Err(Failure::new(Kind::Io, message).hint(hint))
 }
 
 /// A document as it is.

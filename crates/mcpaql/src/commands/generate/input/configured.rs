@@ -13,6 +13,7 @@ use mcpaql_core::check::{self, Checked};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::source::Source;
 use mcpaql_import::emit::Provenance;
+use mcpaql_runtime::builtin;
 
 /// What a name means in the configuration.
 pub(super) enum Found {
@@ -29,7 +30,9 @@ pub(super) fn named(name: &str, wanted: &Wanted) -> Result<Found, Failure> {
         }
         Configured::Unknown { names, config } => match config {
             Some((source, diagnostics))
-                if names.is_empty() && diagnostics.iter().any(|one| one.severity == Severity::Error) =>
+                if names.is_empty()
+                    && builtin::document(name).is_none()
+                    && diagnostics.iter().any(|one| one.severity == Severity::Error) =>
             {
                 let message = format!("{} cannot be used", source.name);
                 Err(Failure::about(Kind::Configuration, message, source, diagnostics))

@@ -55,6 +55,7 @@ impl Journal {
                 let _ = fs::remove_file(root.join(path));
             }
         }
-        tidy(root, self.0.iter().map(|(path, _)| path.as_str()).filter(|path| folder::is_legal(path)));
+        let is_inside = |path: &&str| folder::is_legal(path) && folder::look(root, path).is_ok();
+        tidy(root, self.0.iter().map(|(path, _)| path.as_str()).filter(is_inside));
     }
 }
