@@ -137,7 +137,7 @@ impl Done<'_> {
         for note in notes.iter().take(shown) {
             let more =
                 note.suggestion.as_ref().map(|suggestion| format!("; {suggestion}")).unwrap_or_default();
-            output::talk(&output::visible(&format!("note: {}{more}", note.message)));
+            output::talk(&format!("note: {}{more}", note.message));
         }
         if let Some(more) = notes.len().checked_sub(shown).filter(|more| *more > 0) {
             output::talk(&format!("note: and {more} more, which --verbose shows"));
@@ -163,7 +163,7 @@ impl Done<'_> {
     }
 
     fn next_steps(&self) -> String {
-        let folder = self.wanted.output.display();
+        let folder = shell_word(&self.wanted.output.display().to_string());
         let mut text = format!("Next:\n  cd {folder}\n");
         for command in self.project.build() {
             let _ = writeln!(text, "  {command}");
@@ -172,6 +172,16 @@ impl Done<'_> {
         let _ = write!(text, "  {start}   # an MCP server on standard input and output");
         text
     }
+}
+
+/// A path as a shell takes it.
+fn shell_word(path: &str) -> String {
+    let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:+,@%=".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path;
+    }
+    format!("'{}'", path.replace('\'', "'\\''"))
 }
 
 /// How many warnings are shown unless all are asked for.
@@ -229,4 +239,23 @@ pub(crate) fn painted(diff: &str) -> String {
         };
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell_word;
+
+    #[test]
+    fn a_folder_can_be_pasted_into_a_shell() {
+        for (path, word) in [
+            ("./generated", "./generated"),
+            ("größe/a-b", "größe/a-b"),
+            ("my folder", "'my folder'"),
+            ("it's; rm -r $HOME", "'it'\\''s; rm -r $HOME'"),
+            ("-dash", "./-dash"),
+            ("~/x", "'~/x'"),
+        ] {
+            assert_eq!(shell_word(path), word);
+        }
+    }
 }
