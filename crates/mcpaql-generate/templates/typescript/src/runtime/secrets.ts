@@ -38,7 +38,7 @@ export class Mask {
       const value = left.pop();
       if (isArray(value)) left.push(...value);
       else if (isObject(value)) left.push(...Object.values(value));
-      else if (typeof value === "string" || typeof value === "number") {
+      else if (["string", "number", "bigint"].includes(typeof value)) {
         scalars += 1;
         if (scalars > MOST_SCALARS) {
           this.#opaque = true;
@@ -74,7 +74,7 @@ export class Mask {
 
   /** The value with every string, key and number in it masked. */
   applyValue(value: unknown): unknown {
-    if (typeof value === "number") {
+    if (typeof value === "number" || typeof value === "bigint") {
       const text = jsonText(value);
       return this.finds(text) ? this.apply(text) : value;
     }
