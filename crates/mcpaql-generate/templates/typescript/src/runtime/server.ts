@@ -64,6 +64,7 @@ async function serve(project: Project, env: Environment): Promise<void> {
   const targets = await Targets.open(catalog, { env, userAgent: project.userAgent, data });
   const conversation = new Conversation(new Served(catalog, targets, project.handlers));
   await conversation.run();
+  await targets.close();
   endAll();
 }
 
