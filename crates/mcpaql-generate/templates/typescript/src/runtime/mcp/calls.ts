@@ -7,9 +7,9 @@ import { type Ability, type Asked, type Client, type Wish, abilityOf, includes }
 import { log } from "../log.js";
 import type { Caller } from "../pipeline.js";
 import { IdScan } from "../reader.js";
-import { type JsonObject, own } from "../values.js";
+import { type JsonObject, own, parseValue } from "../values.js";
 import { UpstreamError } from "./error.js";
-import { METHOD_NOT_FOUND, type Message, answer, notification, paramsOf, readError, readMessages } from "./message.js";
+import { METHOD_NOT_FOUND, type Message, answer, errorOf, notification, paramsOf, readMessages } from "./message.js";
 import { Outbox } from "./outbox.js";
 import type { Raw } from "./raw.js";
 
@@ -174,7 +174,7 @@ export class Calls {
         this.#taken(message.id)?.resolve(message.result);
         return;
       case "refusal": {
-        const error = readError(message.error);
+        const error = errorOf(parseValue(message.error));
         const refused = error === undefined ? undefined : new UpstreamError({ kind: "refused", server: this.server, ...error });
         this.#refuse(message.id, refused ?? this.#unreadableBecause("is an error of no known form"));
         return;

@@ -71,8 +71,7 @@ function readMessage(text: Raw): Message[] | undefined {
 }
 
 /** A JSON-RPC error as its sender wrote it; `undefined` where it has no known form. */
-export function readError(error: Raw | undefined): RpcError | undefined {
-  const value = error === undefined ? undefined : parseValue(error);
+export function errorOf(value: unknown): RpcError | undefined {
   if (!isObject(value)) return undefined;
   const { code = 0, message = "", data } = { code: own(value, "code"), message: own(value, "message"), data: own(value, "data") };
   if (!Number.isSafeInteger(code) || typeof message !== "string") return undefined;

@@ -16,6 +16,7 @@ import type { Answer } from "../response.js";
 import { Mask } from "../secrets.js";
 import { type JsonObject, isArray, isObject, own, parseValue } from "../values.js";
 import type { McpTarget, ToolCall } from "./binding.js";
+import { Endpoint } from "./endpoint.js";
 import { UpstreamError } from "./error.js";
 import { refused } from "./failed.js";
 import { Life } from "./life.js";
@@ -41,7 +42,7 @@ export class Upstream {
   /** Gets ready to reach a server; nothing is started. Throws a `SetupError`. */
   constructor(target: McpTarget, env: Environment, userAgent: string) {
     const { link, max_response_bytes: limit, start_timeout_ms: startTimeoutMs } = target;
-    const connector = "url" in link ? new Program({ command: [], cwd: null, env: [], set_env: {} }, env) : new Program(link, env);
+    const connector = "url" in link ? new Endpoint(link, target.auth, env, userAgent) : new Program(link, env);
     this.#callerHeaders = checkedHeaders(target);
     this.#timeoutMs = target.timeout_ms;
     const version = userAgent.split("/")[1] ?? "";
