@@ -42,6 +42,8 @@ export interface Reply {
   /** MCP content blocks behind it, as they came. */
   readonly blocks: unknown[];
   readonly isError: boolean;
+  /** The execution that the call goes on as. */
+  readonly execution?: string;
 }
 
 /** The envelope of an outcome. */
@@ -54,4 +56,9 @@ export function envelope(outcome: Answer | OpError, policy: ErrorPolicy): Reply 
   }
   const warnings = outcome.warnings.length === 0 ? "" : `,"warnings":${stringify(outcome.warnings)}`;
   return { text: `{"success":true,"data":${dataText(outcome.data)}${warnings}}`, blocks: outcome.blocks, isError: false };
+}
+
+/** A reply as the result of a call. */
+export function resultOf({ text, blocks, isError }: Reply): Record<string, unknown> {
+  return { content: [{ type: "text", text }, ...blocks], isError };
 }

@@ -3,6 +3,7 @@
 // What always holds: text that passes through a mask holds none of the values the mask knows, neither as they are nor in the
 // spellings they take on the wire (percent-encoded, base64, inside a JSON string).
 
+import { type Environment, parseTemplate, variablesOf } from "./environment.js";
 import { isArray, isObject, jsonText } from "./values.js";
 import { byteLength, chars } from "./text.js";
 
@@ -113,6 +114,21 @@ export class Mask {
     all.sort((a, b) => b.length - a.length || Buffer.compare(a, b));
     this.#needles = all.map((bytes) => bytes.toString("utf8"));
   }
+}
+
+/** Adds the values of the variables that a target or a binding names: those of its credentials, its headers, its programs. */
+export function addNamed(mask: Mask, value: unknown, env: Environment): void {
+  for (const name of namedIn(value)) mask.add((env[name] ?? "").trim());
+}
+
+function namedIn(value: unknown): string[] {
+  if (typeof value === "string") return variablesOf(parseTemplate(value) ?? []);
+  if (isArray(value)) return value.flatMap(namedIn);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    const names = key === "env" ? item : key.endsWith("_env") && key !== "set_env" ? [item] : undefined;
+    return isArray(names) ? names.filter((name) => typeof name === "string") : namedIn(item);
+  });
 }
 
 function spellings(secret: string): string[] {

@@ -5,6 +5,7 @@
 // whatever a handler throws; a cancelled call aborts its work; what is not declared as a capability is not a method; standard
 // output carries nothing but the protocol.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import {
   type JSONRPCRequest,
@@ -12,21 +13,25 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type ServerCapabilities,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { ownCatalog } from "./catalog.js";
+import { type Catalog, ownCatalog } from "./catalog.js";
 import { endAll } from "./command/process.js";
 import { type Environment, dataFolder } from "./environment.js";
-import { OpError } from "./errors.js";
+import { Executions } from "./executions.js";
+import { StoreError } from "./journal.js";
 import { log } from "./log.js";
 import { NameProblem } from "./naming.js";
 import { type AnyHandlers, type Caller, Served } from "./pipeline.js";
 import { Announcer } from "./progress.js";
-import { type Reply, envelope } from "./response.js";
+import type { Reply } from "./response.js";
+import { Slots } from "./slots.js";
 import { StdioTransport } from "./stdio.js";
 import { SurfaceProblem } from "./surfaces.js";
 import { OpenError, Targets } from "./targets.js";
+import { TASKS, answered, serveTasks } from "./tasks.js";
 import { isObject } from "./values.js";
 
 /** Calls that run together; further ones wait. */
@@ -62,10 +67,19 @@ async function serve(project: Project, env: Environment): Promise<void> {
   const data = dataArgument() ?? dataFolder(env);
   const catalog = ownCatalog(env);
   const targets = await Targets.open(catalog, { env, userAgent: project.userAgent, data });
-  const conversation = new Conversation(new Served(catalog, targets, project.handlers));
+  const executions = await executionsOf(catalog, data);
+  const conversation = new Conversation(new Served(catalog, targets, project.handlers, executions));
   await conversation.run();
   await targets.close();
   endAll();
+}
+
+async function executionsOf(catalog: Catalog, data: string | undefined): Promise<Executions | undefined> {
+  try {
+    return await Executions.of(catalog, data);
+  } catch (error) {
+    throw error instanceof StoreError ? new OpenError(`adapter '${catalog.data.adapter.name}': ${error.message}`, error.cause) : error;
+  }
 }
 
 function dataArgument(): string | undefined {
@@ -96,6 +110,8 @@ class Conversation {
     serveStdio(({ era }) => this.#server(era), { transport, onerror });
     await transport.closed;
     this.#stopped.abort();
+    // What was started for this client and does not outlive it is stopped, and says so, before the process may end.
+    await Promise.race([this.#served.endSession(), sleep(GRACE_MS)]);
   }
 
   /** A server for a client with a handshake or without; the low-level one, because the catalog has every tool and every check already. */
@@ -104,14 +120,15 @@ class Conversation {
     const { adapter, instructions } = this.#served.catalog.data;
     const info = { name: adapter.name, title: adapter.display_name, version: adapter.version };
     // eslint-disable-next-line @typescript-eslint/no-deprecated
-    const server = new Server(info, { capabilities: { tools: {} }, ...(instructions === "" ? {} : { instructions }) });
+    const server = new Server(info, { capabilities: this.#capabilities(), ...(instructions === "" ? {} : { instructions }) });
+    if (this.#served.hasExecutions) serveTasks(server, this.#served);
     const list = { tools: this.#served.catalog.data.tools, ...(era === "modern" ? LIST_CACHING : {}) };
     server.fallbackRequestHandler = async (request, context) => {
       switch (request.method) {
         case "tools/list":
           return list;
         case "tools/call":
-          return await this.#callTool(request, context);
+          return await answered(server, this.#served, await this.#callTool(request, context), context);
         default:
           throw new ProtocolError(ProtocolErrorCode.MethodNotFound, request.method);
       }
@@ -120,7 +137,11 @@ class Conversation {
     return server;
   }
 
-  async #callTool({ params = {} }: JSONRPCRequest, { mcpReq }: ServerContext): Promise<Record<string, unknown>> {
+  #capabilities(): ServerCapabilities {
+    return { tools: {}, ...(this.#served.hasExecutions ? { extensions: { [TASKS]: {} } } : {}) };
+  }
+
+  async #callTool({ params = {} }: JSONRPCRequest, { mcpReq }: ServerContext): Promise<Reply> {
     const { name } = params;
     const args = params["arguments"] ?? {};
     if (typeof name !== "string" || !isObject(args)) {
@@ -138,10 +159,7 @@ class Conversation {
     const caller: Caller = { signal, progress: (news) => announcer?.hear(news) };
     const release = await this.#slots.take();
     try {
-      return resultOf(await this.#served.call(name, args, caller));
-    } catch (error) {
-      if (!signal.aborted) log.warn("a handler failed", { tool: name, error: error instanceof Error ? error.stack : String(error) });
-      return resultOf(envelope(failed(), "unrecoverable"));
+      return await this.#served.call(name, args, caller);
     } finally {
       announcer?.stop();
       release();
@@ -157,17 +175,6 @@ function invalid(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-function failed(): OpError {
-  return new OpError(
-    "INTERNAL_ERROR",
-    "The server failed during this call; tell the user, and for a write first read whether it took effect.",
-  );
-}
-
-function resultOf({ text, blocks, isError }: Reply): Record<string, unknown> {
-  return { content: [{ type: "text", text }, ...blocks], isError };
-}
-
 /** Tells a client how a call goes, where it wants to hear that. */
 function announcing({ _meta, notify }: ServerContext["mcpReq"]): Announcer | undefined {
   const token = _meta?.progressToken;
@@ -177,25 +184,4 @@ function announcing({ _meta, notify }: ServerContext["mcpReq"]): Announcer | und
     // A client that cannot be told will not be answered either; the call itself goes on.
     notify({ method: "notifications/progress", params }).catch(() => undefined);
   });
-}
-
-/** So many at a time; the others wait in order. */
-class Slots {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(free: number) {
-    this.#free = free;
-  }
-
-  /** Waits for a slot; whoever got one calls what came back when it is done. */
-  async take(): Promise<() => void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    return () => {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    };
-  }
 }

@@ -8,12 +8,12 @@ import { OpError } from "./errors.js";
 import { SetupError } from "./http/address.js";
 import type { HttpRequest, HttpTarget } from "./http/binding.js";
 import { HttpClient } from "./http/client.js";
+import { StoreError } from "./journal.js";
 import type { McpTarget, ToolCall } from "./mcp/binding.js";
 import { Upstream } from "./mcp/upstream.js";
 import type { Caller } from "./pipeline.js";
 import type { Answer } from "./response.js";
 import type { StoreAction, StoreTarget } from "./store/binding.js";
-import { StoreError } from "./store/file.js";
 import { Store } from "./store/store.js";
 import { type JsonObject, own } from "./values.js";
 
@@ -61,11 +61,11 @@ export class Targets {
     return new Targets(undefined, several);
   }
 
-  /** One HTTP request. */
-  async http(request: HttpRequest, args: JsonObject, signal: AbortSignal): Promise<Answer> {
+  /** One HTTP request. Work in the background has a time of its own, here and below. */
+  async http(request: HttpRequest, args: JsonObject, signal: AbortSignal, background?: number): Promise<Answer> {
     const client = this.#chosen(request.target, args);
     if (!(client instanceof HttpClient)) throw unfit("This operation has no HTTP request; tell the operator.");
-    return await client.call(request, without(args, request.target), signal);
+    return await client.call(request, without(args, request.target), signal, background);
   }
 
   /** One action on the store. */
@@ -76,10 +76,10 @@ export class Targets {
   }
 
   /** One process. */
-  async command(line: CommandLine, args: JsonObject, signal: AbortSignal): Promise<Answer> {
+  async command(line: CommandLine, args: JsonObject, signal: AbortSignal, background?: number): Promise<Answer> {
     const runner = this.#chosen(line.target, args);
     if (!(runner instanceof Runner)) throw unfit("The operation is not usable; tell the user.");
-    return await runner.call(line, without(args, line.target), signal);
+    return await runner.call(line, without(args, line.target), signal, background);
   }
 
   /** One call of a tool. */

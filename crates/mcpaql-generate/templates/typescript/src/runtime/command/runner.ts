@@ -73,10 +73,10 @@ export class Runner {
     }
   }
 
-  /** Runs one call. */
-  async call(line: CommandLine, args: JsonObject, signal: AbortSignal): Promise<Answer> {
+  /** Runs one call; `background` is how long it may take where nobody waits for it. */
+  async call(line: CommandLine, args: JsonObject, signal: AbortSignal, background?: number): Promise<Answer> {
     const { program, argv } = argvOf(line.argv, args);
-    const timeoutMs = line.timeoutMs ?? this.#target.timeout_ms;
+    const timeoutMs = line.timeoutMs ?? background ?? this.#target.timeout_ms;
     const maxOutput = this.#target.max_output_bytes;
     const job = { program, argv, env: this.#env, cwd: this.#cwd, stdin: stdinOf(line, args), maxOutput, timeoutMs };
     let finished: Finished;

@@ -63,15 +63,15 @@ export class HttpClient {
     this.tokens = new Tokens(this.connections, target.allow_http);
   }
 
-  /** Runs one call whose arguments are validated and completed with defaults. */
-  async call(request: HttpRequest, args: JsonObject, signal: AbortSignal): Promise<Answer> {
+  /** Runs one call whose arguments are validated and completed with defaults; `background` is how long it may take where nobody waits. */
+  async call(request: HttpRequest, args: JsonObject, signal: AbortSignal, background?: number): Promise<Answer> {
     const { target, env } = this;
     const base = resolve(request.baseUrl ?? target.base_url, target.allow_http, env);
     // No credentials at all is a way of its own.
     const auth = request.auth === undefined ? target.auth : request.auth;
     const frame = { base, headers: this.#headers, reserved: this.#reservedFor(request.auth), boundary: randomBoundary };
     const outgoing = build(frame, request, args);
-    const call = new Call(this, request, args, auth, signal);
+    const call = new Call(this, request, args, auth, signal, background ?? target.timeout_ms);
     const started = Date.now();
     try {
       return await call.run({ outgoing, trusted: true });
@@ -107,17 +107,19 @@ class Call {
   readonly #request: HttpRequest;
   readonly #args: JsonObject;
   readonly #auth: Auth;
+  readonly #timeoutMs: number;
   readonly #deadline: number;
   readonly #late: AbortSignal;
   /** The call is over: it took too long, or nobody waits for it any more. */
   readonly #over: AbortSignal;
 
-  constructor(client: HttpClient, request: HttpRequest, args: JsonObject, auth: Auth, signal: AbortSignal) {
+  constructor(client: HttpClient, request: HttpRequest, args: JsonObject, auth: Auth, signal: AbortSignal, timeoutMs: number) {
     this.#client = client;
     this.#request = request;
     this.#args = args;
     this.#auth = auth;
-    const patience = Math.min(client.target.timeout_ms, FOREVER_MS);
+    this.#timeoutMs = timeoutMs;
+    const patience = Math.min(timeoutMs, FOREVER_MS);
     this.#deadline = Date.now() + patience;
     this.#late = AbortSignal.timeout(patience);
     this.#over = AbortSignal.any([signal, this.#late]);
@@ -129,7 +131,7 @@ class Call {
       return await this.#attempts(first);
     } catch (error) {
       if (error instanceof OpError) throw error;
-      if (this.#late.aborted) throw timedOut(this.#client.target.timeout_ms);
+      if (this.#late.aborted) throw timedOut(this.#timeoutMs);
       if (error instanceof ConnectionError) throw this.#broken(error);
       throw error;
     }
