@@ -24,6 +24,9 @@ export type Asked = { readonly result: unknown } | { readonly error: RpcError };
 export const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 export type Level = (typeof LEVELS)[number];
 
+/** Where requests without a handshake say the level. */
+export const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
+
 /** What a client wants to hear of what is logged: it never said what, or from a level on. */
 export type Wish = "nothing" | "everything" | { readonly from: Level };
 

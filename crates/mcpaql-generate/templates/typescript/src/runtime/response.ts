@@ -4,6 +4,7 @@
 
 import { OpError, remedy } from "./errors.js";
 import { stringify } from "./json.js";
+import { heldBlock } from "./mcp/shapes.js";
 
 /** The data of an answer: a value that was built here, or JSON text from elsewhere that is known to be one valid value. */
 export type Data = { readonly value: unknown } | { readonly raw: string };
@@ -60,5 +61,5 @@ export function envelope(outcome: Answer | OpError, policy: ErrorPolicy): Reply 
 
 /** A reply as the result of a call. */
 export function resultOf({ text, blocks, isError }: Reply): Record<string, unknown> {
-  return { content: [{ type: "text", text }, ...blocks], isError };
+  return { content: [{ type: "text", text }, ...blocks.map(heldBlock)], isError };
 }

@@ -94,7 +94,8 @@ export class Program implements Connector {
       const value = Object.hasOwn(set, name) ? undefined : look(name);
       return value === undefined ? [] : [[name, value]];
     });
-    return { argv, cwd, env: { ...Object.fromEntries(passed), ...set }, mask };
+    const env = Object.entries({ ...Object.fromEntries(passed), ...set }).sort(([one], [other]) => (one < other ? -1 : 1));
+    return { argv, cwd, env: Object.fromEntries(env), mask };
   }
 }
 

@@ -3,7 +3,7 @@
 // What always holds: a call ends with an answer, an error, its timeout, or its caller's patience, and then the upstream is told to stop;
 // its questions are put to its caller; news of its progress begin its time anew, and so does an answered question.
 
-import { type Ability, type Asked, LEVELS, type Level, abilityOf } from "../client.js";
+import { type Ability, type Asked, LEVELS, LOG_LEVEL, type Level, abilityOf } from "../client.js";
 import type { Caller } from "../pipeline.js";
 import { Mask } from "../secrets.js";
 import { type JsonObject, isJson, isObject, jsonText, own, parseValue } from "../values.js";
@@ -21,8 +21,6 @@ import {
 } from "./message.js";
 import type { Raw } from "./raw.js";
 
-/** Where requests without a handshake say the level. */
-const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 /** How long a server may take to accept a level. */
 const SETTING_MS = 2000;
 /** How long a question may wait for its answer. */
