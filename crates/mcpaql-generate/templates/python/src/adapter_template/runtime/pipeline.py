@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from .bindings import Command, HttpRequest, StoreAction
+    from .caller import Caller
     from .catalog import Catalog
     from .jsontext import Json
     from .request import Prepared
@@ -55,6 +56,8 @@ class Call:
     """As the caller gave them, completed with defaults."""
     _target: Target
     _chooser: str | None
+    caller: Caller
+    """Who hears how far it has come."""
 
     async def http(self, request: HttpRequest, params: Given) -> Answer:
         """Sends a request to the adapter's API, with its credentials, limits and care."""
@@ -102,11 +105,11 @@ class Adapter:
         self._operations = operations
         self._handlers = handlers
 
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Reply:
+    async def call(self, tool: str, arguments: Mapping[str, Json], caller: Caller) -> Reply:
         """A call through one of the adapter's tools."""
         try:
             call = prepare(self.catalog, tool, arguments)
-            outcome: Answer | OpError = await self._run(call)
+            outcome: Answer | OpError = await self._run(call, caller)
         except OpError as error:
             outcome = error
         return self._reply(outcome)
@@ -119,20 +122,20 @@ class Adapter:
             elif isinstance(target, Store):
                 target.close()
 
-    async def _run(self, call: Prepared) -> Answer:
+    async def _run(self, call: Prepared, caller: Caller) -> Answer:
         operation = call.operation
         try:
             if operation.name == "introspect":
                 answer = introspect(self.catalog, call.args)
             else:
-                answer = await self._handled(operation.name, call.args)
+                answer = await self._handled(operation.name, call.args, caller)
         except OpError as error:
             self._report(operation.name, error)
             raise signed(error, operation) from None
         answer.warnings[:0] = call.warnings
         return answer
 
-    async def _handled(self, name: str, args: dict[str, Json]) -> Answer:
+    async def _handled(self, name: str, args: dict[str, Json], caller: Caller) -> Answer:
         operation = self._operations.get(name)
         if operation is None:
             raise OpError(Code.INTERNAL, f"Nothing answers '{name}' in this program; tell the user.")
@@ -141,7 +144,7 @@ class Adapter:
         if target is None:
             raise OpError(Code.INTERNAL, "The call chose no upstream; tell the user.")
         handler = self._handlers.get(name, operation.handler)
-        answer = await handler(operation.params.of(args), Call(name, args, target, operation.target))
+        answer = await handler(operation.params.of(args), Call(name, args, target, operation.target, caller))
         return answer if isinstance(answer, Answer) else Answer(answer)
 
     def _reply(self, outcome: Answer | OpError) -> Reply:

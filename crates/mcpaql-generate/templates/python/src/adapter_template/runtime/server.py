@@ -23,6 +23,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from .caller import Caller
 from .catalog import load
 from .errors import Code, OpError
 from .naming import NameProblem
@@ -31,7 +32,8 @@ from .process import all_ended
 from .progress import with_progress
 from .records import checks
 from .response import Reply, envelope
-from .stdio import converse
+from .session import Session
+from .stdio import GRACE, converse
 from .suggest import nearest
 from .surfaces import SurfaceProblem, surface
 from .targets import OpenError, default_data, open_targets
@@ -98,18 +100,21 @@ def _read(path: Path) -> dict[str, Any]:
 
 async def serve(adapter: Adapter) -> None:
     """Serves one client over standard input and output until either ends."""
-    server = _server(adapter)
+    session = Session()
+    server = _server(adapter, session)
     options = server.create_initialization_options()
     try:
         # What a handler prints is talk, and talk does not belong between messages.
         with contextlib.redirect_stdout(sys.stderr):
             await converse(lambda reading, writing: server.run(reading, writing, options))
     finally:
+        # What was started for this client and does not outlive it is stopped, and says so, before the process ends.
+        await session.end(GRACE)
         await all_ended()
         await adapter.close()
 
 
-def _server(adapter: Adapter) -> Server[Any]:
+def _server(adapter: Adapter, session: Session) -> Server[Any]:
     about = adapter.catalog.adapter
     server: Server[Any] = Server(
         about["name"],
@@ -132,9 +137,10 @@ def _server(adapter: Adapter) -> Server[Any]:
             await context.session.report_progress(done, 100.0, message)
 
         async with running:
-            call = _without_exception(adapter, params.name, params.arguments or {})
+            caller = Caller(session)
+            call = _without_exception(adapter, params.name, params.arguments or {}, caller)
             is_asked = bool(context.meta and context.meta.get("progress_token") is not None)
-            reply = await (with_progress(call, announce) if is_asked else call)
+            reply = await (with_progress(call, caller, announce) if is_asked else call)
         content = [{"type": "text", "text": reply.text}, *reply.blocks]
         return {**_COMPLETE, "content": content, "isError": reply.is_error}
 
@@ -144,10 +150,10 @@ def _server(adapter: Adapter) -> Server[Any]:
     return server
 
 
-async def _without_exception(adapter: Adapter, tool: str, arguments: Mapping[str, Any]) -> Reply:
+async def _without_exception(adapter: Adapter, tool: str, arguments: Mapping[str, Any], caller: Caller) -> Reply:
     """An answer even where a handler fails in a way that it should not."""
     try:
-        return await adapter.call(tool, arguments)
+        return await adapter.call(tool, arguments, caller)
     except Exception:  # noqa: BLE001
         _log.exception("a call failed")
         return envelope(OpError(Code.INTERNAL, _FAILED), "unrecoverable")

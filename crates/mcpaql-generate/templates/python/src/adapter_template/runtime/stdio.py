@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 _STDIN, _STDOUT = 0, 1
 _MAX_LINE = 16 * 1024 * 1024
 """The longest line that is read."""
-_GRACE = 10.0
+GRACE = 10.0
 """Seconds for running calls after the server was told to stop."""
 _CHUNK = 64 * 1024
 
@@ -152,7 +152,7 @@ class _Conversation:
         while self._pending and not losing.done():
             self._answered.clear()
             answered = asyncio.create_task(self._answered.wait())
-            timeout = _GRACE if stopping.done() else None
+            timeout = GRACE if stopping.done() else None
             waiting = {answered, losing} if stopping.done() else {answered, losing, stopping}
             done, _ = await asyncio.wait(waiting, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
             answered.cancel()
