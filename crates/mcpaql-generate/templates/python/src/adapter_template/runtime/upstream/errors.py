@@ -120,9 +120,9 @@ def told(fault: Fault) -> OpError:
     match fault:
         case Unavailable(retry_after=None):
             return _told(fault, Code.TRANSPORT_CONNECTION, f"try again, and {_READ_FIRST}")
-        case Unavailable(retry_after=float(wait) | int(wait)):
+        case Unavailable():
             error = _told(fault, Code.TRANSPORT_CONNECTION, "it is tried again later")
-            return error.detail("retry_after_seconds", math.ceil(wait))
+            return error.detail("retry_after_seconds", math.ceil(fault.retry_after or 0))
         case Late():
             return _told(fault, Code.TRANSPORT_TIMEOUT, f"try later or ask for less, and {_READ_FIRST}")
         case TooLarge():
