@@ -13,6 +13,14 @@ _TOKEN = re.compile(
     r"|(?P<word>true|false|null|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?))",
 )
 _SPACE = re.compile(r"[ \t\n\r]*+")
+_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_int=len, parse_float=len)
 
 
 def minified(text: str) -> str:
@@ -36,8 +44,46 @@ def is_valid(text: str) -> bool:
     return True
 
 
-def _refuse(word: str) -> NoReturn:
-    raise ValueError(word)
+def members(text: str) -> dict[str, str]:
+    """The members of an object, each as the text that it is written with.
+
+    Raises `ValueError` where the text is no object.
+    """
+    found: dict[str, str] = {}
+    place = _behind(text, 0, "{")
+    while not text.startswith("}", place):
+        place = _behind(text, place, ",") if found else place
+        key, end = _DECODER.raw_decode(text, place)
+        start = _behind(text, _spaced(text, end), ":")
+        end = _end(text, start)
+        found[key] = text[start:end]
+        place = _spaced(text, end)
+    return found
+
+
+def _behind(text: str, place: int, mark: str) -> int:
+    """The place behind a mark and white space."""
+    if not text.startswith(mark, place):
+        raise ValueError("no object")
+    return _spaced(text, place + 1)
+
+
+def _spaced(text: str, place: int) -> int:
+    space = _SPACE.match(text, place)
+    return place if space is None else space.end()
+
+
+def _end(text: str, start: int) -> int:
+    """Where the value ends that starts there."""
+    try:
+        return _DECODER.raw_decode(text, start)[1]
+    except RecursionError:
+        depth = 0
+        for mark in _BRACKET.finditer(text, start):
+            depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(mark[0], 0)
+            if depth == 0:
+                return mark.end()
+        raise ValueError("no end") from None
 
 
 def _is_deep_value(text: str) -> bool:

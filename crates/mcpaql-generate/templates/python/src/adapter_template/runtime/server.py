@@ -28,7 +28,6 @@ from .catalog import load
 from .errors import Code, OpError
 from .naming import NameProblem
 from .pipeline import Adapter, Operation
-from .process import all_ended
 from .progress import with_progress
 from .records import checks
 from .response import Reply, envelope
@@ -36,7 +35,7 @@ from .session import Session
 from .stdio import GRACE, converse
 from .suggest import nearest
 from .surfaces import SurfaceProblem, surface
-from .targets import OpenError, default_data, open_targets
+from .targets import OpenError, default_data, open_executions, open_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -63,7 +62,7 @@ class HandlerProblem(Exception):
 def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapping[str, Any]) -> int:
     """Serves the adapter whose `catalog.json` lies in that folder; the exit status."""
     parser = argparse.ArgumentParser(description="Serves the adapter over standard input and output.")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the store")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of stores and executions")
     given = parser.parse_args()
     logging.basicConfig(stream=sys.stderr, level=os.environ.get("LOG_LEVEL", "WARNING").upper())
     # These two write addresses, and with them perhaps credentials.
@@ -75,10 +74,11 @@ def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapp
         catalog = load(data, os.environ)
         folder = given.data or default_data(os.environ)
         targets = open_targets(catalog, os.environ, folder, checks(catalog))
+        executions = open_executions(catalog, folder)
     except (HandlerProblem, OpenError, NameProblem, SurfaceProblem) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    asyncio.run(serve(Adapter(catalog, targets, operations, handlers)))
+    asyncio.run(serve(Adapter(catalog, targets, operations, handlers, executions)))
     return 0
 
 
@@ -110,7 +110,6 @@ async def serve(adapter: Adapter) -> None:
     finally:
         # What was started for this client and does not outlive it is stopped, and says so, before the process ends.
         await session.end(GRACE)
-        await all_ended()
         await adapter.close()
 
 
