@@ -1,6 +1,6 @@
 //! Where calls go and what they carry, as far as it is not an operation's own. Variables are named, never read.
 
-use crate::adapter::{Adapter, Auth, HttpTarget, KeyPlace, McpLink, OAuth2, Target};
+use crate::adapter::{Adapter, Auth, HttpTarget, KeyPlace, McpLink, McpTarget, OAuth2, Target};
 use crate::operation::BodyForm;
 use serde_json::{Map, Value, json};
 
@@ -47,13 +47,7 @@ fn one(target: &Target, auth: &Auth) -> Map<String, Value> {
             "timeout_ms": command.timeout_ms,
             "max_output_bytes": command.max_output_bytes,
         }),
-        Target::Mcp(mcp) => json!({
-            "protocol": "mcp",
-            "link": match mcp.link {
-                McpLink::Command(_) => "command",
-                McpLink::Url { .. } => "url",
-            },
-        }),
+        Target::Mcp(server) => self::mcp(server),
         Target::Code(code) => json!({"protocol": "code", "remote": code.remote}),
     };
     let mut out = match told {
@@ -75,6 +69,30 @@ fn http(http: &HttpTarget) -> Value {
         "timeout_ms": http.timeout_ms,
         "retries": http.retries,
         "max_response_bytes": http.max_response_bytes,
+    })
+}
+
+/// Another server: how it is reached, and how long it is waited for.
+fn mcp(server: &McpTarget) -> Value {
+    let link = match &server.link {
+        McpLink::Command(program) => json!({
+            "command": program.command,
+            "cwd": program.cwd,
+            "env": program.env,
+            "set_env": program.set_env,
+        }),
+        McpLink::Url { url, headers, allow_http } => {
+            json!({"url": url, "headers": headers, "allow_http": allow_http})
+        }
+    };
+    json!({
+        "protocol": "mcp",
+        "link": link,
+        "caller_headers": server.caller_headers,
+        "eager": server.eager,
+        "start_timeout_ms": server.start_timeout_ms,
+        "timeout_ms": server.timeout_ms,
+        "max_response_bytes": server.max_response_bytes,
     })
 }
 

@@ -4,8 +4,8 @@ use super::expression::{Expression, string};
 use mcpaql_core::adapter::{Auth, KeyPlace};
 use mcpaql_core::facts::Repeat;
 use mcpaql_core::operation::{
-    Arg, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Output, Param, Place,
-    Segment, Stdin, StoreAction, StoreBinding, Style, StyleForm,
+    Arg, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation, Output, Param,
+    Place, Segment, Stdin, StoreAction, StoreBinding, Style, StyleForm,
 };
 use mcpaql_core::schema::is_file;
 use serde_json::Value;
@@ -226,6 +226,19 @@ pub(super) fn command(operation: &Operation, binding: &CommandBinding) -> Expres
     let sensitive: Vec<_> = sensitive.map(|param| Expression::text(&param.name)).collect();
     items.add_where(!sensitive.is_empty(), "sensitive", || Expression::tuple(sensitive));
     Expression::call("Command", items.0).spread()
+}
+
+pub(super) fn tool(operation: &Operation, binding: &McpBinding) -> Expression {
+    let mut items = Items(Vec::new());
+    items.add("tool", Expression::text(&binding.tool));
+    let renamed = operation.params.iter().filter(|param| param.wire != param.name);
+    let names: Vec<_> = renamed.map(|param| (string(&param.name), Expression::text(&param.wire))).collect();
+    items.add_where(!names.is_empty(), "names", || Expression::dict(names));
+    items.add_where(!binding.fixed.is_empty(), "fixed", || Expression::object(&binding.fixed));
+    let sensitive = operation.params.iter().filter(|param| param.sensitive);
+    let sensitive: Vec<_> = sensitive.map(|param| Expression::text(&param.name)).collect();
+    items.add_where(!sensitive.is_empty(), "sensitive", || Expression::tuple(sensitive));
+    Expression::call("ToolCall", items.0)
 }
 
 fn argument(argument: &Arg) -> Expression {

@@ -8,8 +8,8 @@ use indexmap::IndexMap;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::facts::Repeat;
 use mcpaql_core::operation::{
-    Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Output, Param,
-    Place, Segment, Stdin, StoreAction, StoreBinding, Style,
+    Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation,
+    Output, Param, Place, Segment, Stdin, StoreAction, StoreBinding, Style,
 };
 use mcpaql_core::portable;
 use mcpaql_core::schema::is_file;
@@ -184,7 +184,14 @@ fn way(catalog: &Catalog, operation: &Operation) -> Result<Way, Unsupported> {
             method: "command",
             binding: command(operation, binding)?,
         },
-        Binding::Mcp(_) | Binding::Code | Binding::Introspect | Binding::Execution(_) => {
+        Binding::Mcp(binding) => Way {
+            kind: "ToolCall",
+            from: "mcp/binding.js",
+            suffix: "Tool",
+            method: "tool",
+            binding: tool(operation, binding),
+        },
+        Binding::Code | Binding::Introspect | Binding::Execution(_) => {
             let (name, adapter) = (&operation.name, &catalog.adapter.name);
             let message = format!(
                 "the operation '{name}' of the adapter '{adapter}' has no target that projects in TypeScript know"
@@ -336,6 +343,26 @@ fn command(operation: &Operation, binding: &CommandBinding) -> Result<Value, Uns
         out.insert("exit".into(), exit.into());
     }
     Ok(out.into())
+}
+
+fn tool(operation: &Operation, binding: &McpBinding) -> Value {
+    let mut out = Map::new();
+    out.insert("tool".into(), binding.tool.as_str().into());
+    let renamed = operation.params.iter().filter(|param| param.wire != param.name);
+    let names: Map<String, Value> =
+        renamed.map(|param| (param.name.clone(), param.wire.as_str().into())).collect();
+    if !names.is_empty() {
+        out.insert("names".into(), names.into());
+    }
+    if !binding.fixed.is_empty() {
+        out.insert("fixed".into(), binding.fixed.clone().into());
+    }
+    let sensitive: Vec<&str> =
+        operation.params.iter().filter(|param| param.sensitive).map(|param| param.name.as_str()).collect();
+    if !sensitive.is_empty() {
+        out.insert("sensitive".into(), sensitive.into());
+    }
+    out.into()
 }
 
 /// What is to be said of a parameter, where there is something.
