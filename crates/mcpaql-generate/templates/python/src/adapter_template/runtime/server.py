@@ -23,6 +23,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from . import tasks
 from .caller import Caller
 from .catalog import load
 from .errors import Code, OpError
@@ -140,12 +141,18 @@ def _server(adapter: Adapter, session: Session) -> Server[Any]:
             call = _without_exception(adapter, params.name, params.arguments or {}, caller)
             is_asked = bool(context.meta and context.meta.get("progress_token") is not None)
             reply = await (with_progress(call, caller, announce) if is_asked else call)
-        content = [{"type": "text", "text": reply.text}, *reply.blocks]
-        return {**_COMPLETE, "content": content, "isError": reply.is_error}
+        if adapter.executions is not None and caller.started is not None and tasks.are_known(context):
+            task = await adapter.executions.task(caller.started, adapter.concluded)
+            if task is not None:
+                raise tasks.GoesOn(task)
+        return {**_COMPLETE, **reply.result()}
 
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
     server.middleware.append(_in_our_words)
+    if adapter.executions is not None:
+        server.extensions[tasks.EXTENSION] = {}
+        server.middleware.append(tasks.serving(adapter.executions, adapter.concluded))
     return server
 
 

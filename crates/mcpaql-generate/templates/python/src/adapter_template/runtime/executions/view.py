@@ -70,26 +70,20 @@ def place(cursor: str) -> int | None:
 def task(kept: Kept, reply: Callable[[Outcome], Reply]) -> dict[str, Any]:
     """As MCP's tasks extension shows it; `reply` writes the outcome as the call would have been answered."""
     row, outcome = kept.row, kept.outcome
-    seed = task_seed(row)
-    if row.status in ("completed", "failed"):
-        if outcome is None:
-            message = "What came of this execution cannot be read; tell the user."
-            outcome = OpError(Code.INTERNAL, message)
-        seed["result"] = reply(outcome).result()
-    return seed
-
-
-def task_seed(row: Row) -> dict[str, Any]:
-    """A task without what has come of it, as a call is answered."""
-    status = {"pending": "working", "running": "working", "cancelled": "cancelled"}.get(row.status, "completed")
-    shown: dict[str, Any] = {"taskId": row.id, "status": status}
+    shown: dict[str, Any] = {"taskId": row.id, "status": "working"}
     if row.message is not None:
         shown["statusMessage"] = row.message
     shown["createdAt"] = timestamp(row.started_at)
     shown["lastUpdatedAt"] = timestamp(now() if row.finished_at is None else row.finished_at)
-    ttl = None if row.expires_at is None else (row.expires_at - row.started_at) * 1000
-    shown["ttlMs"] = ttl if ttl is not None and ttl >= 0 else None
+    shown["ttlMs"] = None if row.expires_at is None else (row.expires_at - row.started_at) * 1000
     shown["pollIntervalMs"] = _POLL_INTERVAL_MS
+    if row.status == "cancelled":
+        shown["status"] = "cancelled"
+    elif row.has_ended:
+        # What the call would have answered, success or failure.
+        unreadable = OpError(Code.INTERNAL, "What came of this execution cannot be read; tell the user.")
+        result = reply(unreadable if outcome is None else outcome).result()
+        shown |= {"status": "completed", "result": {"resultType": "complete", **result}}
     return shown
 
 
