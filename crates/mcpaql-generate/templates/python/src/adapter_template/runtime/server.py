@@ -23,12 +23,12 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from . import tasks
 from .caller import Caller
 from .catalog import load
 from .errors import Code, OpError
 from .naming import NameProblem
 from .pipeline import Adapter, Operation
-from .process import all_ended
 from .progress import with_progress
 from .records import checks
 from .response import Reply, envelope
@@ -36,7 +36,7 @@ from .session import Session
 from .stdio import GRACE, converse
 from .suggest import nearest
 from .surfaces import SurfaceProblem, surface
-from .targets import OpenError, default_data, open_targets
+from .targets import OpenError, default_data, open_executions, open_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -63,7 +63,7 @@ class HandlerProblem(Exception):
 def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapping[str, Any]) -> int:
     """Serves the adapter whose `catalog.json` lies in that folder; the exit status."""
     parser = argparse.ArgumentParser(description="Serves the adapter over standard input and output.")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the store")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of stores and executions")
     given = parser.parse_args()
     logging.basicConfig(stream=sys.stderr, level=os.environ.get("LOG_LEVEL", "WARNING").upper())
     # These two write addresses, and with them perhaps credentials.
@@ -75,10 +75,11 @@ def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapp
         catalog = load(data, os.environ)
         folder = given.data or default_data(os.environ)
         targets = open_targets(catalog, os.environ, folder, checks(catalog))
+        executions = open_executions(catalog, folder)
     except (HandlerProblem, OpenError, NameProblem, SurfaceProblem) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    asyncio.run(serve(Adapter(catalog, targets, operations, handlers)))
+    asyncio.run(serve(Adapter(catalog, targets, operations, handlers, executions)))
     return 0
 
 
@@ -110,7 +111,6 @@ async def serve(adapter: Adapter) -> None:
     finally:
         # What was started for this client and does not outlive it is stopped, and says so, before the process ends.
         await session.end(GRACE)
-        await all_ended()
         await adapter.close()
 
 
@@ -141,12 +141,18 @@ def _server(adapter: Adapter, session: Session) -> Server[Any]:
             call = _without_exception(adapter, params.name, params.arguments or {}, caller)
             is_asked = bool(context.meta and context.meta.get("progress_token") is not None)
             reply = await (with_progress(call, caller, announce) if is_asked else call)
-        content = [{"type": "text", "text": reply.text}, *reply.blocks]
-        return {**_COMPLETE, "content": content, "isError": reply.is_error}
+        if adapter.executions is not None and caller.started is not None and tasks.are_known(context):
+            task = await adapter.executions.task(caller.started, adapter.concluded)
+            if task is not None:
+                raise tasks.GoesOn(task)
+        return {**_COMPLETE, **reply.result()}
 
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
     server.middleware.append(_in_our_words)
+    if adapter.executions is not None:
+        server.extensions[tasks.EXTENSION] = {}
+        server.middleware.append(tasks.serving(adapter.executions, adapter.concluded))
     return server
 
 

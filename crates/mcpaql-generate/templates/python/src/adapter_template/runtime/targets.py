@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,15 +22,18 @@ from .bindings import (
     StoreTarget,
 )
 from .command import CommandSetupError, Runner
+from .datafile import StoreError
+from .executions import Executions
 from .http.client import HttpClient
 from .http.errors import SetupError
 from .store import FILE, CheckFields, Store
-from .store_file import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .catalog import Catalog
+
+_log = logging.getLogger(__name__)
 
 Target: TypeAlias = HttpClient | Store | Runner
 """One that is open."""
@@ -55,6 +59,22 @@ def open_targets(
     try:
         return {key: _open(name, one, environ, data, check) for key, one in chosen.items()}
     except (SetupError, CommandSetupError, StoreError) as error:
+        raise OpenError(f"adapter '{name}': {error}") from error
+
+
+def open_executions(catalog: Catalog, data: Path | None) -> Executions | None:
+    """Somewhere to keep what runs in the background, where anything does.
+
+    Raises `OpenError`.
+    """
+    if not catalog.has_executions:
+        return None
+    name = catalog.adapter["name"]
+    if data is None:
+        _log.warning("neither --data nor HOME says where to keep executions; they are lost when the server ends")
+    try:
+        return Executions(data, name)
+    except StoreError as error:
         raise OpenError(f"adapter '{name}': {error}") from error
 
 
@@ -153,7 +173,7 @@ def auth_of(auth: Mapping[str, Any] | None) -> Auth:
 
 
 def default_data(environ: Mapping[str, str]) -> Path | None:
-    """Where stores are kept unless the operator says otherwise."""
+    """Where stores and executions are kept unless the operator says otherwise."""
     home, local = environ.get("HOME"), environ.get("LOCALAPPDATA")
     base = Path(environ["XDG_DATA_HOME"]) if environ.get("XDG_DATA_HOME") else None
     if base is None and sys.platform == "win32":

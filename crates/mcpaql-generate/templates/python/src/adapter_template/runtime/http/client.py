@@ -63,8 +63,8 @@ class HttpClient:
         except ValueError as error:
             raise SetupError(f"the header '{error}' is not a header name; correct it in auth") from None
 
-    async def call(self, request: HttpRequest, args: Args) -> Answer:
-        """Runs one call whose arguments are validated and completed with defaults.
+    async def call(self, request: HttpRequest, args: Args, limit_ms: int | None = None) -> Answer:
+        """Runs one call whose arguments are validated and completed with defaults; `limit_ms` for the target's timeout.
 
         Raises `OpError` for what the API, or the way to it, had against the call.
         """
@@ -72,14 +72,15 @@ class HttpClient:
         auth, reserved = self._authentication(request.auth)
         outgoing = build(Frame(base, self._headers, reserved, random_boundary), request, args)
         started = time.monotonic()
-        deadline = asyncio.get_running_loop().time() + self.target.timeout_ms / 1000
+        timeout_ms = self.target.timeout_ms if limit_ms is None else limit_ms
+        deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
         call = _Call(self, request, args, auth, deadline)
         error: OpError | None = None
         try:
             async with asyncio.timeout_at(deadline):
                 return await call.run(Hop(outgoing, trusted=True))
         except TimeoutError:
-            error = _timed_out(self.target.timeout_ms)
+            error = _timed_out(timeout_ms)
             raise error from None
         except OpError as failed:
             error = failed
