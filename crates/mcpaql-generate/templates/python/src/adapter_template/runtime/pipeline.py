@@ -16,11 +16,12 @@ from .process import all_ended
 from .request import prepare
 from .response import Answer, Raw, Reply, envelope, signed
 from .store import Store
+from .upstream.server import McpServer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from .bindings import Command, HttpRequest, StoreAction
+    from .bindings import Command, HttpRequest, StoreAction, ToolCall
     from .caller import Caller
     from .catalog import Catalog, Lifecycle
     from .catalog import Operation as CatalogOperation
@@ -83,6 +84,12 @@ class Call:
             raise _no_such("programs")
         return await self._target.call(command, self._arguments(params), self.limit_ms)
 
+    async def tool(self, tool: ToolCall, params: Given) -> Answer:
+        """Calls a tool of the MCP server behind the adapter."""
+        if not isinstance(self._target, McpServer):
+            raise _no_such("MCP server")
+        return await self._target.call(tool, self._arguments(params), self.caller)
+
     def _arguments(self, params: Given) -> dict[str, Json]:
         """In the order in which the caller gave them, without the one that chooses the upstream."""
         given = args_of(params)
@@ -133,13 +140,25 @@ class Adapter:
         """What a call would have been answered with whose work went on in the background."""
         return self._reply(outcome if isinstance(outcome, OpError) else Answer(Raw(outcome.data), [], outcome.blocks))
 
+    def start(self) -> None:
+        """Starts what shall be there before anybody calls it."""
+        for target in self._targets.values():
+            if isinstance(target, McpServer):
+                target.start()
+
+    @property
+    def server(self) -> McpServer | None:
+        """The MCP server behind the adapter, where that is the only target."""
+        only = self._targets.get(None)
+        return only if isinstance(only, McpServer) else None
+
     async def close(self) -> None:
         """Drops what still runs in the background, and lets go of the targets."""
         if self.executions is not None:
             await self.executions.close()
         await all_ended()
         for target in self._targets.values():
-            if isinstance(target, HttpClient):
+            if isinstance(target, (HttpClient, McpServer)):
                 await target.close()
             elif isinstance(target, Store):
                 target.close()

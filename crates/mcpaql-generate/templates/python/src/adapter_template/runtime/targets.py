@@ -16,6 +16,9 @@ from .bindings import (
     Bearer,
     CommandTarget,
     HttpTarget,
+    McpAddress,
+    McpProgram,
+    McpTarget,
     NoAuth,
     OAuth2,
     Resource,
@@ -27,6 +30,8 @@ from .executions import Executions
 from .http.client import HttpClient
 from .http.errors import SetupError
 from .store import FILE, CheckFields, Store
+from .upstream.errors import UpstreamSetupError
+from .upstream.server import McpServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +40,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-Target: TypeAlias = HttpClient | Store | Runner
+Target: TypeAlias = HttpClient | Store | Runner | McpServer
 """One that is open."""
 
 
@@ -58,7 +63,7 @@ def open_targets(
     name = catalog.adapter["name"]
     try:
         return {key: _open(name, one, environ, data, check) for key, one in chosen.items()}
-    except (SetupError, CommandSetupError, StoreError) as error:
+    except (SetupError, CommandSetupError, StoreError, UpstreamSetupError) as error:
         raise OpenError(f"adapter '{name}': {error}") from error
 
 
@@ -90,6 +95,8 @@ def _open(
             return HttpClient(_http(target), environ)
         case "command":
             return Runner(_command(target), environ)
+        case "mcp":
+            return McpServer(_mcp(target), environ)
         case "store":
             if data is None:
                 raise OpenError(f"adapter '{adapter}' keeps data, and neither --data nor HOME says where")
@@ -118,6 +125,21 @@ def _command(target: Mapping[str, Any]) -> CommandTarget:
         set_env=target["set_env"],
         timeout_ms=target["timeout_ms"],
         max_output_bytes=target["max_output_bytes"],
+    )
+
+
+def _mcp(target: Mapping[str, Any]) -> McpTarget:
+    link: Mapping[str, Any] = target["link"]
+    return McpTarget(
+        link=McpAddress(link["url"], link["headers"], link["allow_http"])
+        if "url" in link
+        else McpProgram(tuple(link["command"]), link["cwd"], tuple(link["env"]), link["set_env"]),
+        auth=auth_of(target["auth"]),
+        caller_headers=tuple(target["caller_headers"]),
+        eager=target["eager"],
+        start_timeout_ms=target["start_timeout_ms"],
+        timeout_ms=target["timeout_ms"],
+        max_response_bytes=target["max_response_bytes"],
     )
 
 
