@@ -13,13 +13,13 @@ mod python;
 mod readme;
 mod rust;
 mod surfaces;
+mod templates;
 #[cfg(test)]
 mod tests;
 mod typescript;
 
 use mcpaql_core::adapter::Target;
 use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_core::operation::Binding;
 use std::fmt;
 
 /// A language that projects are written in.
@@ -268,23 +268,12 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
     if language == Language::Rust {
         return Ok(());
     }
-    if matches!(catalog.adapter.target, Target::Mcp(_)) {
-        return refused("it passes its calls on to another MCP server".to_owned(), IN_RUST);
-    }
-    for entry in &catalog.operations {
-        let name = &entry.operation.name;
-        let Some(whole) = catalog.whole(entry) else {
-            return refused(format!("its operation '{name}' cannot be read whole"), IN_RUST);
-        };
-        let lifecycle = entry.operation.lifecycle.as_ref().or(whole.operation.lifecycle.as_ref());
-        if lifecycle.is_some() || matches!(whole.operation.binding, Binding::Execution(_)) {
-            return refused(format!("its operation '{name}' runs in the background"), IN_RUST);
-        }
-        if matches!(whole.operation.binding, Binding::Mcp(_) | Binding::Code) {
-            return refused(format!("its operation '{name}' is reached in another way"), IN_RUST);
+    match catalog.operations.iter().find(|entry| catalog.whole(entry).is_none()) {
+        None => Ok(()),
+        Some(entry) => {
+            refused(format!("its operation '{}' cannot be read whole", entry.operation.name), IN_RUST)
         }
     }
-    Ok(())
 }
 
 /// The sources with what every project has.

@@ -8,7 +8,7 @@ use mcpaql_core::operation::{Binding, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that a module of operations takes from `bindings`, as far as they stand in it.
-const BINDINGS: [&str; 15] = [
+const BINDINGS: [&str; 16] = [
     "AllOf",
     "AnyOf",
     "ApiKey",
@@ -22,6 +22,7 @@ const BINDINGS: [&str; 15] = [
     "Param",
     "StoreAction",
     "Style",
+    "ToolCall",
     "When",
     "Code",
 ];
@@ -228,7 +229,8 @@ fn handler(text: &mut Text, signature: &Signature<'_>) {
         Binding::Http(binding) => (binding::http(operation, binding), "http"),
         Binding::Store(binding) => (binding::store(binding), "store"),
         Binding::Command(binding) => (binding::command(operation, binding), "command"),
-        Binding::Introspect | Binding::Execution(_) | Binding::Mcp(_) | Binding::Code => return,
+        Binding::Mcp(binding) => (binding::tool(operation, binding), "tool"),
+        Binding::Introspect | Binding::Execution(_) | Binding::Code => return,
     };
     text.line("").line("");
     binding.write(text, &format!("{literal} = "), "");
