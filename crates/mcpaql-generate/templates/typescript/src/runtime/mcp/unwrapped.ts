@@ -35,11 +35,7 @@ interface Content {
 
 /** The answer that a result is; `mask` is asked for where something may have to be hidden. */
 export function answerOf(result: Raw, mask: () => Mask): Answer {
-  const parts = chosenOf(result, ["content", "structuredContent", "isError", "_meta"]);
-  if (parts === undefined) {
-    throw new OpError("INTERNAL_ERROR", "The MCP server answered with something that is no result; tell the user.");
-  }
-  const [said, structured, isError, meta] = [parts.content, parts.structuredContent, parts.isError, parts._meta].map(filled);
+  const [said, structured, isError, meta] = partsOf(result).map(filled);
   // Not what the protocol says, but it is what the tool said.
   if (said === undefined && structured === undefined && isError === undefined) return bare(raw(result));
   const { texts, blocks } = contentOf(said);
@@ -47,6 +43,15 @@ export function answerOf(result: Raw, mask: () => Mask): Answer {
   if (structured === undefined) return { ...unwrapped(textData(texts, blocks), mask), blocks };
   const kept = withoutTwins(texts, structured).map((text) => ({ type: "text", text }));
   return { ...unwrapped(structuredData(structured, meta), mask), blocks: [...kept, ...blocks] };
+}
+
+/** Content, structured content, flag and meta; a list is taken for these in their order. */
+function partsOf(result: Raw): readonly (Raw | undefined)[] {
+  const parts = chosenOf(result, ["content", "structuredContent", "isError", "_meta"]);
+  if (parts !== undefined) return [parts.content, parts.structuredContent, parts.isError, parts._meta];
+  const items = itemsOf(result) ?? [];
+  if (items.length > 0 && items.length <= 4) return items;
+  throw new OpError("INTERNAL_ERROR", "The MCP server answered with something that is no result; tell the user.");
 }
 
 /** A member that is there and not null. */
