@@ -31,7 +31,7 @@ import { Slots } from "./slots.js";
 import { StdioTransport } from "./stdio.js";
 import { SurfaceProblem } from "./surfaces.js";
 import { OpenError, Targets } from "./targets.js";
-import { TASKS, answered, serveTasks } from "./tasks.js";
+import { CAPABILITY, answered, serveTasks } from "./tasks.js";
 import { isObject } from "./values.js";
 
 /** Calls that run together; further ones wait. */
@@ -137,7 +137,7 @@ class Conversation {
   }
 
   #capabilities(): ServerCapabilities {
-    return { tools: {}, ...(this.#served.hasExecutions ? { extensions: { [TASKS]: {} } } : {}) };
+    return { tools: {}, ...(this.#served.hasExecutions ? CAPABILITY : {}) };
   }
 
   async #callTool({ params = {} }: JSONRPCRequest, { mcpReq }: ServerContext): Promise<Reply> {
