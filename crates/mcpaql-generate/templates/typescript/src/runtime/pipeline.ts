@@ -1,6 +1,7 @@
 // The one way a call goes: prepare, run, envelope.
 
 import { type Catalog, INTROSPECT, type Operation } from "./catalog.js";
+import type { Client } from "./client.js";
 import type { CommandLine } from "./command/binding.js";
 import { OpError, remedy, signed } from "./errors.js";
 import type { Executions } from "./executions.js";
@@ -10,6 +11,7 @@ import type { Task } from "./executions/view.js";
 import type { HttpRequest } from "./http/binding.js";
 import { introspect } from "./introspect.js";
 import { log } from "./log.js";
+import type { ToolCall } from "./mcp/binding.js";
 import { prepare } from "./request.js";
 import { type Answer, type Reply, envelope } from "./response.js";
 import { Mask, addNamed } from "./secrets.js";
@@ -30,6 +32,8 @@ export interface News {
 export interface Caller {
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
+  /** Who can be told and asked; nobody where the call has no client left. */
+  readonly client?: Client | undefined;
   progress(news: News): void;
 }
 
@@ -43,6 +47,8 @@ export interface Call extends Caller {
   store(action: StoreAction, params: object): Promise<Answer>;
   /** Runs one program. */
   command(line: CommandLine, params: object): Promise<Answer>;
+  /** Calls one tool of the server behind the adapter. */
+  tool(call: ToolCall, params: object): Promise<Answer>;
 }
 
 /** Answers one operation; parameters are validated and completed with defaults. What it throws should be an `OpError`. */
@@ -172,6 +178,7 @@ export class Served {
 class OwnCall implements Call {
   readonly operation: string;
   readonly signal: AbortSignal;
+  readonly client: Client | undefined;
   /** What the handler has asked for so far. */
   readonly used: object[] = [];
   readonly #targets: Targets;
@@ -182,6 +189,7 @@ class OwnCall implements Call {
   constructor(operation: string, targets: Targets, caller: Caller, background: number | undefined) {
     this.operation = operation;
     this.signal = caller.signal;
+    this.client = caller.client;
     this.#targets = targets;
     this.#caller = caller;
     this.#background = background;
@@ -202,6 +210,10 @@ class OwnCall implements Call {
 
   command(line: CommandLine, params: object): Promise<Answer> {
     return this.#targets.command(line, params as JsonObject, this.signal, this.#background);
+  }
+
+  tool(call: ToolCall, params: object): Promise<Answer> {
+    return this.#targets.tool(call, params as JsonObject, this.#caller);
   }
 }
 

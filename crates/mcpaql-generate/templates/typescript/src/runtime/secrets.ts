@@ -18,6 +18,24 @@ const MOST_SCALARS = 100;
 
 const LETTER_OR_DIGIT = /^[\p{Alphabetic}\p{N}]$/u;
 
+/** What looks like a credential, whoever it belongs to. */
+const TOKEN = new RegExp(
+  [
+    "\\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}",
+    "sk-[A-Za-z0-9_-]{20,}|sk_live_[A-Za-z0-9]{16,}|rk_live_[A-Za-z0-9]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}",
+    "AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|eyJ[A-Za-z0-9_-]{10,}\\.eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]+)",
+    "(?:[Bb][Ee][Aa][Rr][Ee][Rr]|[Bb][Aa][Ss][Ii][Cc])\\s+[A-Za-z0-9+/_.=-]{16,}",
+    "://[^/\\s:@]+:[^/\\s@]+@",
+    "-----BEGIN [A-Z ]*PRIVATE KEY-----",
+  ].join("|"),
+  "gu",
+);
+
+/** The text without what looks like a credential. */
+export function withoutTokens(text: string): string {
+  return text.includes("${env:") ? text : text.replace(TOKEN, "•••");
+}
+
 /** Takes known secrets out of text that is passed on. */
 export class Mask {
   /** Longest first, so that a secret inside another spelling never leaves the rest of it behind. */
@@ -39,7 +57,7 @@ export class Mask {
       const value = left.pop();
       if (isArray(value)) left.push(...value);
       else if (isObject(value)) left.push(...Object.values(value));
-      else if (typeof value === "string" || typeof value === "number") {
+      else if (["string", "number", "bigint"].includes(typeof value)) {
         scalars += 1;
         if (scalars > MOST_SCALARS) {
           this.#opaque = true;
@@ -75,7 +93,7 @@ export class Mask {
 
   /** The value with every string, key and number in it masked. */
   applyValue(value: unknown): unknown {
-    if (typeof value === "number") {
+    if (typeof value === "number" || typeof value === "bigint") {
       const text = jsonText(value);
       return this.finds(text) ? this.apply(text) : value;
     }

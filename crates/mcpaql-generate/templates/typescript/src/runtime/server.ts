@@ -18,12 +18,16 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { type Catalog, ownCatalog } from "./catalog.js";
+import { type Client, LEVELS, type Level, levelOf } from "./client.js";
+import { ConnectedClient, RequestClient } from "./clients.js";
 import { endAll } from "./command/process.js";
 import { type Environment, dataFolder } from "./environment.js";
 import { Executions } from "./executions.js";
 import { StoreError } from "./journal.js";
 import { log } from "./log.js";
+import { Passing } from "./mcp/passing.js";
 import { NameProblem } from "./naming.js";
+import { type InputRequired, Ongoing, Parked } from "./parked.js";
 import { type AnyHandlers, type Caller, Served } from "./pipeline.js";
 import { Announcer } from "./progress.js";
 import type { Reply } from "./response.js";
@@ -32,7 +36,7 @@ import { StdioTransport } from "./stdio.js";
 import { SurfaceProblem } from "./surfaces.js";
 import { OpenError, Targets } from "./targets.js";
 import { CAPABILITY, answered, serveTasks } from "./tasks.js";
-import { isObject } from "./values.js";
+import { type JsonObject, isObject } from "./values.js";
 
 /** Calls that run together; further ones wait. */
 const RUNNING_CALLS = 256;
@@ -68,8 +72,10 @@ async function serve(project: Project, env: Environment): Promise<void> {
   const catalog = ownCatalog(env);
   const targets = await Targets.open(catalog, { env, userAgent: project.userAgent, data });
   const executions = await executionsOf(catalog, data);
-  const conversation = new Conversation(new Served(catalog, targets, project.handlers, executions));
+  const passing = targets.upstream === undefined ? undefined : new Passing(catalog.data.adapter.name, targets.upstream);
+  const conversation = new Conversation(new Served(catalog, targets, project.handlers, executions), passing);
   await conversation.run();
+  await targets.close();
   endAll();
 }
 
@@ -91,16 +97,23 @@ function dataArgument(): string | undefined {
 
 /** One client, from its first message to its end. */
 class Conversation {
+  readonly #transport = new StdioTransport(process.stdin, process.stdout);
   readonly #served: Served;
   readonly #slots = new Slots(RUNNING_CALLS);
   readonly #stopped = new AbortController();
+  readonly #parked = new Parked();
+  /** What an MCP server behind the adapter offers besides tools. */
+  readonly #passing: Passing | undefined;
+  /** From which level on the client wants to hear what that server logs. */
+  #level: Level | undefined;
 
-  constructor(served: Served) {
+  constructor(served: Served, passing: Passing | undefined) {
     this.#served = served;
+    this.#passing = passing;
   }
 
   async run(): Promise<void> {
-    const transport = new StdioTransport(process.stdin, process.stdout);
+    const transport = this.#transport;
     const stop = (): void => {
       transport.end();
       setTimeout(() => void transport.close(), GRACE_MS).unref();
@@ -121,47 +134,127 @@ class Conversation {
     // eslint-disable-next-line @typescript-eslint/no-deprecated
     const server = new Server(info, { capabilities: this.#capabilities(), ...(instructions === "" ? {} : { instructions }) });
     if (this.#served.hasExecutions) serveTasks(server, this.#served);
+    // What is wrong with its params is said here.
+    server.removeRequestHandler("logging/setLevel");
     const list = { tools: this.#served.catalog.data.tools, ...(era === "modern" ? LIST_CACHING : {}) };
     server.fallbackRequestHandler = async (request, context) => {
-      switch (request.method) {
-        case "tools/list":
-          return list;
-        case "tools/call":
-          return await answered(server, this.#served, await this.#callTool(request, context), context);
-        default:
-          throw new ProtocolError(ProtocolErrorCode.MethodNotFound, request.method);
+      const { method, params = {} } = request;
+      if (method === "tools/list") return list;
+      if (method === "tools/call") {
+        const outcome = await this.#callTool(server, era, request, context);
+        return "resultType" in outcome ? outcome : await answered(server, this.#served, outcome, context);
       }
+      if (method === "logging/setLevel" && this.#passing !== undefined) return this.#setLevel(params["level"]);
+      if (this.#passing?.offers(method) === true) return await this.#pass(this.#passing, server, era, request, context);
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, method);
     };
     server.onerror = onerror;
     return server;
   }
 
   #capabilities(): ServerCapabilities {
-    return { tools: {}, ...(this.#served.hasExecutions ? CAPABILITY : {}) };
+    const passed = this.#passing === undefined ? {} : { logging: {}, ...this.#passing.capabilities };
+    return { tools: {}, ...passed, ...(this.#served.hasExecutions ? CAPABILITY : {}) };
   }
 
-  async #callTool({ params = {} }: JSONRPCRequest, { mcpReq }: ServerContext): Promise<Reply> {
+  #setLevel(name: unknown): Record<string, never> {
+    const level = levelOf(name);
+    if (level === undefined) {
+      const levels = `${LEVELS.slice(0, -1).join(", ")} or ${LEVELS.at(-1) ?? ""}`;
+      throw invalid(`The params of logging/setLevel need a level: ${levels}.`);
+    }
+    this.#level = level;
+    return {};
+  }
+
+  /** Something that the server behind the adapter offers besides tools. */
+  async #pass(
+    passing: Passing,
+    // eslint-disable-next-line @typescript-eslint/no-deprecated
+    server: Server,
+    era: McpRequestContext["era"],
+    { method, params = {} }: JSONRPCRequest,
+    { mcpReq }: ServerContext,
+  ): Promise<JsonObject> {
+    const signal = AbortSignal.any([mcpReq.signal, this.#stopped.signal]);
+    const client = era === "modern" ? new RequestClient(server, mcpReq) : new ConnectedClient(server, mcpReq, () => this.#level);
+    try {
+      const result = await passing.answer(method, params, { signal, client, progress: () => undefined });
+      if (era !== "modern" || method === "prompts/get") return result;
+      return { ...result, ...LIST_CACHING, ...(method === "resources/read" ? { ttlMs: 0 } : {}) };
+    } catch (error) {
+      if (era !== "modern" && error instanceof ProtocolError) this.#transport.keepCode(mcpReq.id, error.code);
+      throw error;
+    }
+  }
+
+  /** A call's reply, or the question that its client has to answer first. */
+  async #callTool(
+    // eslint-disable-next-line @typescript-eslint/no-deprecated
+    server: Server,
+    era: McpRequestContext["era"],
+    { params = {} }: JSONRPCRequest,
+    { mcpReq }: ServerContext,
+  ): Promise<Reply | InputRequired> {
     const { name } = params;
     const args = params["arguments"] ?? {};
     if (typeof name !== "string" || !isObject(args)) {
       throw invalid("The params of tools/call do not have the shape the protocol defines.");
     }
-    // No call here ever waits for its client, so that there is none to come back to.
-    if (typeof mcpReq.requestState() === "string") {
-      throw invalid("The call that requestState belongs to has ended; call the tool again without it.");
-    }
-    if (this.#served.catalog.route(name) === undefined) {
+    const state: unknown = mcpReq.requestState();
+    let call: Ongoing | undefined;
+    if (typeof state === "string") {
+      call = this.#parked.resume(state, name, mcpReq.inputResponses);
+      if (call === undefined) throw invalid("The call that requestState belongs to has ended; call the tool again without it.");
+    } else if (this.#served.catalog.route(name) === undefined) {
       throw invalid(`Unknown tool '${name}'. List the tools with tools/list.`);
     }
-    const signal = AbortSignal.any([mcpReq.signal, this.#stopped.signal]);
-    const announcer = announcing(mcpReq);
-    const caller: Caller = { signal, progress: (news) => announcer?.hear(news) };
     const release = await this.#slots.take();
+    call ??= this.#begin(name, args, (ongoing) =>
+      era === "modern"
+        ? new RequestClient(server, mcpReq, (question) => {
+            ongoing.ask(question);
+          })
+        : new ConnectedClient(server, mcpReq, () => this.#level),
+    );
     try {
-      return await this.#served.call(name, args, caller);
+      return await this.#goOn(call, mcpReq);
     } finally {
-      announcer?.stop();
       release();
+    }
+  }
+
+  #begin(tool: string, args: JsonObject, clientOf: (call: Ongoing) => Client): Ongoing {
+    const call = new Ongoing(tool, this.#stopped.signal);
+    const caller: Caller = {
+      signal: call.signal,
+      client: clientOf(call),
+      progress: (news) => {
+        call.progress(news);
+      },
+    };
+    call.begin(this.#served.call(tool, args, caller));
+    return call;
+  }
+
+  /** Runs a call to its end, or to a question that only its client can answer. */
+  async #goOn(call: Ongoing, mcpReq: ServerContext["mcpReq"]): Promise<Reply | InputRequired> {
+    const abort = (): void => {
+      call.abort();
+    };
+    if (mcpReq.signal.aborted) abort();
+    mcpReq.signal.addEventListener("abort", abort, { once: true });
+    call.announcer = announcing(mcpReq);
+    try {
+      for (;;) {
+        const next = await call.step();
+        if ("text" in next) return next;
+        const asked = this.#parked.ask(call, next);
+        if (asked !== undefined) return asked;
+      }
+    } finally {
+      call.announcer?.stop();
+      mcpReq.signal.removeEventListener("abort", abort);
     }
   }
 }

@@ -22,9 +22,9 @@ import type { Exit, Finished } from "./process.js";
 import { TAIL, run } from "./process.js";
 
 /** Passed on to every program; adapters add to them. */
-const PASSED_ON = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
+export const PASSED_ON = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 /** A shorter value is a setting, not a secret, and would mask ordinary words. */
-const SECRET_LENGTH = 6;
+export const SECRET_LENGTH = 6;
 
 /** Why an adapter's programs cannot be run. For the operator: the message may name paths, `told` does not. */
 export class CommandSetupError extends Error {
@@ -177,7 +177,7 @@ function failed(code: Code, name: string, exit: Exit, stream: "stderr" | "stdout
 }
 
 /** The program without its folder. */
-function short(program: string): string {
+export function short(program: string): string {
   return program.split(/[/\\]/).at(-1) ?? program;
 }
 
@@ -200,7 +200,7 @@ function textsOf(value: unknown): string[] {
   return isObject(value) ? Object.values(value).flatMap(textsOf) : [];
 }
 
-function isFolder(path: string): boolean {
+export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
