@@ -29,8 +29,8 @@ function catalogOf(operations: readonly Partial<Operation>[]): Catalog {
     adapter: { name: "desk", display_name: "Desk", version: "1", description: "" },
     errors: "unrecoverable",
     limits: { request_bytes: 1e6, response_bytes: 1e6, string_bytes: 1e6, array_items: 100, depth: 8 },
-    target: { protocol: "command", cwd: null, env: ["DESK_KEY"], set_env: {}, timeout_ms: 1000, max_output_bytes: 1000 },
-    routes: Object.fromEntries(whole.map(({ name }, operation) => [name, { operation }])),
+    target: { protocol: "command", cwd: null, env: ["DESK_KEY"], set_env: {}, timeout_ms: 100, max_output_bytes: 1000 },
+    routes: Object.fromEntries(whole.map(({ name = "" }, operation) => [name, { operation }])),
     operations: whole,
     schemas: [STRING, INTEGER],
     patterns: [],
@@ -55,7 +55,7 @@ const CALLER: Caller = { signal: new AbortController().signal, progress: () => u
 
 /** The envelope of a call, and what was logged meanwhile. */
 async function called(server: Served, tool: string, args: Record<string, unknown>, caller = CALLER): Promise<[Envelope, string]> {
-  const { write } = process.stderr;
+  const write = process.stderr.write.bind(process.stderr);
   let logged = "";
   process.stderr.write = (text) => {
     logged += String(text);
@@ -111,7 +111,8 @@ test("of a call that was cancelled the operator hears nothing", async () => {
 
 test("a call with a lifecycle is answered at once, has its time, and keeps no parameter", async () => {
   const data = mkdtempSync(join(tmpdir(), "pipeline-"));
-  const line = { argv: ["sh", "-c", "sleep 1.2; echo built"], output: "text", params: {} } as const;
+  const script = "setTimeout(() => console.log('built'), 300)";
+  const line = { argv: [process.execPath, "--eval", script], output: "text", params: {} } as const;
   const server = await served((_: unknown, call: Call) => call.command(line, {}), data);
   const [{ error }] = await called(server, "run", { token: "hush-hush" });
   assert.equal(error?.code, "TRANSPORT_TIMEOUT");
