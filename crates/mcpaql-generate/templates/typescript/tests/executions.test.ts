@@ -20,6 +20,9 @@ import { type Answer, answer, envelope } from "../src/runtime/response.js";
 const LIFECYCLE: Lifecycle = { survives: false, keep_seconds: 60, timeout_ms: null };
 const NOBODY: Caller = { signal: new AbortController().signal, progress: () => undefined };
 
+/** Files stay open until the process ends, as in a server. */
+const open: Executions[] = [];
+
 type Shown = Record<string, unknown> & { execution_id: string; status: string };
 
 function freshFolder(): string {
@@ -27,7 +30,9 @@ function freshFolder(): string {
 }
 
 async function opened(folder?: string, limits?: Limits): Promise<Executions> {
-  return await Executions.open(folder, "work", limits);
+  const executions = await Executions.open(folder, "work", limits);
+  open.push(executions);
+  return executions;
 }
 
 async function started(

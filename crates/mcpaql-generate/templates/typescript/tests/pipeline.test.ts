@@ -48,9 +48,13 @@ const CATALOG = catalogOf([
 async function served(handler: Handler<never>, data?: string): Promise<Served> {
   const env = { PATH: process.env["PATH"] };
   const targets = await Targets.open(CATALOG, { env, userAgent: "test", data });
-  return new Served(CATALOG, targets, { run: handler, build: handler }, await Executions.open(data, "desk"));
+  const server = new Served(CATALOG, targets, { run: handler, build: handler }, await Executions.open(data, "desk"));
+  open.push(server);
+  return server;
 }
 
+/** Files stay open until the process ends, as in a server. */
+const open: Served[] = [];
 const CALLER: Caller = { signal: new AbortController().signal, progress: () => undefined };
 
 /** The envelope of a call, and what was logged meanwhile. */
