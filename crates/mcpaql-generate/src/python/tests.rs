@@ -38,6 +38,7 @@ fn written(document: &serde_json::Value) -> Result<Vec<File>, Unsupported> {
     let project = Project {
         catalog: &catalog,
         document: crate::Document { file: "shop.json", text: &text },
+        origin: None,
         options: crate::Options::new(crate::Language::Python),
     };
     files(&project)
@@ -86,7 +87,7 @@ IMPORT_ = HttpRequest(
     path="/orders/{class}",
     params=(
         Param("class", "path"),
-        Param("labels", "query", style=Style("pipe_delimited", explode=False)),
+        Param("labels", "query", style=Style("pipeDelimited", explode=False)),
         Param("gift", "body"),
         Param("note", "body", wire="Note", sensitive=True),
     ),

@@ -7,6 +7,15 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b
 /** The longest id that is looked for in what cannot be read, as written. */
 const ID_BYTES = 256;
 
+const IN_STRINGS = marked(QUOTE, BACKSLASH);
+const OUTSIDE = marked(QUOTE, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET, COMMA, COLON);
+
+function marked(...bytes: number[]): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const byte of bytes) table[byte] = 1;
+  return table;
+}
+
 /** A line that was too long; what was found in it. */
 export interface TooLong {
   readonly tooLong: IdScan;
@@ -79,7 +88,11 @@ export class IdScan {
   }
 
   feed(bytes: Buffer): void {
-    for (const byte of bytes) {
+    for (let at = 0; at < bytes.length; at += 1) {
+      // Most of a long message is nothing that could be kept.
+      if (!this.#keeps) at = this.#skip(bytes, at);
+      const byte = bytes[at];
+      if (byte === undefined) return;
       if (this.#inString) {
         this.#keep(byte);
         this.#inString = this.#escaped || byte !== QUOTE;
@@ -88,6 +101,20 @@ export class IdScan {
         this.#take(byte);
       }
     }
+  }
+
+  get #keeps(): boolean {
+    return this.#depth === 1 && this.#token.length <= ID_BYTES;
+  }
+
+  /** The place of the next byte that means something. */
+  #skip(bytes: Buffer, from: number): number {
+    const { length } = bytes;
+    const meaning = this.#inString ? IN_STRINGS : OUTSIDE;
+    let at = this.#escaped ? from + 1 : from;
+    if (at > from) this.#escaped = false;
+    while (at < length && meaning[bytes[at] ?? 0] === 0) at += 1;
+    return at;
   }
 
   #take(byte: number): void {
@@ -122,7 +149,7 @@ export class IdScan {
 
   /** A token that is too long to be an id keeps one byte too many, and so is none. */
   #keep(byte: number): void {
-    if (this.#depth === 1 && this.#token.length <= ID_BYTES) this.#token += String.fromCharCode(byte);
+    if (this.#keeps) this.#token += String.fromCharCode(byte);
   }
 
   #endMember(): void {

@@ -17,7 +17,7 @@ export function rawOf(text: string): Raw | undefined {
 /** The members of an object in their order; `undefined` where it is none. */
 export function membersOf(json: Raw): [string, Raw][] | undefined {
   const pieces = piecesOf(json, "{");
-  return pieces?.map(([key, value]) => [JSON.parse(key) as string, value]);
+  return pieces?.map(([key, value]) => [key.includes("\\") ? (JSON.parse(key) as string) : key.slice(1, -1), value]);
 }
 
 /** The items of an array; `undefined` where it is none. */
