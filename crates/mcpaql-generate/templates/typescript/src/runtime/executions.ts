@@ -6,7 +6,7 @@
 
 import type { Catalog } from "./catalog.js";
 import { OpError } from "./errors.js";
-import { Instance, lives } from "./executions/instance.js";
+import { enter, lives } from "./executions/instance.js";
 import { ASKED, Job, LOOK_MS, SESSION_ENDED, STARTED, unkept } from "./executions/job.js";
 import { type ExecutionAction, type Lifecycle, type Status, isFinal, limitMs } from "./executions/status.js";
 import { type Kept, type Outcome, type Row, Table } from "./executions/table.js";
@@ -61,7 +61,8 @@ export class Executions {
   readonly #jobs = new Map<string, Job>();
   /** What ends with the session, and what of it is left. */
   readonly #bound = new Map<Job, Promise<void>>();
-  #instance: Promise<Instance> | undefined;
+  /** Who this process is for the others; entered when first needed. */
+  #instance: Promise<string> | undefined;
   /** Looks for what other processes ask, while there is work. */
   #looking: NodeJS.Timeout | undefined;
 
@@ -153,12 +154,6 @@ export class Executions {
     await Promise.all(this.#bound.values());
   }
 
-  /** Ends all work here and is not among those who share the folder any more. What it leaves open is found as left behind. */
-  async leave(): Promise<void> {
-    clearInterval(this.#looking);
-    (await this.#instance)?.leave();
-  }
-
   async #list(args: JsonObject): Promise<Answer> {
     const after = own(args, "after");
     const before = typeof after === "string" ? view.place(after) : undefined;
@@ -176,7 +171,8 @@ export class Executions {
 
   /** Enters an execution under an id of its own, here before in the table: whoever finds it there finds it worked on. */
   async #enter(work: Work, row: Pick<Row, "operation" | "status" | "progress" | "keep">): Promise<[Job, Row]> {
-    const { id: instance } = await this.#entered();
+    this.#instance ??= enter(this.#table.folder);
+    const instance = await this.#instance;
     for (let attempt = 0; attempt < ID_ATTEMPTS; attempt += 1) {
       const id = freshId("execution");
       if (this.#jobs.has(id)) continue;
@@ -226,13 +222,6 @@ export class Executions {
     for (const { id, cancel } of rows) if (cancel === true) this.#jobs.get(id)?.stop(ASKED);
   }
 
-  /** Who this process is for the others; entered when first needed. */
-  #entered(): Promise<Instance> {
-    const { folder } = this.#table;
-    this.#instance ??= folder === undefined ? Promise.resolve(Instance.alone()) : Instance.enter(folder);
-    return this.#instance;
-  }
-
   async #settleAll(): Promise<void> {
     for (const row of await this.#table.openOnes()) await this.#settle(row);
     await this.#table.sweep();
@@ -240,7 +229,7 @@ export class Executions {
 
   /** Fails an execution that nobody works on any more; says whether it did. */
   async #settle({ id, instance }: Row): Promise<boolean> {
-    const isOwn = this.#instance !== undefined && (await this.#instance).id === instance;
+    const isOwn = this.#instance !== undefined && (await this.#instance) === instance;
     if (isOwn ? this.#jobs.has(id) : await lives(this.#table.folder, instance)) return false;
     // It may have ended since the row was read; then this changes nothing.
     const reason = isOwn
