@@ -44,7 +44,7 @@ def call(number: Any, params: dict[str, Any]) -> None:
             child = subprocess.Popen(["sleep", "60"])  # noqa: S607
             text(number, json.dumps({"names": sorted(os.environ), "pids": [os.getpid(), child.pid]}))
         case "hold":
-            held.append(number)
+            notify("notifications/message", {"level": "info", "data": "held"})
         case "gather":
             held.append(number)
             if len(held) == given["count"]:
