@@ -119,7 +119,7 @@ class Program:
             raise self._failed(f"needs the environment variable {unset.name}, which is not set") from None
         names = (name for name in (*PASSED_ON, *self._env) if name not in fixed)
         passed = {name: value for name in names if (value := look(name)) is not None}
-        return _Filled(argv, cwd, passed | fixed, mask)
+        return _Filled(argv, cwd, dict(sorted((passed | fixed).items())), mask)
 
 
 def called(command: tuple[str, ...]) -> str:
