@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import jsontext
+from .blocks import shown
 from .errors import OpError, Remedy, remedy
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class Reply:
 
     def result(self) -> dict[str, Any]:
         """As the result of `tools/call`."""
-        return {"content": [{"type": "text", "text": self.text}, *self.blocks], "isError": self.is_error}
+        content = [{"type": "text", "text": self.text}, *map(shown, self.blocks)]
+        return {"content": content, "isError": self.is_error}
 
 
 def envelope(outcome: Answer | OpError, policy: ErrorPolicy) -> Reply:

@@ -200,6 +200,7 @@ class Pipes:
             _close(writing, process.stdin)
             await self._process.end(GRACE)
         finally:
+            calls.end(Unavailable(calls.server, "ended"))
             self._process.give_up()
             for task in (writing, reading, hearing):
                 task.cancel()
@@ -222,7 +223,7 @@ def _ending(status: int) -> str:
 def _close(writing: asyncio.Task[None], stdin: asyncio.StreamWriter | None) -> None:
     """Closing its input is how a server is asked to end."""
     writing.cancel()
-    if stdin is not None:
+    if stdin is not None and not stdin.transport.is_closing():
         # At once: one that does not read what was sent would never hear of the end.
         stdin.transport.abort()
 

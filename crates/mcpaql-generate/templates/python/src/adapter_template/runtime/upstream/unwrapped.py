@@ -66,10 +66,15 @@ def answer(result: str, mask: Callable[[], Mask]) -> Answer:
 
 
 def _members(written: str, names: tuple[str, ...]) -> dict[str, str]:
-    """Those members of an object that are there and not null.
+    """Those members of an object that are there and not null; an array holds them in this order.
 
-    Raises `ValueError` where the text is no object, or has one of them twice.
+    Raises `ValueError` where the text is neither, or has one of them twice.
     """
+    if written.startswith("["):
+        items = rawjson.items(written)
+        if not 1 <= len(items) <= len(names):
+            raise ValueError("not as many members")
+        return {name: value for name, value in zip(names, items, strict=False) if value != "null"}
     found: dict[str, str] = {}
     for name, value in rawjson.members(written):
         if name in names and name in found:
