@@ -70,7 +70,7 @@ class Programs(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((await self.run_shell("echo a; echo b", output="lines")).data, ["a", "b"])
         self.assertEqual((await self.run_shell("printf 'a\\r\\n'", output="text")).data, "a")
         self.assertEqual((await self.run_shell("echo ' {\"a\": 1} '", output="json")).data, Raw('{"a": 1}'))
-        self.assertEqual((await self.run_shell("printf '1\\n\\n2'", output="jsonl")).data, Raw("[1,2]"))
+        self.assertEqual((await self.run_shell("printf '1\\n\\n2'", output="jsonlines")).data, Raw("[1,2]"))
         self.assertIsNone((await self.run_shell("true", output="json")).data)
         self.assertEqual(
             (await self.run_shell("cat", stdin="*", output="json", args={"a": "ü"})).data, Raw('{"a":"ü"}')
