@@ -3,7 +3,8 @@
 //! What always holds: texts of the adapter are prose there; no heading, fence, tag or table of theirs takes effect.
 
 use crate::{Language, Project, VERSION, environment, license};
-use mcpaql_core::adapter::Target;
+use mcpaql_core::adapter::{McpLink, Target};
+use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::operation::{Category, INTROSPECT};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -14,6 +15,8 @@ pub(crate) fn text(project: &Project<'_>, authors: &[String], fingerprint: &str)
     overview(&mut out, project);
     section(&mut out, "Installation", &installation(project));
     usage(&mut out, project);
+    servers(&mut out, project);
+    background(&mut out, project);
     variables(&mut out, project);
     operations(&mut out, project);
     section(&mut out, "Handlers of your own", &handlers(project, authors));
@@ -116,14 +119,81 @@ fn usage(out: &mut String, project: &Project<'_>) {
     section(out, "Usage", &text);
 }
 
+/// The MCP servers behind it, where there are any: what has to be installed or reached.
+fn servers(out: &mut String, project: &Project<'_>) {
+    let adapter = &project.catalog.adapter;
+    let alternatives = adapter.targets.values().map(|own| &own.target);
+    let targets: Vec<&Target> = match adapter.targets.is_empty() {
+        true => vec![&adapter.target],
+        false => alternatives.collect(),
+    };
+    let servers: Vec<String> = targets.into_iter().filter_map(server).collect();
+    let text = match servers.as_slice() {
+        [] => return,
+        [one] => format!("Calls are passed on to another MCP server: this one {one}."),
+        several => {
+            let mut text = "Calls are passed on to other MCP servers. This one\n".to_owned();
+            several.iter().for_each(|server| text.push_str(&format!("\n- {server}")));
+            text
+        }
+    };
+    section(out, "The server behind it", &text);
+}
+
+/// How another MCP server is reached.
+fn server(target: &Target) -> Option<String> {
+    let Target::Mcp(server) = target else { return None };
+    Some(match &server.link {
+        McpLink::Command(program) => {
+            let when = if server.eager { "as soon as it runs" } else { "with the first call" };
+            let name = program.command.first().map_or("", String::as_str);
+            format!(
+                "starts `{}` {when}, so `{}` has to be installed",
+                code(&program.command.join(" ")),
+                code(name)
+            )
+        }
+        McpLink::Url { url, .. } => format!("reaches it over HTTP, as `{}`", code(url)),
+    })
+}
+
+/// The operations that go on when they have answered, where there are any.
+fn background(out: &mut String, project: &Project<'_>) {
+    let entries = project.catalog.operations.iter().filter(|entry| entry.operation.lifecycle.is_some());
+    let names: Vec<String> = entries.map(|entry| format!("`{}`", entry.operation.name)).collect();
+    let (answer, go) = match names.as_slice() {
+        [] => return,
+        [_] => ("answers", "goes"),
+        _ => ("answer", "go"),
+    };
+    let [get, list, cancel] = ExecutionAction::ALL.map(ExecutionAction::operation_name);
+    let text = format!(
+        "{} {answer} at once with an `execution_id` and {go} on in the background. `{get}` tells how far the work has come and what\n\
+         came of it, `{list}` lists it, `{cancel}` stops it. What is known of it is kept in the data folder (`XDG_DATA_HOME`\n\
+         below), which all processes of this server share. Without one it ends with the server.",
+        names.join(", "),
+    );
+    section(out, "Work in the background", &text);
+}
+
 fn variables(out: &mut String, project: &Project<'_>) {
     let mut text = "Secrets stay in the environment; no file of this project holds one.\n\n| variable | what for |\n|---|---|\n"
         .to_owned();
     for (name, purpose) in environment::of(project.catalog) {
         let _ = writeln!(text, "| `{}` | {purpose} |", code(&name));
     }
-    if matches!(project.catalog.adapter.target, Target::Store(_)) || project.catalog.has_executions() {
-        text.push_str("| `XDG_DATA_HOME` | where records are kept, in its folder `mcpaql`; `~/.local/share` unless set |\n");
+    let records = matches!(project.catalog.adapter.target, Target::Store(_));
+    let kept = match (records, project.catalog.has_executions()) {
+        (false, false) => None,
+        (true, false) => Some("records are"),
+        (false, true) => Some("work in the background is"),
+        (true, true) => Some("records and work in the background are"),
+    };
+    if let Some(kept) = kept {
+        let _ = writeln!(
+            text,
+            "| `XDG_DATA_HOME` | where {kept} kept, in its folder `mcpaql`; `~/.local/share` unless set |"
+        );
     }
     text.push_str("| `MCP_AQL_ENDPOINT_MODE` | `semantic`, `single`, `all` or `discrete` |\n");
     text.push_str("| `MCP_AQL_ENDPOINT_PROFILE` | `crude`, or the document's own endpoints |\n");

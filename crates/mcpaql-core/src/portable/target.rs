@@ -1,7 +1,6 @@
 //! Where calls go and what they carry, as far as it is not an operation's own. Variables are named, never read.
 
-use crate::adapter::{Adapter, Auth, HttpTarget, KeyPlace, McpLink, McpTarget, OAuth2, Target};
-use crate::operation::BodyForm;
+use crate::adapter::{Adapter, Auth, HttpTarget, McpLink, McpTarget, OAuth2, Target};
 use serde_json::{Map, Value, json};
 
 /// The target, its alternatives and the credentials of each.
@@ -63,7 +62,7 @@ fn http(http: &HttpTarget) -> Value {
         "protocol": "http",
         "base_url": http.base_url,
         "headers": http.headers,
-        "serialization": body_form(http.serialization),
+        "serialization": http.serialization.as_str(),
         "allow_http": http.allow_http,
         "connect_timeout_ms": http.connect_timeout_ms,
         "timeout_ms": http.timeout_ms,
@@ -96,16 +95,6 @@ fn mcp(server: &McpTarget) -> Value {
     })
 }
 
-const fn body_form(form: BodyForm) -> &'static str {
-    match form {
-        BodyForm::Json => "json",
-        BodyForm::Form => "form",
-        BodyForm::Multipart => "multipart",
-        BodyForm::Text => "text",
-        BodyForm::Binary => "binary",
-    }
-}
-
 /// How calls are authenticated, by the names of variables.
 #[must_use]
 pub fn auth(auth: &Auth) -> Value {
@@ -115,11 +104,7 @@ pub fn auth(auth: &Auth) -> Value {
             json!({"type": "bearer", "token_env": token_env, "header": header, "prefix": prefix})
         }
         Auth::ApiKey { key_env, place, prefix } => {
-            let (place, name) = match place {
-                KeyPlace::Header(name) => ("header", name),
-                KeyPlace::Query(name) => ("query", name),
-                KeyPlace::Cookie(name) => ("cookie", name),
-            };
+            let (place, name) = place.parts();
             json!({"type": "api_key", "key_env": key_env, "in": place, "name": name, "prefix": prefix})
         }
         Auth::Basic { username_env, password_env } => {

@@ -86,7 +86,7 @@ IMPORT_ = HttpRequest(
     path="/orders/{class}",
     params=(
         Param("class", "path"),
-        Param("labels", "query", style=Style("pipe_delimited", explode=False)),
+        Param("labels", "query", style=Style("pipeDelimited", explode=False)),
         Param("gift", "body"),
         Param("note", "body", wire="Note", sensitive=True),
     ),

@@ -111,6 +111,7 @@ async fn every_kind_of_failure_has_its_status() {
     std::fs::write(place.path().join("latin.md"), b"---\nname: caf\xe9\n---\n").unwrap();
     let rust = ["-t", "rust"];
     place.file("nothing.yaml", "\n");
+    place.file("code.yaml", &jobs("{transport: native, protocol: code}", "{name: run_job}"));
     let rows: [(&[&str], i32, &str); 37] = [
         (&["-s", "wrong.md"], 2, "SCHEMA_INVALID_NAME"),
         (&["-s", "broken.yaml"], 2, "SCHEMA_SYNTAX"),
@@ -148,18 +149,17 @@ async fn every_kind_of_failure_has_its_status() {
         (&["-s", "things.md", "-o", "afile/below"], 4, "afile"),
         (&["-s", "things.md", "-o", "."], 4, "not empty"),
         (&["--", "/no/such/program"], 4, "program"),
-        (&["-t", "typescript", "--tools", "tracker.json", "--", "server"], 5, "--target rust"),
+        (&["-s", "code.yaml"], 5, "serve it from that program"),
     ];
     for (args, status, said) in rows {
-        let target = if args.contains(&"-t") { &[][..] } else { &rust[..] };
-        let ran = generate(&place, &[target, args].concat()).await;
+        let ran = generate(&place, &[&rust[..], args].concat()).await;
         assert_eq!(ran.status, Some(status), "{args:?}: {ran:?}");
         // Errors of the command line come before anybody knows in which shape to tell them.
         assert!(ran.stderr.contains(said), "{args:?}: {ran:?}");
         assert_eq!(ran.stdout, "", "{args:?}");
         assert!(!place.path().join("generated").exists(), "{args:?}");
 
-        let json = generate(&place, &[target, &["--output-format=json"], args].concat()).await;
+        let json = generate(&place, &[&rust[..], &["--output-format=json"], args].concat()).await;
         if args.contains(&"--output-format") {
             continue;
         }
@@ -267,17 +267,50 @@ async fn documents_are_taken_in_every_form() {
     assert!(chosen.contains("list_books") && !chosen.contains("delete_book"), "{chosen}");
 }
 
+/// The file of a project that reaches the tool of another server, and what it says.
+const TOOL_CALLS: [(&str, &str, &str); 3] = [
+    ("rust", "src/handlers.rs", "Handlers"),
+    ("typescript", "src/operations/create.ts", "ToolCall = { tool: \""),
+    ("python", "operations/create.py", " = ToolCall(tool=\""),
+];
+
+#[tokio::test]
+async fn what_a_server_once_answered_is_enough_in_every_language() {
+    let place = Place::new();
+    place.file("tracker.json", TRACKER);
+    for (language, path, said) in TOOL_CALLS {
+        let args = ["--tools", "tracker.json", "--name", "tracker", "-t", language, "-o", language];
+        let server = ["--", "tracker-server", "--region", "${env:TRACKER_REGION}"];
+        let ran = generate(&place, &[&args[..], &server].concat()).await;
+        assert_eq!(ran.status, Some(0), "{language}: {ran:?}");
+        let files = tree(&place.path().join(language));
+        assert!(
+            files.iter().any(|(file, text)| file.ends_with(path) && text.contains(said)),
+            "{language}: {files:?}"
+        );
+        let readme = &files["README.md"];
+        assert!(readme.contains("starts `tracker-server --region "), "{readme}");
+        assert!(readme.contains("| `TRACKER_REGION` |"), "{readme}");
+    }
+}
+
 /// The program itself is an MCP server that can be asked.
 #[tokio::test]
 async fn a_running_server_is_asked_for_its_tools() {
     let place = place();
-    let ran = generate(
-        &place,
-        &["-t", "rust", "--name", "notes", "--", BINARY, "serve", "--data", "data", "--mode", "discrete"],
-    )
-    .await;
-    assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(read(&place, "generated/schema/notes-adapter.md").contains("create_note"));
+    for (language, path, said) in TOOL_CALLS {
+        let args = ["-t", language, "-o", language, "--name", "notes"];
+        let server = ["--", BINARY, "serve", "--data", "data", "--mode", "discrete"];
+        let ran = generate(&place, &[&args[..], &server].concat()).await;
+        assert_eq!(ran.status, Some(0), "{language}: {ran:?}");
+        let files = tree(&place.path().join(language));
+        assert!(files["schema/notes-adapter.md"].contains("create_note"));
+        assert!(
+            files.iter().any(|(file, text)| file.ends_with(path) && text.contains(said)),
+            "{language}: {:?}",
+            files.keys()
+        );
+    }
 }
 
 #[tokio::test]
@@ -474,28 +507,39 @@ async fn what_should_be_looked_at_is_a_warning() {
     }
 }
 
+fn jobs(target: &str, operation: &str) -> String {
+    format!(
+        "name: jobs\ntype: adapter\nversion: 1.0.0\ndescription: Jobs.\ntarget: {target}\noperations:\n  execute:\n    - {operation}\n"
+    )
+}
+
 #[tokio::test]
-async fn what_a_language_cannot_do_is_refused_alike_with_what_to_do_instead() {
+async fn functions_of_another_program_are_refused_alike_with_what_to_do_instead() {
     let place = Place::new();
-    let document = |target: &str, operation: &str| {
-        format!(
-            "name: jobs\ntype: adapter\nversion: 1.0.0\ndescription: Jobs.\ntarget: {target}\noperations:\n  execute:\n    - {operation}\n"
-        )
-    };
-    place.file("proxy.yaml", &document("{transport: mcp, command: [server]}", "{name: run_job}"));
-    place.file("code.yaml", &document("{transport: native, protocol: code}", "{name: run_job}"));
+    place.file("code.yaml", &jobs("{transport: native, protocol: code}", "{name: run_job}"));
     for (language, name) in [("typescript", "TypeScript"), ("python", "Python"), ("rust", "Rust")] {
-        for (file, why) in [("proxy.yaml", "another MCP server"), ("code.yaml", "code of the program")] {
-            if (language, file) == ("rust", "proxy.yaml") {
-                continue;
-            }
-            let ran = generate(&place, &["-s", file, "-t", language, "--output-format", "json"]).await;
-            let error = ran.json()["error"].clone();
-            let message = error["message"].as_str().unwrap();
-            assert_eq!(ran.status, Some(5), "{message}");
-            let expected = format!("projects in {name} cannot serve the adapter 'jobs': ");
-            assert!(message.starts_with(&expected) && message.contains(why), "{message}");
-            assert!(error["suggestion"].is_string(), "{error}");
+        let ran = generate(&place, &["-s", "code.yaml", "-t", language, "--output-format", "json"]).await;
+        let error = ran.json()["error"].clone();
+        let message = error["message"].as_str().unwrap();
+        assert_eq!(ran.status, Some(5), "{message}");
+        let expected = format!("projects in {name} cannot serve the adapter 'jobs': ");
+        assert!(message.starts_with(&expected) && message.contains("code of the program"), "{message}");
+        assert!(error["suggestion"].is_string(), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn work_in_the_background_is_part_of_projects_in_every_language() {
+    let place = Place::new();
+    let work =
+        jobs("{transport: native, protocol: command}", "{name: run_job, command: [make], lifecycle: true}");
+    place.file("work.yaml", &work);
+    for language in ["rust", "typescript", "python"] {
+        let ran = generate(&place, &["-s", "work.yaml", "-t", language, "-o", language]).await;
+        assert_eq!(ran.status, Some(0), "{language}: {ran:?}");
+        let readme = read(&place, &format!("{language}/README.md"));
+        for said in ["## Work in the background", "`run_job`", "`get_execution`", "| `XDG_DATA_HOME` |"] {
+            assert!(readme.contains(said), "{said}: {readme}");
         }
     }
 }

@@ -19,7 +19,7 @@ Place: TypeAlias = Literal["path", "query", "header", "cookie", "body"]
 """Where a request carries a parameter."""
 
 StyleForm: TypeAlias = Literal[
-    "form", "simple", "space_delimited", "pipe_delimited", "deep_object", "label", "matrix", "json", "segments"
+    "form", "simple", "spaceDelimited", "pipeDelimited", "deepObject", "label", "matrix", "json", "segments"
 ]
 """How arrays and objects are spelled outside a JSON body; OpenAPI's `style`, and `json` and `segments` besides."""
 
@@ -227,7 +227,7 @@ class Command:
     """The program and its arguments; placeholders in braces are parameters, a doubled brace is one brace."""
     stdin: str | None = None
     """The parameter that is standard input, or `*` for all of them as one JSON object; closed where there is none."""
-    output: Literal["json", "jsonl", "lines", "text"] = "text"
+    output: Literal["json", "jsonlines", "lines", "text"] = "text"
     timeout_ms: int | None = None
     exit: Mapping[int, ExitMeaning] = field(default_factory=dict)
     """Exit statuses that mean success besides 0, or an error of their own."""

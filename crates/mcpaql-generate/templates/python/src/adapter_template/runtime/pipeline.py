@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from . import text
+from .caller import News
 from .command import Runner
 from .errors import Code, OpError, Remedy, remedy
 from .http.client import HttpClient
@@ -61,16 +62,15 @@ class Call:
     """As the caller gave them, completed with defaults."""
     _target: Target
     _chooser: str | None
-    caller: Caller
-    """Who hears how far it has come."""
-    limit_ms: int | None
+    _caller: Caller
+    _limit_ms: int | None
     """How long it may take in the background, in place of the target's own timeout; nothing where it runs otherwise."""
 
     async def http(self, request: HttpRequest, params: Given) -> Answer:
         """Sends a request to the adapter's API, with its credentials, limits and care."""
         if not isinstance(self._target, HttpClient):
             raise _no_such("HTTP API")
-        return await self._target.call(request, self._arguments(params), self.limit_ms)
+        return await self._target.call(request, self._arguments(params), self._limit_ms)
 
     async def store(self, action: StoreAction, params: Given) -> Answer:
         """Runs an action on the adapter's store."""
@@ -82,13 +82,17 @@ class Call:
         """Runs one of the adapter's programs."""
         if not isinstance(self._target, Runner):
             raise _no_such("programs")
-        return await self._target.call(command, self._arguments(params), self.limit_ms)
+        return await self._target.call(command, self._arguments(params), self._limit_ms)
 
     async def tool(self, tool: ToolCall, params: Given) -> Answer:
         """Calls a tool of the MCP server behind the adapter."""
         if not isinstance(self._target, McpServer):
             raise _no_such("MCP server")
-        return await self._target.call(tool, self._arguments(params), self.caller)
+        return await self._target.call(tool, self._arguments(params), self._caller)
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tells whoever waits how far the work has come: `done` rises with it, up to `total` where that is known."""
+        self._caller.progress(News(done, total, message))
 
     def _arguments(self, params: Given) -> dict[str, Json]:
         """In the order in which the caller gave them, without the one that chooses the upstream."""

@@ -15,7 +15,7 @@ import type { Received } from "./connection.js";
 import { retryAfter } from "./retry.js";
 
 /** How much of an upstream's error is passed on. */
-const SHOWN_BYTES = 4096;
+export const SHOWN_BYTES = 4096;
 /** How much of an upstream's error is read. */
 export const READ_BYTES = 64 * 1024;
 /** How much of an upstream's message becomes part of ours, in characters. */
@@ -124,7 +124,7 @@ function saysValue(body: unknown): boolean {
   return VALUE_WORDS.some((said) => text.includes(said));
 }
 
-function advice(code: Code): string {
+export function advice(code: Code): string {
   switch (code) {
     case "VALIDATION_INVALID_VALUE":
       return "correct the value and call again";
@@ -148,7 +148,7 @@ function advice(code: Code): string {
 }
 
 /** What the upstream itself says, from the places where APIs put it. */
-function upstreamMessage(body: unknown): string | undefined {
+export function upstreamMessage(body: unknown): string | undefined {
   if (typeof body === "string") {
     // A page of text is no message.
     return charCount(body) <= MESSAGE_CHARS && trim(body) !== "" ? body : undefined;
@@ -159,7 +159,7 @@ function upstreamMessage(body: unknown): string | undefined {
 }
 
 /** The first line, capped and without a final full stop; `undefined` where the text shows the insides of the upstream. */
-function quotable(text: string): string | undefined {
+export function quotable(text: string): string | undefined {
   if (showsInsides(text)) return undefined;
   const first = lines(text)
     .map(trim)
