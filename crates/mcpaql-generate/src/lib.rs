@@ -71,6 +71,8 @@ pub struct Project<'a> {
     pub catalog: &'a Catalog,
     /// The document it was compiled from, which the project carries as `schema/`.
     pub document: Document<'a>,
+    /// What the document was derived from; `None` where the author wrote it.
+    pub origin: Option<provenance::Origin>,
     /// What the author chose.
     pub options: Options,
 }
@@ -90,7 +92,7 @@ impl Project<'_> {
         match self.options.language {
             Language::Rust => &["cargo build --release"],
             Language::TypeScript => &["npm install", "npm run build"],
-            Language::Python => &["python3 -m venv .venv", ".venv/bin/pip install ."],
+            Language::Python => &["python3 -m venv .venv", ".venv/bin/pip install -e ."],
         }
     }
 
@@ -104,11 +106,33 @@ impl Project<'_> {
         }
     }
 
+    /// What whoever builds it should know of the library that it stands on, where nobody said where that is. It holds before
+    /// and after a version is published, which cannot be known here.
+    #[must_use]
+    pub fn runtime_note(&self) -> Option<RuntimeNote> {
+        (self.options.language == Language::Rust && self.options.runtime_flag.is_none()).then(|| RuntimeNote {
+            message: format!("`mcpaql-runtime` {VERSION} from crates.io"),
+            suggestion: format!(
+                "where cargo does not find that version there, generate with `--runtime git:{}` or `--runtime path:DIR`",
+                env!("CARGO_PKG_REPOSITORY"),
+            ),
+        })
+    }
+
     /// The package's name as an identifier: `github_api_adapter`.
     #[must_use]
     pub fn module(&self) -> String {
         self.package().replace('-', "_")
     }
+}
+
+/// Where a project finds its library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuntimeNote {
+    /// Which library, from where.
+    pub message: String,
+    /// What to do where it is not there.
+    pub suggestion: String,
 }
 
 /// The document of an adapter.

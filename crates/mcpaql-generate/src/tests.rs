@@ -45,7 +45,7 @@ fn with_project<T>(change: impl FnOnce(&mut Options), then: impl FnOnce(&Project
     let checked = check::check(&Source::new("hostile.yaml", HOSTILE), &options.settings);
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     let document = Document { file: "hostile.yaml", text: HOSTILE };
-    then(&Project { catalog: &catalog, document, options })
+    then(&Project { catalog: &catalog, document, origin: None, options })
 }
 
 fn sources() -> Vec<File> {
@@ -234,7 +234,8 @@ fn readme_of(document: &str) -> String {
     let checked = check::check(&Source::new("other.yaml", document), &Settings::default());
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     let document = Document { file: "other.yaml", text: document };
-    let project = Project { catalog: &catalog, document, options: Options::new(Language::Python) };
+    let project =
+        Project { catalog: &catalog, document, origin: None, options: Options::new(Language::Python) };
     readme::text(&project, &[], "sha256:0")
 }
 

@@ -38,6 +38,7 @@ fn written(document: &serde_json::Value) -> Result<Vec<File>, Unsupported> {
     let project = Project {
         catalog: &catalog,
         document: crate::Document { file: "shop.json", text: &text },
+        origin: None,
         options: crate::Options::new(crate::Language::Python),
     };
     files(&project)

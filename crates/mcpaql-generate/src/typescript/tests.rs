@@ -10,7 +10,7 @@ fn generated(text: &str) -> Result<Vec<File>, Unsupported> {
     let checked = check(&Source::new("test.yaml", text), &Settings::default());
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     let document = Document { file: "test.yaml", text };
-    files(&Project { catalog: &catalog, document, options: Options::new(Language::TypeScript) })
+    files(&Project { catalog: &catalog, document, origin: None, options: Options::new(Language::TypeScript) })
 }
 
 fn file<'f>(files: &'f [File], path: &str) -> &'f str {

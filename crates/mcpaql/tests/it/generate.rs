@@ -112,7 +112,9 @@ async fn every_kind_of_failure_has_its_status() {
     let rust = ["-t", "rust"];
     place.file("nothing.yaml", "\n");
     place.file("code.yaml", &jobs("{transport: native, protocol: code}", "{name: run_job}"));
-    let rows: [(&[&str], i32, &str); 37] = [
+    std::fs::create_dir(place.path().join("afolder")).unwrap();
+    let rows: [(&[&str], i32, &str); 38] = [
+        (&["-s", "afolder"], 4, "'afolder' is a folder"),
         (&["-s", "wrong.md"], 2, "SCHEMA_INVALID_NAME"),
         (&["-s", "broken.yaml"], 2, "SCHEMA_SYNTAX"),
         (&["--openapi", "tracker.json"], 2, "OpenAPI"),
@@ -206,7 +208,10 @@ async fn all_that_is_wrong_is_told_with_path_code_and_suggestion() {
     let place = place();
     place.file(
         "wrong.md",
-        &http().replace("name: get_thing", "name: getThing").replace("type: string", "type: strng"),
+        &http()
+            .replace("name: get_thing", "name: getThing")
+            .replace("type: string", "type: strng")
+            .replace("description: An API of the tests", "description: 5"),
     );
     let ran = generate(&place, &["-s", "wrong.md", "-t", "python", "--output-format", "json"]).await;
     let report = ran.json();
@@ -216,6 +221,15 @@ async fn all_that_is_wrong_is_told_with_path_code_and_suggestion() {
     assert!(name["suggestion"].as_str().unwrap().contains("get_thing"), "{name}");
     let kind = details.iter().find(|detail| detail["path"].as_str().unwrap().ends_with("type")).unwrap();
     assert!(kind["message"].is_string(), "{kind}");
+    // All that people are shown, programs are told.
+    assert_eq!(kind["found"], "strng", "{kind}");
+    let number = details.iter().find(|detail| detail["path"] == "description").unwrap();
+    assert_eq!((&number["expected"], &number["found"]), (&json!("string"), &json!("5")), "{number}");
+    let human = generate(&place, &["-s", "wrong.md", "-t", "python"]).await;
+    let place_of = |detail: &Value| format!("wrong.md:{}:{}", detail["line"], detail["column"]);
+    for detail in [name, kind] {
+        assert!(human.stderr.contains(&place_of(detail)), "{detail}: {}", human.stderr);
+    }
     let edited = generate(&place, &["-s", "absent", "-t", "python", "--output-format", "json"]).await.json();
     assert!(edited["error"]["suggestion"].as_str().unwrap().contains("built-in"), "{edited}");
 }
@@ -431,7 +445,13 @@ async fn generating_again_keeps_handlers_and_refuses_edits() {
     );
     assert!(diff.stderr.contains("README.md"), "{}", diff.stderr);
     assert_eq!(tree(&root), before, "nothing was touched");
-    generated(&place, &["--force"]).await;
+    let forced = generated(&place, &["--force", "-v"]).await;
+    let told = "changed    README.md  (it was edited, and --force writes over it)";
+    assert!(forced.stdout.contains(told), "{}", forced.stdout);
+    assert!(
+        forced.stderr.contains("note: README.md was edited, and is written over by --force"),
+        "{forced:?}"
+    );
     assert!(read(&place, "generated/README.md").starts_with("# Upstream\n"));
     assert_eq!(read(&place, "generated/src/handlers.rs"), "// mine\n", "even by force");
 }
@@ -555,7 +575,7 @@ async fn handlers_of_an_adapter_that_was_renamed_are_left_and_told_where_to_go()
     let ran = generate(&place, &[&["-s", "others.md"], python].concat()).await;
     let expected = "what you wrote stands in src/things_adapter/handlers.py and is not used any more: \
                     move it to src/others_adapter/handlers.py";
-    assert!(ran.stdout.contains(expected), "{ran:?}");
+    assert!(ran.stderr.contains(expected), "{ran:?}");
     assert_eq!(read(&place, old), "MINE = True\n");
 }
 
@@ -570,7 +590,7 @@ async fn licences_are_the_authors_choice() {
         ("MIT OR Apache-2.0", "SPDX-License-Identifier: MIT OR Apache-2.0"),
         ("UNLICENSED", "All rights reserved"),
     ] {
-        let ran = generated(&place, &["--license", license, "--strict"]).await;
+        let ran = generated(&place, &["--license", license, "--strict", "--runtime", "1"]).await;
         assert_eq!(ran.stderr, "", "{license}");
         assert!(read(&place, "generated/LICENSE").contains(text), "{license}");
     }
@@ -634,6 +654,247 @@ async fn links_in_the_folder_lead_nowhere() {
     assert_eq!(ran.status, Some(4), "{ran:?}");
     assert!(ran.stderr.contains("symbolic link"), "{}", ran.stderr);
     assert_eq!(std::fs::read_dir(place.path().join("outside")).unwrap().count(), 0);
+}
+
+/// What a project's provenance says of its document.
+fn derived(place: &Place, output: &str) -> Value {
+    let provenance: Value = serde_json::from_str(&read(place, &format!("{output}/{PROVENANCE}"))).unwrap();
+    provenance["schema"]["derived_from"].clone()
+}
+
+#[tokio::test]
+async fn the_provenance_of_an_import_tells_what_it_was_made_from() {
+    let place = place();
+    std::fs::create_dir(place.path().join("deep")).unwrap();
+    place.file("deep/bookshop.yaml", BOOKSHOP);
+    place.file("fixes.yaml", "operations:\n  list_books: { description: All books. }\n");
+    place.file("tracker.json", TRACKER);
+    let args = ["-t", "rust", "--reproducible", "-q"];
+    let options = ["--include", "category:READ", "--name", "books", "--overrides", "fixes.yaml"];
+    let openapi = ["--openapi", "deep/bookshop.yaml", "-o", "a"];
+    let ran = generate(&place, &[&args[..], &options, &openapi].concat()).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let told = derived(&place, "a");
+    let value = json!({"kind": told["kind"], "name": told["name"], "version": told["version"]});
+    assert_eq!(value, json!({"kind": "openapi", "name": "bookshop.yaml", "version": "2.4.0"}));
+    let fixes = told["options"]["overrides"].clone();
+    assert_eq!(told["options"], json!({"name": "books", "include": ["category:READ"], "overrides": fixes}));
+    assert_eq!(fixes["filename"], "fixes.yaml");
+    let fingerprint = told["fingerprint"].as_str().unwrap();
+    assert!(fingerprint.starts_with("sha256:") && read(&place, "a/README.md").contains(fingerprint));
+
+    // The same description in another spelling has the same fingerprint, and another one another.
+    place.file("same.yaml", &format!("# A comment.\n{BOOKSHOP}"));
+    place.file("other.yaml", &BOOKSHOP.replace("2.4.0", "2.4.1"));
+    for (file, is_same) in [("same.yaml", true), ("other.yaml", false)] {
+        let output = format!("{is_same}");
+        let ran = generate(&place, &[&args[..], &["-s", file, "-o", &output]].concat()).await;
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        assert_eq!(derived(&place, &output)["fingerprint"] == told["fingerprint"], is_same, "{file}");
+    }
+
+    let tools = ["--tools", "tracker.json", "-o", "t", "--", "/opt/tracker", "--root", "x"];
+    assert_eq!(generate(&place, &[&args[..], &tools].concat()).await.status, Some(0));
+    let told = derived(&place, "t");
+    assert_eq!((&told["kind"], &told["name"]), (&json!("tools"), &json!("tracker.json")));
+    let server = ["-o", "s", "--", BINARY, "serve", "--data", "d", "--mode", "discrete"];
+    assert_eq!(generate(&place, &[&args[..], &server].concat()).await.status, Some(0));
+    let told = derived(&place, "s");
+    assert_eq!(told["kind"], "server");
+    assert!(told["name"].as_str().unwrap().ends_with("serve --data d --mode discrete"), "{told}");
+    assert!(!told["name"].as_str().unwrap().contains('/'), "no folder of this machine: {told}");
+    // A document that was written is its own origin.
+    generated(&place, &["-o", "own"]).await;
+    assert_eq!(derived(&place, "own"), Value::Null);
+}
+
+#[tokio::test]
+async fn where_nobody_says_where_the_runtime_is_everybody_is_told() {
+    let place = place();
+    let says = "--runtime git:https://github.com/mcpaql/mcpaql";
+    let human = generated(&place, &["--strict"]).await;
+    assert!(human.stderr.contains("from crates.io") && human.stderr.contains(says), "{human:?}");
+    assert!(read(&place, "generated/README.md").contains(says));
+    let json = generated(&place, &["--strict", "--output-format", "json"]).await.json();
+    assert_eq!(json["warnings"], json!([]));
+    assert_eq!(json["notes"][0]["code"], "RUNTIME_FROM_REGISTRY", "{json}");
+    assert!(json["notes"][0]["suggestion"].as_str().unwrap().contains(says), "{json}");
+    assert_eq!(generated(&place, &["-q"]).await.stderr, "");
+    // Whoever edited the manifest knows better.
+    let manifest = read(&place, "generated/Cargo.toml");
+    place.file("generated/Cargo.toml", &format!("{manifest}# mine\n"));
+    assert_eq!(generated(&place, &[]).await.stderr, "");
+    assert_eq!(generated(&place, &["-o", "other", "--runtime", "=1.2.3"]).await.stderr, "");
+    assert!(!read(&place, "other/README.md").contains("crates.io"));
+}
+
+#[tokio::test]
+async fn what_the_author_edits_in_python_runs_after_the_commands_of_the_readme() {
+    let place = place();
+    let ran = generate(&place, &["-s", "things.md", "-t", "python", "-o", "p"]).await;
+    assert!(ran.stdout.contains(".venv/bin/pip install -e .\n"), "{}", ran.stdout);
+    let readme = read(&place, "p/README.md");
+    assert!(readme.contains("\n.venv/bin/pip install -e .\n"), "{readme}");
+    assert!(readme.contains("installed without `-e` has a copy, and is to be installed again"), "{readme}");
+}
+
+#[tokio::test]
+async fn programs_are_told_every_note_and_what_an_import_came_to() {
+    let place = place();
+    let python: &[&str] = &["-t", "python", "-o", "out"];
+    assert_eq!(generate(&place, &[&["-s", "things.md"], python].concat()).await.status, Some(0));
+    place.file("out/src/things_adapter/handlers.py", "MINE = True\n");
+    place.file("out/src/things_adapter/__main__.py", "EDITED = True\n");
+    place.file("others.md", &http().replace("name: things", "name: others"));
+    let json = ["--output-format", "json"];
+    let report = generate(&place, &[&["-s", "others.md"], python, &json].concat()).await.json();
+    let notes: Vec<(&str, &str)> = report["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| (note["code"].as_str().unwrap(), note["path"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        notes,
+        [
+            ("FILE_LEFT", "src/things_adapter/__main__.py"),
+            ("HANDLERS_UNUSED", "src/things_adapter/handlers.py")
+        ]
+    );
+    assert!(report.get("import").is_none());
+    let lossy = json!({
+        "openapi": "3.1.0", "info": {"title": "Lossy", "version": "1"},
+        "servers": [{"url": "https://api.example.com"}],
+        "paths": {"/a": {"get": {"operationId": "getA", "parameters": [
+            {"name": "x", "in": "matrix", "schema": {"type": "string"}}],
+            "responses": {"200": {"description": "ok"}}}},
+            "/b": {"get": {"operationId": "getB", "responses": {"200": {"description": "ok"}}}}},
+    });
+    place.file("lossy.json", &lossy.to_string());
+    let args = ["--openapi", "lossy.json", "-t", "rust", "-o", "lossy", "--exclude", "op:get_b"];
+    let human = generate(&place, &args).await;
+    let report = generate(&place, &[&args[..], &json].concat()).await.json();
+    assert_eq!((&report["import"]["imported"], &report["import"]["excluded"]), (&json!(1), &json!(1)));
+    let lost = |note: &&Value| note["code"] == "IMPORT_PART_LOST";
+    let lost = report["notes"].as_array().unwrap().iter().filter(lost).count();
+    assert_eq!(lost > 0, human.stderr.contains("lost a part"), "{report} {}", human.stderr);
+    assert!(lost > 0, "{report}");
+}
+
+#[tokio::test]
+async fn adapters_of_the_configuration_are_taken_by_name() {
+    let place = place();
+    place.file("bookshop.yaml", BOOKSHOP);
+    place.file(
+        "mcpaql.yaml",
+        &format!(
+            "operation_enum: false\nadapters:\n  - {{document: things.md, prefix: th_}}\n  \
+             - {{document: things.md, name: few, include: ['op:get_thing'], limits: {{timeout: 5}}}}\n  \
+             - {{openapi: bookshop.yaml, name: books, auth: {{type: bearer, token_env: BOOKS_TOKEN}}}}\n  \
+             - {{builtin: notebook, mode: single}}\n  \
+             - {{mcp: {{command: ['{BINARY}', serve, --data, d, --mode, discrete]}}, name: inner}}\n"
+        ),
+    );
+    let args = ["-t", "python", "-q"];
+    for (name, file, kind) in [
+        ("things", "things.md", "document"),
+        ("few", "few-adapter.md", "document"),
+        ("books", "books-adapter.md", "openapi"),
+        ("notebook", "notebook-adapter.md", "document"),
+    ] {
+        let ran = generate(&place, &[&args[..], &["-s", name, "-o", name]].concat()).await;
+        assert_eq!(ran.status, Some(0), "{name}: {ran:?}");
+        let told = derived(&place, name);
+        assert_eq!((&told["kind"], &told["configured_as"]), (&json!(kind), &json!(name)));
+        let checked = place.run(&["check", &format!("{name}/schema/{file}")]).await;
+        assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
+        let readme = read(&place, &format!("{name}/README.md"));
+        assert!(readme.contains(&format!("mcpaql generate -s {name} -t python -o FOLDER")), "{readme}");
+    }
+    let ran = generate(&place, &["-s", "inner", "-t", "rust", "-q", "-o", "inner"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(read(&place, "inner/schema/inner-adapter.md").contains("create_note"));
+    assert!(read(&place, "things/README.md").contains("th_mcpaql_read"), "the entry's prefix");
+    assert!(read(&place, "notebook/README.md").contains("12 operations behind 1 tool"), "the entry's mode");
+    let few = read(&place, "few/schema/few-adapter.md");
+    assert!(
+        few.contains("timeout: 5\n") && few.contains("name: few\n") && few.contains("get_thing"),
+        "{few}"
+    );
+    assert!(!few.contains("create_thing"), "{few}");
+    assert!(read(&place, "books/schema/books-adapter.md").contains("token_env: BOOKS_TOKEN"));
+
+    // A flag wins, a file that is there is meant, and what is neither is told with the names there are.
+    let ran = generate(&place, &["-s", "things", "-t", "rust", "-o", "flag", "--prefix", "mine_"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(read(&place, "flag/README.md").contains("mine_mcpaql_read"));
+    let refused: [(&[&str], i32, &str); 3] = [
+        (&["-s", "thing"], 4, "did you mean 'things'?"),
+        (&["-s", "books", "--include", "deprecated"], 3, "edit its entry"),
+        (&["-s", "things", "--name", "x"], 3, "edit its entry"),
+    ];
+    for (args, status, said) in refused {
+        let ran = generate(&place, &[&["-t", "rust", "-o", "no"], args].concat()).await;
+        assert_eq!(ran.status, Some(status), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
+    }
+    place.file("mcpaql.yaml", "mode: unified\nadapters:\n  - {document: things.md}\n");
+    let shared = generate(&place, &["-s", "things", "-t", "rust", "-o", "no"]).await;
+    assert_eq!(shared.status, Some(3), "{shared:?}");
+    let alone = ["-s", "things", "-t", "rust", "-o", "alone", "--mode", "semantic"];
+    assert_eq!(generate(&place, &alone).await.status, Some(0));
+    place.file("mcpaql.yaml", "adapters: [\n");
+    let broken = generate(&place, &["-s", "things", "-t", "rust", "-o", "no"]).await;
+    assert_eq!(broken.status, Some(3), "{broken:?}");
+    let builtin = generate(&place, &["-s", "notebook", "-t", "rust", "-o", "builtin"]).await;
+    assert_eq!(builtin.status, Some(0), "{builtin:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_that_lead_nowhere_are_named_and_stay() {
+    let place = place();
+    std::os::unix::fs::symlink("nowhere", place.path().join("dangling")).unwrap();
+    generated(&place, &["-o", "p"]).await;
+    std::fs::remove_file(place.path().join("p/NOTICE.md")).unwrap();
+    std::os::unix::fs::symlink("../nowhere", place.path().join("p/NOTICE.md")).unwrap();
+    let before = std::fs::read(place.path().join("p/README.md")).unwrap();
+    for (output, link) in [("dangling", "dangling"), ("dangling/below", "dangling"), ("p", "p/NOTICE.md")] {
+        for force in [&[][..], &["--force", "--prefix", "other_"]] {
+            let ran =
+                generate(&place, &[&["-s", "things.md", "-t", "rust", "-o", output], force].concat()).await;
+            assert_eq!(ran.status, Some(4), "{output}: {ran:?}");
+            let said = format!("{link} is a symbolic link that leads nowhere");
+            assert!(ran.stderr.contains(&said) && ran.stderr.contains("hint: "), "{}", ran.stderr);
+        }
+    }
+    assert!(!place.path().join("nowhere").exists());
+    assert_eq!(std::fs::read(place.path().join("p/README.md")).unwrap(), before);
+}
+
+#[tokio::test]
+async fn runs_at_the_same_time_leave_one_whole_project() {
+    let place = place();
+    place.file("others.md", &http().replace("name: things", "name: others"));
+    for language in ["python", "rust"] {
+        let run = async |schema: &'static str| {
+            generate(&place, &["-s", schema, "-t", language, "-o", language, "--reproducible"]).await
+        };
+        let (a, b, c, d) =
+            tokio::join!(run("things.md"), run("others.md"), run("things.md"), run("others.md"));
+        let ran = [a, b, c, d];
+        assert!(ran.iter().any(|ran| ran.status == Some(0)), "{ran:?}");
+        for ran in ran.iter().filter(|ran| ran.status != Some(0)) {
+            assert_eq!(ran.status, Some(4), "{ran:?}");
+        }
+        let found = tree(&place.path().join(language));
+        let record: Value = serde_json::from_str(&found[PROVENANCE]).unwrap();
+        let name = record["schema"]["filename"].as_str().unwrap().to_owned();
+        let alone = format!("{language}-alone");
+        let ran = generate(&place, &["-s", &name, "-t", language, "-o", &alone, "--reproducible"]).await;
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        assert_eq!(found, tree(&place.path().join(&alone)), "{language}");
+    }
 }
 
 /// Words that mean something in one of the languages, and texts that would end a comment, a string or a block.

@@ -121,6 +121,9 @@ pub(crate) fn wanted(args: &args::Generate) -> Result<Wanted, Failure> {
         include: either(&args.importing.include, file.list("include")),
         exclude: either(&args.importing.exclude, file.list("exclude")),
     };
+    if let Some(key) = TEXTS.iter().find(|key| file.text(key).is_some_and(|text| text.trim().is_empty())) {
+        return Err(wrong(key)("it is empty".to_owned()));
+    }
     Ok(Wanted {
         origin,
         importing,
