@@ -296,13 +296,15 @@ async def all_closed() -> None:
 
 
 def _rest(sending: asyncio.Task[None], seconds: float) -> None:
-    """Lets a stream go on for so long, and no longer."""
+    """Lets a stream go on for so many seconds, and no longer. Nobody is interested any more in how it ends."""
+    if sending.done():
+        _ = sending.cancelled() or sending.exception()
+        return
 
     async def rest() -> None:
         if seconds:
             await asyncio.wait({sending}, timeout=seconds)
         sending.cancel()
-        # Nobody is interested any more in how it ended.
         with contextlib.suppress(Failed, asyncio.CancelledError):
             await sending
 
