@@ -83,22 +83,22 @@ class Passing:
         """Adds the methods to a server."""
 
         async def resources(context: ServerRequestContext[Any], _: types.PaginatedRequestParams) -> HandlerResult:
-            return {**_COMPLETE, "resources": await self._list("resources/list", "resources", caller(context))}
+            return {**_COMPLETE, "resources": await self.entries("resources/list", "resources", caller(context))}
 
         async def templates(context: ServerRequestContext[Any], _: types.PaginatedRequestParams) -> HandlerResult:
-            found = await self._list("resources/templates/list", "resourceTemplates", caller(context))
+            found = await self.entries("resources/templates/list", "resourceTemplates", caller(context))
             return {**_COMPLETE, "resourceTemplates": found}
 
         async def prompts(context: ServerRequestContext[Any], _: types.PaginatedRequestParams) -> HandlerResult:
-            return {**_COMPLETE, "prompts": await self._list("prompts/list", "prompts", caller(context))}
+            return {**_COMPLETE, "prompts": await self.entries("prompts/list", "prompts", caller(context))}
 
         async def resource(
             context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
         ) -> HandlerResult:
-            return {**_COMPLETE, **await self._resource(params.uri, caller(context))}
+            return {**_COMPLETE, **await self.resource(params.uri, caller(context))}
 
         async def prompt(context: ServerRequestContext[Any], params: types.GetPromptRequestParams) -> HandlerResult:
-            return {**_COMPLETE, **await self._prompt(params.name, params.arguments, caller(context))}
+            return {**_COMPLETE, **await self.prompt(params.name, params.arguments, caller(context))}
 
         async def set_level(_: ServerRequestContext[Any], params: types.SetLevelRequestParams) -> HandlerResult:
             self._level = Level.of(params.level)
@@ -131,7 +131,7 @@ class Passing:
             result["capabilities"] = {**kept, **offered, "logging": {}}
         return result
 
-    async def _list(self, method: str, key: str, caller: Caller) -> list[Json]:
+    async def entries(self, method: str, key: str, caller: Caller) -> list[Json]:
         """The entries of a list, under their names here. A server that does not answer costs its own entries alone."""
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -156,7 +156,11 @@ class Passing:
     def _wrapped(self, uri: str) -> str:
         return f"{_SCHEME}{self._prefix}/{uri}"
 
-    async def _prompt(self, name: str, arguments: Mapping[str, str] | None, caller: Caller) -> dict[str, Json]:
+    async def prompt(self, name: str, arguments: Mapping[str, str] | None, caller: Caller) -> dict[str, Json]:
+        """One prompt, by its name here.
+
+        Raises `MCPError`.
+        """
         own = name.removeprefix(f"{self._prefix}_")
         if own == name:
             message = f"Unknown prompt '{name}'. List the prompts with prompts/list."
@@ -166,7 +170,11 @@ class Passing:
             params["arguments"] = {**arguments}
         return await self._one("prompts/get", params, types.GetPromptResult, caller)
 
-    async def _resource(self, uri: str, caller: Caller) -> dict[str, Json]:
+    async def resource(self, uri: str, caller: Caller) -> dict[str, Json]:
+        """One resource, by its address here or there.
+
+        Raises `MCPError`.
+        """
         # A tool's result may name an address of its server as the server knows it.
         own, is_wrapped = uri, False
         if uri.startswith(_SCHEME) and "/" in uri.removeprefix(_SCHEME):
