@@ -897,6 +897,67 @@ async fn runs_at_the_same_time_leave_one_whole_project() {
     }
 }
 
+#[cfg(target_os = "linux")]
+async fn shell(place: &Place, line: &str) -> Ran {
+    let mut shell = tokio::process::Command::new("sh");
+    shell.args(["-c", line]).current_dir(place.path()).env("BINARY", BINARY);
+    Ran::of(shell).await
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn whoever_does_not_get_the_report_is_told_by_the_status() {
+    let place = place();
+    let run = "\"$BINARY\" generate -s things.md -t rust -o out --output-format json";
+    for (rest, status) in [("> /dev/full", 4), ("2> /dev/full", 0), ("| true", 0)] {
+        let ran = shell(&place, &format!("{run} {rest}")).await;
+        assert_eq!(ran.status, Some(status), "{rest}: {ran:?}");
+        assert!(place.path().join("out").join(PROVENANCE).exists(), "{rest}");
+    }
+}
+
+#[tokio::test]
+async fn odd_folders_are_written_as_they_are_named() {
+    let place = place();
+    for (output, shown) in [("my folder/größe 🎉", "cd 'my folder/größe 🎉'"), ("./-x", "cd ./-x")] {
+        let ran = generated(&place, &["-o", output]).await;
+        assert!(ran.stdout.contains(&format!("  {shown}\n")), "{}", ran.stdout);
+        assert!(place.path().join(output).join(PROVENANCE).exists());
+    }
+    // An empty one is no folder, and above all not this one.
+    place.file("g.yaml", "schema: things.md\ntarget: rust\noutput: ''\n");
+    let ran = generate(&place, &["-c", "g.yaml"]).await;
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("`output` cannot be used: it is empty"), "{}", ran.stderr);
+    assert!(!place.path().join(PROVENANCE).exists());
+}
+
+/// A run that is interrupted ends what it began, or has not begun.
+#[cfg(unix)]
+#[tokio::test]
+async fn an_interrupted_run_leaves_a_whole_project_or_none() {
+    let place = place();
+    generated(&place, &["-o", "whole", "--reproducible"]).await;
+    let whole = tree(&place.path().join("whole"));
+    for attempt in 0..8 {
+        let output = format!("p{attempt}");
+        let root = place.path().join(&output);
+        let args = ["generate", "-s", "things.md", "-t", "rust", "-o", &output, "--reproducible", "-q"];
+        let mut child = place.binary(&args).spawn().unwrap();
+        // Now it writes.
+        while !root.exists() && child.try_wait().unwrap().is_none() {
+            tokio::task::yield_now().await;
+        }
+        if let Some(id) = child.id() {
+            let id = id.to_string();
+            tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap();
+        }
+        let status = crate::fixture::in_time(child.wait()).await.unwrap();
+        assert!(status.success(), "{attempt}: {status}");
+        assert_eq!(tree(&root), whole, "{attempt}");
+    }
+}
+
 /// Words that mean something in one of the languages, and texts that would end a comment, a string or a block.
 #[tokio::test]
 async fn hostile_documents_give_projects_too() {
