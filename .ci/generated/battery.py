@@ -1,7 +1,7 @@
 """Asks several servers of one adapter the same things and tells where they answer differently.
 
-The first server is the truth: what is asked is made from what it says of itself. The others are asked side by side. Answers are compared as values, after what no
-two runs have in common (identifiers, times) is named by the order in which it appears.
+The first server is the truth: what is asked is made from what it says of itself. The others are asked side by side. Answers are compared
+as values, after what no two runs have in common (identifiers, times) is named by the order in which it appears.
 """
 
 import argparse
@@ -19,8 +19,10 @@ from pathlib import Path
 
 from client import ASKED, Client, Silent
 from executions import about_executions, about_work_over_http
+from samples import camel, misspelt, nested, sample
+from toolbox import TOKEN
 from tools import about_tools
-from toolserver import TOKEN, Toolserver
+from toolserver import Toolserver
 from upstream import Upstream
 
 VALUES = [None, True, 0, -1, 3, 2.5, 1e300, 12345678901, "", "x", "open", "true", "12", "[1]", "a b/c?d&e=ü€😀%2F+", "x" * 300, [], ["a"],
@@ -88,6 +90,9 @@ class Server:
             texts[0]["text"] = envelope
         if remember and "taskId" in answer:
             self.remembered[remember] = answer["taskId"]
+        if answer.get("ttlMs"):
+            # Whole seconds of two clocks.
+            answer["ttlMs"] //= 60_000
         answer.pop("_meta", None)
         return self.canonical(answer)
 
@@ -327,53 +332,6 @@ def data_of(answer):
     """The data of a success."""
     content = answer.get("content")
     return content[0]["text"].get("data") if content and isinstance(content[0].get("text"), dict) else None
-
-
-def misspelt(text):
-    return text[:2] + text[3:] if len(text) > 4 else text + "x"
-
-
-def camel(name):
-    first, *others = name.split("_")
-    return first + "".join(other.title() for other in others)
-
-
-def nested(depth):
-    return [nested(depth - 1)] if depth else "x"
-
-
-CANDIDATES = ["text", "https://example.com/a.png", "2026-01-31", "2026-01-31T10:00:00Z", '"abc"', "1", "a1b2c3d4", "12345678-1234-4234-8234-123456789abc", "#a0b1c2"]
-
-
-def sample(operation):
-    """Parameters that most likely fit."""
-    return {param["name"]: fitting(param) for param in operation["parameters"] if param.get("required")}
-
-
-def fitting(schema):
-    """A value that most likely fits a schema."""
-    for key in ("const", "default", "example"):
-        if key in schema:
-            return schema[key]
-    if "enum" in schema:
-        return schema["enum"][0]
-    for key in ("oneOf", "anyOf", "allOf"):
-        if key in schema:
-            return fitting(schema[key][0])
-    kind = schema.get("type", "string")
-    kind = next(one for one in kind if one != "null") if isinstance(kind, list) else kind
-    if kind == "array":
-        return [fitting(schema.get("items", {}))] * max(1, schema.get("minItems", 1))
-    if kind == "object":
-        needed = schema["required"] if isinstance(schema.get("required"), list) else []
-        return {name: fitting(inner) for name, inner in schema.get("properties", {}).items() if name in needed}
-    if kind in ("integer", "number"):
-        return schema.get("minimum", 1)
-    if kind == "boolean":
-        return True
-    fits = (text for text in CANDIDATES if re.search(schema.get("pattern", ""), text) and len(text) >= schema.get("minLength", 0))
-    first = {"uri": 1, "date": 2, "date-time": 3, "uuid": 7}.get(schema.get("format"))
-    return CANDIDATES[first] if first else next(fits, "text")
 
 
 def cancelled(server, request):

@@ -99,7 +99,8 @@ def about_lists(works):
             break
     yield "pages", pages
     yield "behind the last", without_cursor(works.call("list_executions", {"after": after}))
-    for wrong in ({"after": "zzz"}, {"after": ""}, {"after": "x"}, {"after": "x0"}, {"after": "x-1"}, {"after": "x02f"}, {"after": "x2F"}, {"after": "x" * 65}, {"after": 3},
+    cursors = ["zzz", "", "x", "x0", "x-1", "x02f", "x2F", "x" * 65, 3]
+    for wrong in (*({"after": cursor} for cursor in cursors),
                   {"first": 0}, {"first": 201}, {"first": 1.5}, {"first": "2"}, {"last": 2}, {"fields": "minimal"}):
         yield f"wrong page {wrong}", without_cursor(works.call("list_executions", wrong))
     yield "largest page", without_cursor(works.call("list_executions", {"first": 200}))
