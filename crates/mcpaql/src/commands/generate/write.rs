@@ -71,7 +71,7 @@ pub(super) fn in_staging(
     let begun = folders.folder(root).map_err(failed).and_then(|()| match fs::create_dir(&staging) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(busy(root)),
-        Err(error) => Err(failed((staging.clone(), error))),
+        Err(error) => Err(failed((root.to_path_buf(), error))),
     });
     let worked = begun.and_then(|()| {
         let lock = at(&staging, File::create(staging.join(LOCK))).map_err(failed);
@@ -110,7 +110,9 @@ fn busy(root: &Path) -> Failure {
 }
 
 fn failed((path, error): (PathBuf, io::Error)) -> Failure {
-    Failure::new(Kind::Io, format!("cannot write {}: {error}", path.display())).hint("nothing was changed")
+    let message = format!("cannot write {}: {error}", path.display());
+    Failure::new(Kind::Io, message)
+        .hint("nothing was changed; mend it, or choose another folder with --output")
 }
 
 /// Refuses where somebody wrote after the plan was made.
