@@ -142,7 +142,7 @@ def _server(adapter: Adapter, session: Session, peer: Peer) -> Server[Any]:
     )
     running = asyncio.Semaphore(_RUNNING_CALLS)
     parked = Parked()
-    passing = None if adapter.server is None else Passing(about["name"], adapter.server)
+    passing = Passing(about["name"], adapter.servers) if adapter.servers else None
     clients = Clients(session, peer, (lambda: Wish.EVERYTHING) if passing is None else passing.hearing)
 
     async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
