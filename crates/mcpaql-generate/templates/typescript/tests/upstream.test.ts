@@ -25,6 +25,7 @@ const SERVER = `
   const take = (message) => {
     heard.push(message);
     if (message.method === "initialize") return hello(message.id);
+    if (message.method === "logging/setLevel") return say({ id: message.id, result: {} });
     if (message.method === "tools/call") return tool(message.params.arguments.case, message);
   };
   let rest = "";

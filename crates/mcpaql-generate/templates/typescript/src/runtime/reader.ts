@@ -1,5 +1,6 @@
 // Bytes → lines, of which no more than so many bytes are ever held.
 
+import { trimEnd, trimStart } from "./text.js";
 import { parseValue } from "./values.js";
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -7,6 +8,7 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b
 /** The longest id that is looked for in what cannot be read, as written. */
 const ID_BYTES = 256;
 
+const BLANK = /[ \t\n\f\r]/;
 const IN_STRINGS = marked(QUOTE, BACKSLASH);
 const OUTSIDE = marked(QUOTE, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET, COMMA, COLON);
 
@@ -69,7 +71,7 @@ export class LineReader {
 
 /** A line as text, without a byte order mark and white space around it. */
 export function lineText(line: Buffer): string {
-  return line.toString("utf8").replace(/^\ufeff/, "").replace(/^[ \t\n\f\r]+|[ \t\n\f\r]+$/g, "");
+  return trimEnd(trimStart(line.toString("utf8").replace(/^\ufeff/, ""), BLANK), BLANK);
 }
 
 /** Finds the `id` among the outermost members of a message that is broken elsewhere, piece by piece and in little memory. */

@@ -17,7 +17,7 @@
 import { OpError } from "../errors.js";
 import { type Answer, type Data, type Warning, dataText } from "../response.js";
 import type { Mask } from "../secrets.js";
-import { trim } from "../text.js";
+import { trim, trimEnd, trimStart } from "../text.js";
 import { isArray, isObject, isSame, minified, own, parseValue } from "../values.js";
 import { passedOn, toolError } from "./failed.js";
 import { type Raw, chosenOf, exactly, itemsOf, membersOf, rawOf } from "./raw.js";
@@ -26,6 +26,9 @@ import { type Raw, chosenOf, exactly, itemsOf, membersOf, rawOf } from "./raw.js
 const DIGITS = 15;
 /** What an envelope like ours may hold. */
 const ENVELOPE = ["success", "data", "warnings", "_meta"];
+
+/** What may stand around JSON. */
+const AROUND = /[ \t\r\n\ufeff]/;
 
 /** What of a result is text and what is not. */
 interface Content {
@@ -81,7 +84,7 @@ function raw(json: Raw): Data {
 
 /** What a text means: JSON where it is that, else itself. A number that only looks like one, such as a hash, stays text. */
 function meaning(text: string): Data {
-  const bare = text.replace(/^[ \t\r\n\ufeff]+|[ \t\r\n\ufeff]+$/g, "");
+  const bare = trimEnd(trimStart(text, AROUND), AROUND);
   const isNumber = bare.length <= DIGITS && /^[0-9-][0-9.-]*$/.test(bare);
   const json = /^[{["]/.test(bare) || isNumber || ["true", "false", "null"].includes(bare) ? rawOf(bare) : undefined;
   return json === undefined ? { value: text } : raw(json);
