@@ -28,19 +28,24 @@ function declares(capabilities: unknown, ability: Ability): boolean {
   return (own(capabilities ?? {}, name) ?? undefined) !== undefined;
 }
 
-function tell({ notify }: Request, method: string, params: JsonObject): void {
+/** Past the SDK, which lets nothing through that was not announced: what a server behind logs is known only when it does. */
+// eslint-disable-next-line @typescript-eslint/no-deprecated
+function tell({ transport }: Server, method: string, params: JsonObject): void {
   // A client that has gone away needs no news.
-  notify({ method, params }).catch(() => undefined);
+  transport?.send({ jsonrpc: "2.0", method, params }).catch(() => undefined);
 }
 
 /** The client of a connection that began with a handshake. */
 export class ConnectedClient implements Client {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  readonly #server: Server;
   readonly #request: Request;
   readonly #capabilities: unknown;
   readonly #level: () => Level | undefined;
 
   // eslint-disable-next-line @typescript-eslint/no-deprecated
   constructor(server: Server, request: Request, level: () => Level | undefined) {
+    this.#server = server;
     this.#request = request;
     // eslint-disable-next-line @typescript-eslint/no-deprecated
     this.#capabilities = server.getClientCapabilities();
@@ -66,7 +71,7 @@ export class ConnectedClient implements Client {
   }
 
   notify(method: string, params: JsonObject): void {
-    tell(this.#request, method, params);
+    tell(this.#server, method, params);
   }
 
   logWish(): Wish {
@@ -84,11 +89,15 @@ export interface Question {
 
 /** The client of one request without a handshake. */
 export class RequestClient implements Client {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  readonly #server: Server;
   readonly #request: Request;
   readonly #mail: ((question: Question) => void) | undefined;
 
   /** Without a mailbox it cannot be asked. */
-  constructor(request: Request, mail?: (question: Question) => void) {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  constructor(server: Server, request: Request, mail?: (question: Question) => void) {
+    this.#server = server;
     this.#request = request;
     this.#mail = mail;
   }
@@ -110,7 +119,7 @@ export class RequestClient implements Client {
   }
 
   notify(method: string, params: JsonObject): void {
-    tell(this.#request, method, params);
+    tell(this.#server, method, params);
   }
 
   logWish(): Wish {

@@ -80,11 +80,12 @@ export class Parked {
 
   /** Puts a call aside until its client has answered; nothing comes back where that cannot be, and the question is given up. */
   ask(call: Ongoing, question: Question): InputRequired | undefined {
-    const { ability: method, params } = question;
+    const { ability: method, params: asked } = question;
     if (this.#calls.size >= MOST || !isKnown(question)) {
       question.answer(undefined);
       return undefined;
     }
+    const params = method === "elicitation/create" ? { mode: "form", ...asked } : asked;
     const state = randomBytes(32).toString("hex");
     const timer = setTimeout(() => {
       this.#calls.delete(state);

@@ -1,11 +1,22 @@
 // Bytes → lines, of which no more than so many bytes are ever held.
 
+import { trimEnd, trimStart } from "./text.js";
 import { parseValue } from "./values.js";
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 /** The longest id that is looked for in what cannot be read, as written. */
 const ID_BYTES = 256;
+
+const BLANK = /[ \t\n\f\r]/;
+const IN_STRINGS = marked(QUOTE, BACKSLASH);
+const OUTSIDE = marked(QUOTE, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET, COMMA, COLON);
+
+function marked(...bytes: number[]): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const byte of bytes) table[byte] = 1;
+  return table;
+}
 
 /** A line that was too long; what was found in it. */
 export interface TooLong {
@@ -60,7 +71,7 @@ export class LineReader {
 
 /** A line as text, without a byte order mark and white space around it. */
 export function lineText(line: Buffer): string {
-  return line.toString("utf8").replace(/^\ufeff/, "").replace(/^[ \t\n\f\r]+|[ \t\n\f\r]+$/g, "");
+  return trimEnd(trimStart(line.toString("utf8").replace(/^\ufeff/, ""), BLANK), BLANK);
 }
 
 /** Finds the `id` among the outermost members of a message that is broken elsewhere, piece by piece and in little memory. */
@@ -79,7 +90,11 @@ export class IdScan {
   }
 
   feed(bytes: Buffer): void {
-    for (const byte of bytes) {
+    for (let at = 0; at < bytes.length; at += 1) {
+      // Most of a long message is nothing that could be kept.
+      if (!this.#keeps) at = this.#skip(bytes, at);
+      const byte = bytes[at];
+      if (byte === undefined) return;
       if (this.#inString) {
         this.#keep(byte);
         this.#inString = this.#escaped || byte !== QUOTE;
@@ -88,6 +103,20 @@ export class IdScan {
         this.#take(byte);
       }
     }
+  }
+
+  get #keeps(): boolean {
+    return this.#depth === 1 && this.#token.length <= ID_BYTES;
+  }
+
+  /** The place of the next byte that means something. */
+  #skip(bytes: Buffer, from: number): number {
+    const { length } = bytes;
+    const meaning = this.#inString ? IN_STRINGS : OUTSIDE;
+    let at = this.#escaped ? from + 1 : from;
+    if (at > from) this.#escaped = false;
+    while (at < length && meaning[bytes[at] ?? 0] === 0) at += 1;
+    return at;
   }
 
   #take(byte: number): void {
@@ -122,7 +151,7 @@ export class IdScan {
 
   /** A token that is too long to be an id keeps one byte too many, and so is none. */
   #keep(byte: number): void {
-    if (this.#depth === 1 && this.#token.length <= ID_BYTES) this.#token += String.fromCharCode(byte);
+    if (this.#keeps) this.#token += String.fromCharCode(byte);
   }
 
   #endMember(): void {

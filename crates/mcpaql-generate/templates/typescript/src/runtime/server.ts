@@ -35,7 +35,7 @@ import { Slots } from "./slots.js";
 import { StdioTransport } from "./stdio.js";
 import { SurfaceProblem } from "./surfaces.js";
 import { OpenError, Targets } from "./targets.js";
-import { TASKS, answered, serveTasks } from "./tasks.js";
+import { CAPABILITY, answered, serveTasks } from "./tasks.js";
 import { type JsonObject, isObject } from "./values.js";
 
 /** Calls that run together; further ones wait. */
@@ -97,6 +97,7 @@ function dataArgument(): string | undefined {
 
 /** One client, from its first message to its end. */
 class Conversation {
+  readonly #transport = new StdioTransport(process.stdin, process.stdout);
   readonly #served: Served;
   readonly #slots = new Slots(RUNNING_CALLS);
   readonly #stopped = new AbortController();
@@ -112,7 +113,7 @@ class Conversation {
   }
 
   async run(): Promise<void> {
-    const transport = new StdioTransport(process.stdin, process.stdout);
+    const transport = this.#transport;
     const stop = (): void => {
       transport.end();
       setTimeout(() => void transport.close(), GRACE_MS).unref();
@@ -153,7 +154,7 @@ class Conversation {
 
   #capabilities(): ServerCapabilities {
     const passed = this.#passing === undefined ? {} : { logging: {}, ...this.#passing.capabilities };
-    return { tools: {}, ...passed, ...(this.#served.hasExecutions ? { extensions: { [TASKS]: {} } } : {}) };
+    return { tools: {}, ...passed, ...(this.#served.hasExecutions ? CAPABILITY : {}) };
   }
 
   #setLevel(name: unknown): Record<string, never> {
@@ -176,10 +177,15 @@ class Conversation {
     { mcpReq }: ServerContext,
   ): Promise<JsonObject> {
     const signal = AbortSignal.any([mcpReq.signal, this.#stopped.signal]);
-    const client = era === "modern" ? new RequestClient(mcpReq) : new ConnectedClient(server, mcpReq, () => this.#level);
-    const result = await passing.answer(method, params, { signal, client, progress: () => undefined });
-    if (era !== "modern" || method === "prompts/get") return result;
-    return { ...result, ...LIST_CACHING, ...(method === "resources/read" ? { ttlMs: 0 } : {}) };
+    const client = era === "modern" ? new RequestClient(server, mcpReq) : new ConnectedClient(server, mcpReq, () => this.#level);
+    try {
+      const result = await passing.answer(method, params, { signal, client, progress: () => undefined });
+      if (era !== "modern" || method === "prompts/get") return result;
+      return { ...result, ...LIST_CACHING, ...(method === "resources/read" ? { ttlMs: 0 } : {}) };
+    } catch (error) {
+      if (era !== "modern" && error instanceof ProtocolError) this.#transport.keepCode(mcpReq.id, error.code);
+      throw error;
+    }
   }
 
   /** A call's reply, or the question that its client has to answer first. */
@@ -206,7 +212,7 @@ class Conversation {
     const release = await this.#slots.take();
     call ??= this.#begin(name, args, (ongoing) =>
       era === "modern"
-        ? new RequestClient(mcpReq, (question) => {
+        ? new RequestClient(server, mcpReq, (question) => {
             ongoing.ask(question);
           })
         : new ConnectedClient(server, mcpReq, () => this.#level),

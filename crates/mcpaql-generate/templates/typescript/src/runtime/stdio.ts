@@ -35,6 +35,7 @@ export class StdioTransport implements Transport {
   readonly #lines = new LineReader(MAX_LINE_BYTES);
   /** Requests that were read and are not yet answered. */
   readonly #pending = new Set<RequestId>();
+  readonly #codes = new Map<RequestId, number>();
   #ended = false;
   #isClosed = false;
   #toldClosed: () => void = () => undefined;
@@ -65,9 +66,14 @@ export class StdioTransport implements Transport {
     return Promise.resolve();
   }
 
+  /** The error that answers this request keeps its code, which the SDK would write as that of a later revision. */
+  keepCode(id: RequestId, code: number): void {
+    this.#codes.set(id, code);
+  }
+
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return;
-    await this.#write(message);
+    await this.#write(this.#coded(message));
     const id = answeredBy(message);
     if (id !== undefined) this.#settle(id);
   }
@@ -87,6 +93,13 @@ export class StdioTransport implements Transport {
     this.#ended = true;
     this.#input.pause();
     if (this.#pending.size === 0) void this.close();
+  }
+
+  #coded(message: JSONRPCMessage): JSONRPCMessage {
+    if (!("error" in message) || message.id === undefined) return message;
+    const code = this.#codes.get(message.id) ?? message.error.code;
+    this.#codes.delete(message.id);
+    return { ...message, error: { ...message.error, code } };
   }
 
   #read(chunk: Buffer): void {

@@ -71,7 +71,9 @@ export class Process {
     await Promise.race([once(child, "spawn"), exited]);
     const { stdin, stdout, stderr } = child;
     if (stdin === null || stdout === null || stderr === null) throw new Error("no streams");
-    return new Process(child, exited, [stdin, stdout, stderr]);
+    // A signal that could not be sent is no news of the process.
+    const ended = exited.catch(() => ({ code: null, signal: null }));
+    return new Process(child, ended, [stdin, stdout, stderr]);
   }
 
   /** Lets the leader end by itself for so long, then ends it; its descendants go with it. */

@@ -10,7 +10,7 @@ import { OpError } from "../errors.js";
 import { isArray, isObject, jsonText, own, parseValue } from "../values.js";
 import type { Mask } from "../secrets.js";
 import { lines } from "../lines.js";
-import { byteLength, charCount, splitBlanks, take, takeBytes, trim } from "../text.js";
+import { byteLength, charCount, splitBlanks, take, takeBytes, trim, trimEnd, trimStart } from "../text.js";
 import type { Received } from "./connection.js";
 import { retryAfter } from "./retry.js";
 
@@ -38,6 +38,7 @@ const VALUE_WORDS = [
 /** Words that a dump of the upstream's state begins with. */
 const TRACE_WORDS = ["traceback", "stack trace", "stacktrace", "panicked", "exception in thread"];
 
+const PUNCTUATION = /[!-.:-@[\]^_`{|}]/;
 const SOURCE_KINDS = ["php", "py", "rb", "js", "mjs", "ts", "java", "kt", "go", "rs", "cs", "c", "cpp", "pl"];
 
 /** Where APIs put what they say. */
@@ -164,9 +165,7 @@ export function quotable(text: string): string | undefined {
   const first = lines(text)
     .map(trim)
     .find((line) => line !== "");
-  const line = pieces(first ?? "")
-    .join(" ")
-    .replace(/[.!;,:]+$/, "");
+  const line = trimEnd(pieces(first ?? "").join(" "), /[.!;,:]/);
   if (charCount(line) > MESSAGE_CHARS) return `${take(line, MESSAGE_CHARS)}…`;
   return line === "" ? undefined : line;
 }
@@ -181,7 +180,7 @@ function showsInsides(text: string): boolean {
   if (TRACE_WORDS.some((trace) => lower.includes(trace))) return true;
   let afterAt = false;
   return pieces(lower).some((piece) => {
-    const word = piece.replace(/^[!-.:-@[\]^_`{|}]+/, "").replace(/[!-.:-@[\]^_`{|}]+$/, "");
+    const word = trimEnd(trimStart(piece, PUNCTUATION), PUNCTUATION);
     const framed = afterAt && word !== "";
     afterAt = word === "at";
     return framed || word.split(/[(="'`[<,]/).some(isFilePath);
@@ -198,6 +197,6 @@ function isFilePath(word: string): boolean {
   const placed = /[/\\]/.test(file.slice(0, Math.max(dot, 0))) || /^[0-9]/.test(line);
   const isSource = dot >= 0 && placed && SOURCE_KINDS.includes(file.slice(dot + 1));
   return (
-    fromRoot?.replace(/\/+$/, "").includes("/") === true || /^[\x00-\x7f]:\\/.test(path) || path.startsWith("\\\\") || isSource
+    (fromRoot !== undefined && trimEnd(fromRoot, /\//).includes("/")) || /^[\x00-\x7f]:\\/.test(path) || path.startsWith("\\\\") || isSource
   );
 }

@@ -43,7 +43,7 @@ export class Passing {
 
   /** Whether that method is offered now. */
   offers(method: string): boolean {
-    if (!(method in LISTS) && !(method in THINGS)) return false;
+    if (!Object.hasOwn(LISTS, method) && !Object.hasOwn(THINGS, method)) return false;
     return this.#has(method.startsWith("prompts/") ? "prompts" : "resources");
   }
 

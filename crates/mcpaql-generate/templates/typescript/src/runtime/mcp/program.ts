@@ -11,7 +11,7 @@ import { type Environment, type Template, fillTemplate, parseTemplate } from "..
 import { SetupError } from "../http/address.js";
 import { quotable } from "../http/failure.js";
 import { log } from "../log.js";
-import { LineReader, lineText } from "../reader.js";
+import { LineReader, type TooLong, lineText } from "../reader.js";
 import { Mask, withoutTokens } from "../secrets.js";
 import { byteLength } from "../text.js";
 import type { ProgramLink } from "./binding.js";
@@ -182,8 +182,12 @@ class Keeper implements Link {
 
   async #keep(longest: number): Promise<void> {
     const { stdin, stdout, stderr, exited } = this.#process;
-    const reading = this.#read(stdout, longest);
-    const listening = this.#listen(stderr);
+    const reading = eachLine(stdout, longest, (line) => {
+      this.#hear(line);
+    });
+    const listening = eachLine(stderr, STDERR_LINE, (line) => {
+      this.#note(line);
+    });
     const writing = write(stdin, this.#calls.outbox);
     const closing = new Promise<"closed">((resolve) => {
       this.#close = () => {
@@ -212,34 +216,37 @@ class Keeper implements Link {
     return unavailable(this.#calls.server, reason);
   }
 
-  async #read(stdout: Readable, longest: number): Promise<void> {
-    for await (const line of linesOf(stdout, longest)) {
-      if (!Buffer.isBuffer(line)) this.#calls.tooLong(line.tooLong);
-      else if (line.length > 0) this.#calls.incoming(lineText(line));
+  #hear(line: Buffer | TooLong): void {
+    if (!Buffer.isBuffer(line)) {
+      this.#calls.tooLong(line.tooLong);
+      return;
     }
+    const text = lineText(line);
+    if (text !== "") this.#calls.incoming(text);
   }
 
-  async #listen(stderr: Readable): Promise<void> {
-    for await (const line of linesOf(stderr, STDERR_LINE)) {
-      // What looks like a credential is one, also where nobody told us of it.
-      const text = Buffer.isBuffer(line) ? withoutTokens(this.#mask.apply(lineText(line))) : "";
-      if (text === "") continue;
-      log.debug("standard error", { server: this.#calls.server, line: text });
-      this.#tail.push(text);
-      if (this.#tail.length > TAIL_LINES) this.#tail.shift();
-    }
+  /** Keeps a line of standard error. */
+  #note(line: Buffer | TooLong): void {
+    // What looks like a credential is one, also where nobody told us of it.
+    const text = Buffer.isBuffer(line) ? withoutTokens(this.#mask.apply(lineText(line))) : "";
+    if (text === "") return;
+    log.debug("standard error", { server: this.#calls.server, line: text });
+    this.#tail.push(text);
+    if (this.#tail.length > TAIL_LINES) this.#tail.shift();
   }
 }
 
-/** Lines up to the end of the stream; one that fails has ended. */
-async function* linesOf(stream: Readable, longest: number): AsyncGenerator<ReturnType<LineReader["end"]>> {
+/** Reads lines up to the end of the stream; one that fails has ended. */
+async function eachLine(stream: Readable, longest: number, take: (line: Buffer | TooLong) => void): Promise<void> {
   const reader = new LineReader(longest);
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) yield* reader.feed(chunk);
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      for (const line of reader.feed(chunk)) take(line);
+    }
   } catch {
     // What came is all there is.
   }
-  yield reader.end();
+  take(reader.end());
 }
 
 /** Writes until there is nothing more to write, or nobody reads it. */

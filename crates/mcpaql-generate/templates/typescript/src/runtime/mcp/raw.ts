@@ -11,13 +11,13 @@ export type Raw = string;
 
 /** The text where it is one JSON value, without white space around it. */
 export function rawOf(text: string): Raw | undefined {
-  return isJson(text) ? text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "") : undefined;
+  return isJson(text) ? trimmed(text, 0, text.length) : undefined;
 }
 
 /** The members of an object in their order; `undefined` where it is none. */
 export function membersOf(json: Raw): [string, Raw][] | undefined {
   const pieces = piecesOf(json, "{");
-  return pieces?.map(([key, value]) => [JSON.parse(key) as string, value]);
+  return pieces?.map(([key, value]) => [key.includes("\\") ? (JSON.parse(key) as string) : key.slice(1, -1), value]);
 }
 
 /** The items of an array; `undefined` where it is none. */
@@ -104,7 +104,7 @@ function trimmed(json: string, start: number, end: number): string {
   return json.slice(from, to);
 }
 
-const NUMBER_OR_STRING = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const NUMBER_OR_STRING = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** A value in which 1 and 1.0 are two; `undefined` where it cannot be held. */
 export function exactly(json: string): unknown {

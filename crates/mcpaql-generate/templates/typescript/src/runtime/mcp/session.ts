@@ -313,15 +313,15 @@ function inputRequired(said: Raw): InputRequired | undefined {
 
 /** What goes along with the request when it is sent again. A question that nobody can answer goes without. */
 async function answeredBy({ requests, state }: InputRequired, caller: Caller): Promise<JsonObject> {
-  const responses: Record<string, unknown> = {};
+  const responses: [string, unknown][] = [];
   for (const [key, asked] of Object.entries(requests)) {
     const ability = isObject(asked) ? abilityOf(own(asked, "method")) : undefined;
     if (!isObject(asked) || ability === undefined) continue;
     const params = own(asked, "params");
     const outcome = await put(ability, isObject(params) ? params : {}, caller, caller.signal);
-    if ("result" in outcome) responses[key] = outcome.result;
+    if ("result" in outcome) responses.push([key, outcome.result]);
   }
-  return { inputResponses: responses, ...(state === undefined || state === null ? {} : { requestState: state }) };
+  return { inputResponses: Object.fromEntries(responses), ...(state === undefined || state === null ? {} : { requestState: state }) };
 }
 
 /** The caller's answer, or what stands for it; who does not answer in time has not agreed to anything. */

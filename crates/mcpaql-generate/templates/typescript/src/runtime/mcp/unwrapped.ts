@@ -17,7 +17,7 @@
 import { OpError } from "../errors.js";
 import { type Answer, type Data, type Warning, dataText } from "../response.js";
 import type { Mask } from "../secrets.js";
-import { trim } from "../text.js";
+import { trim, trimEnd, trimStart } from "../text.js";
 import { isArray, isObject, isSame, minified, own, parseValue } from "../values.js";
 import { passedOn, toolError } from "./failed.js";
 import { type Raw, chosenOf, exactly, itemsOf, membersOf, rawOf } from "./raw.js";
@@ -27,6 +27,9 @@ const DIGITS = 15;
 /** What an envelope like ours may hold. */
 const ENVELOPE = ["success", "data", "warnings", "_meta"];
 
+/** What may stand around JSON. */
+const AROUND = /[ \t\r\n\ufeff]/;
+
 /** What of a result is text and what is not. */
 interface Content {
   readonly texts: string[];
@@ -35,11 +38,7 @@ interface Content {
 
 /** The answer that a result is; `mask` is asked for where something may have to be hidden. */
 export function answerOf(result: Raw, mask: () => Mask): Answer {
-  const parts = chosenOf(result, ["content", "structuredContent", "isError", "_meta"]);
-  if (parts === undefined) {
-    throw new OpError("INTERNAL_ERROR", "The MCP server answered with something that is no result; tell the user.");
-  }
-  const [said, structured, isError, meta] = [parts.content, parts.structuredContent, parts.isError, parts._meta].map(filled);
+  const [said, structured, isError, meta] = partsOf(result).map(filled);
   // Not what the protocol says, but it is what the tool said.
   if (said === undefined && structured === undefined && isError === undefined) return bare(raw(result));
   const { texts, blocks } = contentOf(said);
@@ -47,6 +46,15 @@ export function answerOf(result: Raw, mask: () => Mask): Answer {
   if (structured === undefined) return { ...unwrapped(textData(texts, blocks), mask), blocks };
   const kept = withoutTwins(texts, structured).map((text) => ({ type: "text", text }));
   return { ...unwrapped(structuredData(structured, meta), mask), blocks: [...kept, ...blocks] };
+}
+
+/** Content, structured content, flag and meta; a list is taken for these in their order. */
+function partsOf(result: Raw): readonly (Raw | undefined)[] {
+  const parts = chosenOf(result, ["content", "structuredContent", "isError", "_meta"]);
+  if (parts !== undefined) return [parts.content, parts.structuredContent, parts.isError, parts._meta];
+  const items = itemsOf(result) ?? [];
+  if (items.length > 0 && items.length <= 4) return items;
+  throw new OpError("INTERNAL_ERROR", "The MCP server answered with something that is no result; tell the user.");
 }
 
 /** A member that is there and not null. */
@@ -76,7 +84,7 @@ function raw(json: Raw): Data {
 
 /** What a text means: JSON where it is that, else itself. A number that only looks like one, such as a hash, stays text. */
 function meaning(text: string): Data {
-  const bare = text.replace(/^[ \t\r\n\ufeff]+|[ \t\r\n\ufeff]+$/g, "");
+  const bare = trimEnd(trimStart(text, AROUND), AROUND);
   const isNumber = bare.length <= DIGITS && /^[0-9-][0-9.-]*$/.test(bare);
   const json = /^[{["]/.test(bare) || isNumber || ["true", "false", "null"].includes(bare) ? rawOf(bare) : undefined;
   return json === undefined ? { value: text } : raw(json);
