@@ -143,7 +143,7 @@ class Behind:
 class PassedOn(unittest.IsolatedAsyncioTestCase):
     async def test_names_lead_back_to_the_server(self) -> None:
         server: Any = Behind()
-        passing = Passing("far-away", server)
+        passing = Passing("far-away", [server])
         resources = await passing.entries("resources/list", "resources", Caller())
         self.assertEqual(resources, [{"uri": "mcpaql://far_away/file:///a b?x=1#y", "name": "a"}])
         prompts = await passing.entries("prompts/list", "prompts", Caller())
@@ -164,11 +164,11 @@ class PassedOn(unittest.IsolatedAsyncioTestCase):
         for fault, uri, code in cases:
             server: Any = Behind(fault)
             with self.assertRaises(MCPError) as caught:
-                await Passing("far", server).resource(uri, Caller())
+                await Passing("far", [server]).resource(uri, Caller())
             self.assertEqual(caught.exception.error.code, code)
         unknown: Any = Behind()
         with self.assertRaises(MCPError):
-            await Passing("far", unknown).prompt("greet", None, Caller())
+            await Passing("far", [unknown]).prompt("greet", None, Caller())
 
 
 if __name__ == "__main__":

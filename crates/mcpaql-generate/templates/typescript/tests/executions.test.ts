@@ -215,6 +215,14 @@ test("so many run, so many wait, and the rest is refused", async () => {
   assert.equal(begun, false, "what was cancelled while it waited has run");
 });
 
+test("no two take the last place", async () => {
+  const executions = await opened(freshFolder(), { running: 2, waiting: 1 });
+  const starting = Array.from({ length: 9 }, () => started(executions, new Held().run));
+  const outcomes = await Promise.allSettled(starting);
+  assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 3);
+  await executions.endSession();
+});
+
 test("lists are the newest first, in pages and by state", async () => {
   const executions = await opened(freshFolder());
   const ids: string[] = [];

@@ -9,7 +9,7 @@ import { OpError } from "./errors.js";
 import { enter, lives } from "./executions/instance.js";
 import { ASKED, Job, LOOK_MS, SESSION_ENDED, STARTED, unkept } from "./executions/job.js";
 import { type ExecutionAction, type Lifecycle, type Status, isFinal, limitMs } from "./executions/status.js";
-import { type Kept, type Outcome, type Row, Table } from "./executions/table.js";
+import { type Kept, type New, type Outcome, type Row, Table } from "./executions/table.js";
 import * as view from "./executions/view.js";
 import { log } from "./log.js";
 import type { Caller } from "./pipeline.js";
@@ -97,13 +97,15 @@ export class Executions {
   async start(work: Work): Promise<{ readonly id: string; readonly answer: Answer }> {
     return await keeping(async () => {
       await this.#table.sweep();
+      const instance = await this.#entered();
+      // Nothing waits between here and the entry, so that no two take the last place.
       const { running, waiting } = this.#limits;
       if (this.#jobs.size >= running + waiting) throw tooMany(running + waiting);
       const turn = this.#turns.takeNow();
       const { operation, lifecycle } = work;
       const [status, progress] = turn === undefined ? (["pending", 0] as const) : (["running", STARTED] as const);
       try {
-        const [job, row] = await this.#enter(work, { operation, status, progress, keep: lifecycle.keep_seconds });
+        const [job, row] = await this.#enter(work, { operation, status, progress, keep: lifecycle.keep_seconds, instance });
         this.#follow(row.id, job, job.run(turn), lifecycle);
         return { id: row.id, answer: view.started(row) };
       } catch (error) {
@@ -170,15 +172,13 @@ export class Executions {
   }
 
   /** Enters an execution under an id of its own, here before in the table: whoever finds it there finds it worked on. */
-  async #enter(work: Work, row: Pick<Row, "operation" | "status" | "progress" | "keep">): Promise<[Job, Row]> {
-    this.#instance ??= enter(this.#table.folder);
-    const instance = await this.#instance;
+  async #enter(work: Work, row: Omit<New, "id">): Promise<[Job, Row]> {
     for (let attempt = 0; attempt < ID_ATTEMPTS; attempt += 1) {
       const id = freshId("execution");
       if (this.#jobs.has(id)) continue;
       const job = this.#job(id, work);
       this.#jobs.set(id, job);
-      const entered = await this.#table.enter({ ...row, id, instance }).catch((error: unknown) => {
+      const entered = await this.#table.enter({ ...row, id }).catch((error: unknown) => {
         this.#jobs.delete(id);
         throw error;
       });
@@ -220,6 +220,14 @@ export class Executions {
   async #look(): Promise<void> {
     const rows = await this.#table.openOnes().catch(() => []);
     for (const { id, cancel } of rows) if (cancel === true) this.#jobs.get(id)?.stop(ASKED);
+  }
+
+  #entered(): Promise<string> {
+    this.#instance ??= enter(this.#table.folder).catch((error: unknown) => {
+      this.#instance = undefined;
+      throw error;
+    });
+    return this.#instance;
   }
 
   async #settleAll(): Promise<void> {

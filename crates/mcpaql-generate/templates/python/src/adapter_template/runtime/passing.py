@@ -20,7 +20,7 @@ from .suggest import snake_case
 from .upstream.errors import Failed, RpcRefused, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp.server.lowlevel import Server
@@ -67,12 +67,16 @@ CallerOf: TypeAlias = "Callable[[ServerRequestContext[Any, Any]], Caller]"
 
 
 class Passing:
-    """What the server behind has besides tools."""
+    """What the server behind has besides tools.
 
-    def __init__(self, adapter: str, server: McpServer) -> None:
-        """Of the adapter of that name."""
+    Of several to choose from only logs are passed on: no name would lead back to one of them.
+    """
+
+    def __init__(self, adapter: str, servers: Sequence[McpServer]) -> None:
+        """Of the adapter of that name, with at least one server."""
         self._prefix = snake_case(adapter)
-        self._server = server
+        self._server = servers[0]
+        self._is_only = len(servers) == 1
         self._level: Level | None = None
 
     def hearing(self) -> LogWish:
@@ -112,10 +116,13 @@ class Passing:
         server.add_request_handler(_SET_LEVEL, types.SetLevelRequestParams, set_level)
         server.middleware.append(self._serve)
 
+    def _has(self, offer: str) -> bool:
+        return self._is_only and self._server.has(offer)
+
     async def _serve(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Shows what the server has, as far as it has ever said so, and refuses what it has not."""
         offer = _OFFERS.get(ctx.method)
-        if offer is not None and not self._server.has(offer):
+        if offer is not None and not self._has(offer):
             raise MCPError(types.METHOD_NOT_FOUND, ctx.method)
         try:
             result = await call_next(ctx)
@@ -125,7 +132,7 @@ class Passing:
             raise MCPError(types.INVALID_PARAMS, _LEVELS) from None
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
             kept = {name: able for name, able in result["capabilities"].items() if name not in _OFFERS.values()}
-            offered: dict[str, Json] = {name: {} for name in ("resources", "prompts") if self._server.has(name)}
+            offered: dict[str, Json] = {name: {} for name in ("resources", "prompts") if self._has(name)}
             # Whether it logs is known only once it has run, a client asks once, and a level for a server without logs
             # hurts nobody.
             result["capabilities"] = {**kept, **offered, "logging": {}}

@@ -27,6 +27,7 @@ from . import tasks
 from .catalog import load
 from .client import Wish
 from .clients import Clients
+from .environment import Variables
 from .errors import Code, OpError
 from .naming import NameProblem
 from .parked import Parked, ParkedCall
@@ -80,12 +81,13 @@ def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapp
     # These two write addresses, and with them perhaps credentials.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    environ = Variables()
     try:
         check_names(handlers, operations)
-        data = surface(_read(package / "catalog.json"), os.environ, lambda: _read(package / "surfaces.json"))
-        catalog = load(data, os.environ)
-        folder = given.data or default_data(os.environ)
-        targets = open_targets(catalog, os.environ, folder, checks(catalog))
+        data = surface(_read(package / "catalog.json"), environ, lambda: _read(package / "surfaces.json"))
+        catalog = load(data, environ)
+        folder = given.data or default_data(environ)
+        targets = open_targets(catalog, environ, folder, checks(catalog))
         executions = open_executions(catalog, folder)
     except (HandlerProblem, OpenError, NameProblem, SurfaceProblem) as error:
         sys.stderr.write(f"error: {error}\n")
@@ -140,7 +142,7 @@ def _server(adapter: Adapter, session: Session, peer: Peer) -> Server[Any]:
     )
     running = asyncio.Semaphore(_RUNNING_CALLS)
     parked = Parked()
-    passing = None if adapter.server is None else Passing(about["name"], adapter.server)
+    passing = Passing(about["name"], adapter.servers) if adapter.servers else None
     clients = Clients(session, peer, (lambda: Wish.EVERYTHING) if passing is None else passing.hearing)
 
     async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
