@@ -94,3 +94,37 @@ fn of_tools(tools: &[Tool<'_>], rules: &[(&'static Rule, Level)], standard: &Sta
         ranked.extend(found.drain(..).map(|finding| (position, finding)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::conclude;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn however_a_list_is_shared_out_the_same_is_found() {
+        let tool = |n: usize| match n % 3 {
+            0 => json!({"name": format!("get_note_{n}"), "annotations": {"readOnlyHint": false}}),
+            1 => json!({"name": format!("deleteNote{n}"), "description": "TODO"}),
+            _ => json!([n]),
+        };
+        let server = |name: &str, tools: std::ops::Range<usize>| Server {
+            name: name.to_owned(),
+            tools: tools.map(tool).collect::<Vec<Value>>(),
+            ..Server::default()
+        };
+        let servers = [server("many", 0..75), server("none", 0..0), server("few", 60..67)];
+        let standard = Standard::default();
+        let found = |count| {
+            let seen = shares(&servers, &standard, count).into_iter().map(Share::see).collect();
+            let (surfaces, findings) = conclude(&servers, &standard, seen);
+            let tools: Vec<usize> = surfaces.iter().map(|surface| surface.tools.len()).collect();
+            (tools, format!("{findings:?}"))
+        };
+        let whole = found(1);
+        assert_eq!(whole.0, [75, 0, 7]);
+        for count in [0, 2, 3, 5, 100] {
+            assert_eq!(found(count), whole, "{count}");
+        }
+    }
+}

@@ -63,8 +63,9 @@ fn may_mention(text: &str) -> bool {
 /// Names in quotes or backticks with "tool" directly before or behind, or "call" before, of several words, as tools are named.
 fn mentioned(text: &str) -> impl Iterator<Item = &str> {
     let quote = |byte: u8| matches!(byte, b'`' | b'\'' | b'"');
-    let quotes = text.bytes().enumerate().filter(move |(_, byte)| quote(*byte)).map(|(position, _)| position);
-    quotes.clone().zip(quotes.skip(1)).filter_map(move |(open, close)| {
+    let mut last = None;
+    text.bytes().enumerate().filter(move |(_, byte)| quote(*byte)).filter_map(move |(close, _)| {
+        let open: usize = last.replace(close)?;
         let (before, name, behind) = (text.get(..open)?, text.get(open + 1..close)?, text.get(close + 1..)?);
         let is_name = name.len() < 65
             && name.contains(['_', '-'])
