@@ -94,7 +94,7 @@ fn marks(text: &str) -> u8 {
         let is_control = ((byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r'))
             | (byte == 0x7f)
             | (byte == 0xc2);
-        marks | u8::from(is_foreign) * FOREIGN | u8::from(is_control) * CONTROL
+        marks | (u8::from(is_foreign) * FOREIGN) | (u8::from(is_control) * CONTROL)
     })
 }
 

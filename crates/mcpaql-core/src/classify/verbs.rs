@@ -191,11 +191,11 @@ impl Hasher for Ends {
                 (Some(first), Some(last)) => {
                     (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)))
                 }
-                _ => (word.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)), 0),
+                _ => (word.iter().fold(0, |all, byte| (all << 8) | u64::from(*byte)), 0),
             },
         };
         let mixed = (first ^ last.rotate_left(29) ^ word.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 ^= mixed ^ mixed >> 32;
+        self.0 ^= mixed ^ (mixed >> 32);
     }
 
     /// The end of a text says nothing more.
