@@ -1,7 +1,7 @@
 """Asks several servers of one adapter the same things and tells where they answer differently.
 
-The first server is the truth: what is asked is made from what it says of itself. Answers are compared as values, after what no
-two runs have in common (identifiers, times) is named by the order in which it appears.
+The first server is the truth: what is asked is made from what it says of itself. The others are asked side by side. Answers are compared
+as values, after what no two runs have in common (identifiers, times) is named by the order in which it appears.
 """
 
 import argparse
@@ -13,9 +13,16 @@ import shutil
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
 from pathlib import Path
 
-from client import Client, Silent
+from client import ASKED, Client, Silent
+from executions import about_executions, about_work_over_http
+from samples import camel, misspelt, nested, sample
+from toolbox import TOKEN
+from tools import about_tools
+from toolserver import Toolserver
 from upstream import Upstream
 
 VALUES = [None, True, 0, -1, 3, 2.5, 1e300, 12345678901, "", "x", "open", "true", "12", "[1]", "a b/c?d&e=ü€😀%2F+", "x" * 300, [], ["a"],
@@ -36,17 +43,28 @@ MOST_SHOWN = 12
 class Server:
     """A server under test and what it has said so far."""
 
-    def __init__(self, name, command, upstream, folder, extra, copy):
-        self.name, self.upstream = name, upstream
-        home = Path(folder, re.sub(r"\W", "-", name))
+    def __init__(self, name, command, folder, given):
+        self.name, self.upstream, self.command, self.log = name, Upstream(), command, 0
+        self.home = home = Path(folder, re.sub(r"\W", "-", name))
         home.mkdir(parents=True, exist_ok=True)
+        extra = dict(pair.split("=", 1) for pair in given.env) | {name: self.upstream.url for name in given.url_env}
+        self.toolserver = Toolserver() if given.kind == "mcp" else None
+        if self.toolserver:
+            extra |= {"TOOLS_URL": self.toolserver.url, "TOOLS_TOKEN": TOKEN, "TOOLS_TEAM": "blue", "TOOLS_PLACE": str(home)}
         env = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_DATA_HOME": str(home), "RUST_LOG": "error", "NO_COLOR": "1", **extra}
-        if copy:
-            shutil.copytree(copy, home / "copy")
+        if given.copy:
+            shutil.copytree(given.copy, home / "copy")
             env = {name: value.replace("{copy}", str(home / "copy")) for name, value in env.items()}
-        self.client = Client(command, home, env, home / "stderr.log")
-        self.names = {}
+        self.env = env
+        self.client = self.start(ASKED if given.kind == "mcp" else None)
+        self.names = {str(home): "<home>"}
         self.remembered = {}
+
+    def start(self, capabilities=None, revision="2025-11-25", **changed):
+        """Another process of the same server, with the same data and perhaps other variables."""
+        self.log += 1
+        env = {name: value for name, value in (self.env | changed).items() if value is not None}
+        return Client(self.command, self.home, env, self.home / f"stderr-{self.log}.log", capabilities, revision)
 
     def ask(self, request):
         """The answer to a request of the battery, ready to be compared."""
@@ -56,13 +74,25 @@ class Server:
         message = self.client.ask(request["method"], params)
         if request.get("behaviour"):
             self.upstream.expect("echo")
+        return self.compared(message, request.get("remember"))
+
+    def compared(self, message, remember=None):
+        """An answer without what no two runs have in common."""
         answer = message.get("result", {"error": message.get("error")})
-        texts = [block for block in answer.get("content", []) if block.get("type") == "text"]
+        # A task that has ended holds the answer of its call.
+        content = (answer["result"] if "taskId" in answer and "result" in answer else answer).get("content", [])
+        texts = [block for block in content if block.get("type") == "text"]
         if texts:
             envelope = read(texts[0]["text"])
-            if name := request.get("remember"):
-                self.remembered[name] = envelope.get("data", {}).get("id")
+            if remember:
+                data = envelope.get("data", {})
+                self.remembered[remember] = data.get("id") or data.get("execution_id")
             texts[0]["text"] = envelope
+        if remember and "taskId" in answer:
+            self.remembered[remember] = answer["taskId"]
+        if answer.get("ttlMs"):
+            # Whole seconds of two clocks.
+            answer["ttlMs"] //= 60_000
         answer.pop("_meta", None)
         return self.canonical(answer)
 
@@ -89,8 +119,8 @@ class Server:
 
     def named(self, key, value):
         """An identifier that the server chose, as its place in the order of such identifiers."""
-        chosen = (key in ("id", "_etag", "endCursor") and isinstance(value, str) and len(value) >= 12)
-        if chosen and isinstance(value, str) and value not in self.names and value not in self.names.values():
+        chosen = key in ("id", "_etag", "endCursor", "execution_id", "taskId", "requestState") and isinstance(value, str) and len(value) >= 12
+        if chosen and value not in self.names and value not in self.names.values():
             self.names[value] = f"<{key} {len(self.names)}>"
         return value
 
@@ -151,6 +181,15 @@ class Battery:
             for tool in self.tools]
         self.types = []
 
+    def calling(self, name, params, **more):
+        """The parameters of a tool call of an operation."""
+        operation = self.by_name[name]
+        return {"name": operation["mcpTool"], "arguments": self.arguments(operation, params), **more}
+
+    @property
+    def by_name(self):
+        return {operation["name"]: operation for operation in self.operations}
+
     def arguments(self, operation, params):
         """A call of an operation as its tool takes it."""
         own = operation["mcpTool"]
@@ -204,11 +243,14 @@ class Battery:
         for operation in self.operations:
             if operation["name"] == "introspect":
                 continue
-            examples = [example["request"]["params"] for example in operation.get("examples", [])] or [sample(operation)]
+            # What goes on in the background is started elsewhere, in an order that leads to the same each time.
+            starts = operation.get("lifecycle")
+            examples = [example["request"]["params"] for example in operation.get("examples", []) if not starts] or [sample(operation)]
             own, start = operation["mcpTool"], examples[0]
 
-            def ask(what, params, tool=own, operation=operation):
-                mine.append((what, tool, self.arguments(operation, params)))
+            def ask(what, params, tool=own, operation=operation, starts=starts):
+                if params or not starts:
+                    mine.append((what, tool, self.arguments(operation, params)))
 
             for example in examples:
                 ask("example", example)
@@ -244,7 +286,7 @@ class Battery:
 
     def about_store(self):
         """A life of some records: made, read, changed, found, listed, removed."""
-        by_name = {operation["name"]: operation for operation in self.operations}
+        by_name = self.by_name
         for create in [name for name in by_name if name.startswith("create_")]:
             thing = create.removeprefix("create_")
             things = next((name for name in by_name if name.startswith("list_") and name.startswith(f"list_{thing}"[:-1])), None)
@@ -292,53 +334,6 @@ def data_of(answer):
     return content[0]["text"].get("data") if content and isinstance(content[0].get("text"), dict) else None
 
 
-def misspelt(text):
-    return text[:2] + text[3:] if len(text) > 4 else text + "x"
-
-
-def camel(name):
-    first, *others = name.split("_")
-    return first + "".join(other.title() for other in others)
-
-
-def nested(depth):
-    return [nested(depth - 1)] if depth else "x"
-
-
-CANDIDATES = ["text", "https://example.com/a.png", "2026-01-31", "2026-01-31T10:00:00Z", '"abc"', "1", "a1b2c3d4", "12345678-1234-4234-8234-123456789abc", "#a0b1c2"]
-
-
-def sample(operation):
-    """Parameters that most likely fit."""
-    return {param["name"]: fitting(param) for param in operation["parameters"] if param.get("required")}
-
-
-def fitting(schema):
-    """A value that most likely fits a schema."""
-    for key in ("const", "default", "example"):
-        if key in schema:
-            return schema[key]
-    if "enum" in schema:
-        return schema["enum"][0]
-    for key in ("oneOf", "anyOf", "allOf"):
-        if key in schema:
-            return fitting(schema[key][0])
-    kind = schema.get("type", "string")
-    kind = next(one for one in kind if one != "null") if isinstance(kind, list) else kind
-    if kind == "array":
-        return [fitting(schema.get("items", {}))] * max(1, schema.get("minItems", 1))
-    if kind == "object":
-        needed = schema["required"] if isinstance(schema.get("required"), list) else []
-        return {name: fitting(inner) for name, inner in schema.get("properties", {}).items() if name in needed}
-    if kind in ("integer", "number"):
-        return schema.get("minimum", 1)
-    if kind == "boolean":
-        return True
-    fits = (text for text in CANDIDATES if re.search(schema.get("pattern", ""), text) and len(text) >= schema.get("minLength", 0))
-    first = {"uri": 1, "date": 2, "date-time": 3, "uuid": 7}.get(schema.get("format"))
-    return CANDIDATES[first] if first else next(fits, "text")
-
-
 def cancelled(server, request):
     """Whether a call that is called off stops its work upstream, and leaves the server able to answer."""
     upstream, client = server.upstream, server.client
@@ -375,21 +370,20 @@ def main():
     parser.add_argument("--env", action="append", default=[], help="NAME=VALUE for every server")
     parser.add_argument("--copy", help="folder of which each server gets a copy of its own, {copy} in the values of --env")
     parser.add_argument("--most", type=int, default=900, help="so many calls, and a third as many introspections")
-    parser.add_argument("--kind", choices=["http", "store", "command"], required=True)
+    parser.add_argument("--kind", choices=["http", "store", "command", "mcp", "works"], required=True)
     parser.add_argument("--skip", action="append", default=[], help="behaviour of the upstream that is left out")
     parser.add_argument("--verbose", action="store_true")
     given = parser.parse_args()
 
-    upstream = Upstream()
-    extra = dict(pair.split("=", 1) for pair in given.env) | {name: upstream.url for name in given.url_env}
     with tempfile.TemporaryDirectory() as folder:
         servers = []
         for pair in given.server:
             name, command = pair.split("=", 1)
+            program, *rest = command.split(" ", 1)
             try:
-                servers.append(Server(name, ["/bin/sh", "-c", f"exec {command}"], upstream, folder, extra, given.copy))
+                servers.append(Server(name, ["/bin/sh", "-c", f"exec {' '.join([shutil.which(program) or program, *rest])}"], folder, given))
             except Silent as error:
-                log = Path(folder, re.sub(r"\W", "-", name), "stderr.log").read_text()
+                log = Path(folder, re.sub(r"\W", "-", name), "stderr-1.log").read_text()
                 sys.exit(f"{name} does not start: {error}\n{log[-3000:]}")
         sys.exit(compare(servers, given))
 
@@ -412,19 +406,27 @@ def compare(servers, given):
         if not battery.reaching:
             sys.exit(f"{truth.name}: no call reached the upstream")
         expected += answers_of(truth, battery.requests[known:], given)
-    expected += ending(truth, battery, given)
+    told, last = zip(*timed(truth, ending(truth, battery, given), given))
+    expected += last
     print(f"{truth.name}: {len(expected)} requests, {sum(map(succeeded, expected))} of them succeed ({time.monotonic() - began:.1f} s)")
+    asked = [*battery.requests, *[{"what": what, "params": None} for what in told]]
     failed = 0
-    asked = [*battery.requests, *[{"what": "end", "params": None}] * 3]
-    for server in others:
-        began = time.monotonic()
-        answers = answers_of(server, battery.requests, given) + ending(server, battery, given)
-        wrong = [(request, right, answer) for request, right, answer in zip(asked, expected, answers) if right != answer]
-        failed += len(wrong)
-        print(f"{server.name}: {len(answers)} requests, {len(wrong)} answered differently ({time.monotonic() - began:.1f} s)")
-        for request, right, answer in wrong[: None if given.verbose else MOST_SHOWN]:
-            print(f"  {request['what']}: {short(request['params'])}\n    {truth.name}: {around(right, answer)}\n    {server.name}: {around(answer, right)}")
+    with ThreadPoolExecutor() as pool:
+        for server, (answers, seconds) in zip(others, pool.map(lambda server: everything(server, battery, given), others)):
+            both = zip_longest(asked, expected, answers, fillvalue={"what": "more", "params": None})
+            wrong = [(request, right, answer) for request, right, answer in both if right != answer]
+            failed += len(wrong)
+            print(f"{server.name}: {len(answers)} requests, {len(wrong)} answered differently ({seconds:.1f} s)")
+            for request, right, answer in wrong[: None if given.verbose else MOST_SHOWN]:
+                print(f"  {request['what']}: {short(request['params'])}\n    {truth.name}: {around(right, answer)}\n    {server.name}: {around(answer, right)}")
     return 1 if failed else 0
+
+
+def everything(server, battery, given):
+    """All answers of a server, and how long they took."""
+    began = time.monotonic()
+    answers = answers_of(server, battery.requests, given) + [answer for _, answer in timed(server, ending(server, battery, given), given)]
+    return answers, time.monotonic() - began
 
 
 def answers_of(server, requests, given):
@@ -443,9 +445,41 @@ def answers_of(server, requests, given):
 
 
 def ending(server, battery, given):
-    """How calls that hang are called off, what is heard of them, and how the server ends."""
-    hanging = [cancelled(server, battery.reaching[0]), told_of_progress(server, battery.reaching[0])] if given.kind == "http" else []
-    return [*hanging, {"exit": server.client.close()}]
+    """What takes more than one request: calls that are called off, news and questions, work in the background, and how the server ends."""
+    try:
+        if given.kind == "http":
+            yield "cancelled", cancelled(server, battery.reaching[0])
+            yield "progress", told_of_progress(server, battery.reaching[0])
+        if given.kind == "http" and "count_stock" in battery.by_name:
+            yield from about_work_over_http(server, battery)
+        if given.kind == "mcp":
+            yield from about_tools(server, battery)
+        if given.kind == "works":
+            yield from about_executions(server, battery)
+    except Silent as error:
+        yield "silent", str(error)
+    yield "exit", server.client.close()
+    if given.kind == "mcp":
+        yield "left behind", left_behind(server)
+
+
+def timed(server, told, given):
+    """The same, and where somebody wants to know it, what took long."""
+    began = time.monotonic()
+    for what, answer in told:
+        if given.verbose and time.monotonic() - began > 1:
+            print(f"  {server.name}: {what} took {time.monotonic() - began:.1f} s")
+        yield what, answer
+        began = time.monotonic()
+
+
+def left_behind(server):
+    """What the server has not ended: programs, and sessions over HTTP."""
+    deadline = time.monotonic() + 5
+    programs = [path.stem for path in server.home.glob("*.pid")]
+    while (alive := [pid for pid in programs if Path("/proc", pid).exists()]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return {"programs": len(alive), "sessions": len(server.toolserver.conversations) - 1}
 
 
 def succeeded(answer):

@@ -235,7 +235,9 @@ pub(crate) fn unflagged(settings: &Settings) -> Map<String, Value> {
         ErrorPolicy::Unrecoverable => "unrecoverable",
         ErrorPolicy::All => "all",
     });
+    let policies: Vec<&str> = settings.policies.iter().map(|policy| policy.name.as_str()).collect();
     let decided = [
+        ("policies", (!policies.is_empty()).then(|| policies.into())),
         ("pattern", settings.pattern.clone().map(Value::from)),
         ("operation_enum", settings.operation_enum.map(Value::from)),
         ("errors", errors.map(Value::from)),

@@ -163,7 +163,9 @@ pub(super) fn command(operation: &Operation, binding: &CommandBinding) -> Expres
     let meanings = binding.exit.iter().map(|(status, meaning)| {
         let meaning = match meaning {
             ExitMeaning::Success => Expression::text("success"),
-            ExitMeaning::Error(code) => Expression::word(format!("Code({})", string(code.as_str()))),
+            ExitMeaning::Error(code) => {
+                Expression::call("Code", vec![(String::new(), Expression::text(code.as_str()))])
+            }
         };
         (status.to_string(), meaning)
     });

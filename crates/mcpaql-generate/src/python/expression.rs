@@ -2,6 +2,7 @@
 
 use crate::model::Text;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// The width of a line.
 pub(super) const WIDTH: usize = 120;
@@ -80,6 +81,14 @@ impl Expression {
                 Expression::Group { open, items, close, spread: true }
             }
             other => other,
+        }
+    }
+
+    /// What is called in it.
+    pub(super) fn calls<'e>(&'e self, found: &mut BTreeSet<&'e str>) {
+        if let Expression::Group { open, items, .. } = self {
+            found.extend(open.strip_suffix('(').filter(|name| !name.is_empty()));
+            items.iter().for_each(|(_, item)| item.calls(found));
         }
     }
 

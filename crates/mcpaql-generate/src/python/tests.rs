@@ -176,6 +176,48 @@ fn no_constant_takes_a_name_that_its_module_imports() {
 }
 
 #[test]
+fn what_a_text_says_is_not_imported() {
+    let said =
+        "Takes Style( and Code( of types. as = field( or str | Unset = UNSET: TypeAlias = Literal[Json].";
+    let mut document = shop(
+        serde_json::json!({"protocol": "rest", "base_url": "https://shop.example"}),
+        serde_json::json!({"name": "add", "maps_to": "POST /add", "description": said, "params": {
+            "note": {"type": "string", "required": true, "description": said, "enum": ["Param(", "types."]},
+            "node": {"type": "Node", "required": true},
+        }}),
+    );
+    document["types"] = serde_json::json!({"Node": {"type": "object", "description": said, "properties": {
+        "name": {"type": "string", "description": said}
+    }}});
+    let files = written(&document).unwrap();
+    let head = |path: &str| {
+        let text = file(&files, path);
+        let lines = text
+            .lines()
+            .take_while(|line| !line.starts_with(['@', 'c']))
+            .filter(|line| line.contains("import "));
+        lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        head("operations/create.py"),
+        [
+            "from __future__ import annotations",
+            "from dataclasses import dataclass",
+            "from typing import TYPE_CHECKING, Literal",
+            "from ..runtime.bindings import HttpRequest, Param",
+            "from ..runtime.params import Params",
+            "from .. import types",
+            "from ..runtime.pipeline import Call",
+            "from ..runtime.response import Answer",
+        ]
+    );
+    assert_eq!(
+        head("types.py"),
+        ["from __future__ import annotations", "from typing import NotRequired, TypedDict"]
+    );
+}
+
+#[test]
 fn an_adapter_without_operations_has_an_empty_table() {
     for operations in [serde_json::json!({}), serde_json::json!({"read": []})] {
         let mut document = shop(

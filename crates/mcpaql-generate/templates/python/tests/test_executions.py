@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import logging
 import math
 import os
 import sqlite3
@@ -124,9 +125,10 @@ class Life(Background):
             raise asyncio.CancelledError
 
         executions = self.open(limits=Limits(running=1, waiting=0))
+        logging.disable()
+        self.addCleanup(logging.disable, logging.NOTSET)
         for work in (breaks, calls_itself_off):
-            with self.assertLogs("adapter_template.runtime.executions"):
-                end = await self.ended(executions, work)
+            end = await self.ended(executions, work)
             self.assertEqual((end["status"], end["error"]["code"]), ("failed", "INTERNAL_ERROR"))
             self.assertNotIn("secret detail", json.dumps(end))
         self.assertEqual((await self.ended(executions, at_once))["status"], "completed")

@@ -10,6 +10,8 @@ import type { Change } from "../src/runtime/store/record.js";
 import { Records } from "../src/runtime/store/store.js";
 
 const FORMAT = "test";
+/** Files stay open until the process ends, as in a server. */
+const open: Journal[] = [];
 
 function freshPath(): string {
   return join(mkdtempSync(join(tmpdir(), "store-")), "x.jsonl");
@@ -19,6 +21,7 @@ function freshPath(): string {
 async function reader(path: string): Promise<{ records: Records; file: Journal; versions: () => Record<string, number> }> {
   const records = new Records(new Map());
   const file = await Journal.open(path, FORMAT, records);
+  open.push(file);
   const versions = (): Record<string, number> =>
     Object.fromEntries([...records.of("note").values()].map(({ id, version }) => [id, version]));
   return { records, file, versions };

@@ -94,8 +94,8 @@ impl File {
             return Some(text.to_owned());
         }
         let path = self.folder.join(text);
-        // The name of a built-in adapter is no file.
-        Some(if path.exists() || text.contains(['.', '/']) {
+        // The name of an adapter is no file.
+        Some(if path.is_file() || text.contains(['.', '/']) {
             path.display().to_string()
         } else {
             text.to_owned()

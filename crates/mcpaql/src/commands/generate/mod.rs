@@ -38,6 +38,8 @@ pub(crate) fn run(args: &args::Generate) -> Outcome {
     let ran =
         ran.unwrap_or_else(|_| Err(Failure::new(Kind::Internal, "the generator failed; please report it")));
     match ran {
+        // Whoever did not get the report is told by the status.
+        Ok(()) if output::lost().is_some() => Outcome::Generator(Kind::Io),
         Ok(()) => Outcome::Clean,
         Err(failure) => {
             report::tell_failure(&failure, args.output_format);

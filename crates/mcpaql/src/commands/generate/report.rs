@@ -104,7 +104,6 @@ impl Done<'_> {
                 }
             }
             warn(&self.warnings, self.args.verbose);
-            self.tell_notes();
         }
         if let Some(diff) = &self.diff {
             if !diff.is_empty() {
@@ -115,6 +114,7 @@ impl Done<'_> {
         if self.args.quiet {
             return;
         }
+        self.tell_notes();
         let mut text = self.summary();
         if self.args.verbose || self.args.dry_run {
             for step in &self.plan.steps {

@@ -4,13 +4,15 @@
 //! that was put in place is taken back; a run that was killed half way is taken back by the next one. One run at a time writes
 //! into a folder, and only where it is as it was when the plan was made.
 
+mod claim;
 mod journal;
 
 use super::failure::{Failure, Kind};
 use super::folder::{self, Change, Plan, Step};
+use claim::Claim;
 use journal::Journal;
 use mcpaql_generate::provenance;
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,19 +25,21 @@ pub(crate) fn take_up(root: &Path, is_trial: bool) -> Result<(), Failure> {
     if !fs::symlink_metadata(&staging).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
-    let lock = File::open(staging.join(LOCK)).ok();
-    if lock.as_ref().is_some_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock))) {
-        return Err(busy(root));
-    }
     if is_trial {
+        if Claim::is_taken(&staging) {
+            return Err(busy(root));
+        }
         let message = format!("an earlier run was interrupted while it wrote into {}", root.display());
         let hint = "generate without --dry-run and --diff: what it began is taken back then";
         return Err(Failure::new(Kind::Io, message).hint(hint));
     }
+    let Some(claim) = at(&staging, Claim::take(&staging)).map_err(failed)? else {
+        return Err(busy(root));
+    };
     if let Some(journal) = Journal::read(&staging) {
         journal.take_back(root, &staging);
     }
-    at(&staging, fs::remove_dir_all(&staging)).map_err(failed)
+    at(&staging, claim.release()).map_err(failed)
 }
 
 pub(crate) fn write(root: &Path, plan: &Plan) -> Result<(), Failure> {
@@ -71,26 +75,26 @@ pub(super) fn in_staging(
     let begun = folders.folder(root).map_err(failed).and_then(|()| match fs::create_dir(&staging) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(busy(root)),
-        Err(error) => Err(failed((staging.clone(), error))),
+        Err(error) => Err(failed((root.to_path_buf(), error))),
     });
-    let worked = begun.and_then(|()| {
-        let lock = at(&staging, File::create(staging.join(LOCK))).map_err(failed);
-        // Where files cannot be locked, the folder alone keeps others out.
-        let worked = lock.and_then(|lock| {
-            let _ = lock.try_lock();
-            work(&staging)
-        });
-        let _ = fs::remove_dir_all(&staging);
-        worked
+    let worked = begun.and_then(|()| match Claim::take(&staging) {
+        Ok(Some(claim)) => {
+            let worked = work(&staging);
+            // What is left of it holds no journal, and the next run removes it.
+            let _ = claim.release();
+            worked
+        }
+        Ok(None) => Err(busy(root)),
+        Err(error) => {
+            let _ = fs::remove_dir(&staging);
+            Err(failed((staging.clone(), error)))
+        }
     });
     if worked.is_err() {
         folders.take_back();
     }
     worked
 }
-
-/// What tells a run that goes on from one that was killed.
-const LOCK: &str = "lock";
 
 /// Stages all files and puts them in place; where that fails, takes everything back.
 pub(super) fn carry_out(root: &Path, staging: &Path, steps: &[&Step]) -> Outcome<()> {
@@ -110,7 +114,9 @@ fn busy(root: &Path) -> Failure {
 }
 
 fn failed((path, error): (PathBuf, io::Error)) -> Failure {
-    Failure::new(Kind::Io, format!("cannot write {}: {error}", path.display())).hint("nothing was changed")
+    let message = format!("cannot write {}: {error}", path.display());
+    Failure::new(Kind::Io, message)
+        .hint("nothing was changed; mend it, or choose another folder with --output")
 }
 
 /// Refuses where somebody wrote after the plan was made.

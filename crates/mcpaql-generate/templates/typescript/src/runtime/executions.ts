@@ -6,10 +6,10 @@
 
 import type { Catalog } from "./catalog.js";
 import { OpError } from "./errors.js";
-import { Instance, lives } from "./executions/instance.js";
+import { enter, lives } from "./executions/instance.js";
 import { ASKED, Job, LOOK_MS, SESSION_ENDED, STARTED, unkept } from "./executions/job.js";
 import { type ExecutionAction, type Lifecycle, type Status, isFinal, limitMs } from "./executions/status.js";
-import { type Kept, type Outcome, type Row, Table } from "./executions/table.js";
+import { type Kept, type New, type Outcome, type Row, Table } from "./executions/table.js";
 import * as view from "./executions/view.js";
 import { log } from "./log.js";
 import type { Caller } from "./pipeline.js";
@@ -61,7 +61,8 @@ export class Executions {
   readonly #jobs = new Map<string, Job>();
   /** What ends with the session, and what of it is left. */
   readonly #bound = new Map<Job, Promise<void>>();
-  #instance: Promise<Instance> | undefined;
+  /** Who this process is for the others; entered when first needed. */
+  #instance: Promise<string> | undefined;
   /** Looks for what other processes ask, while there is work. */
   #looking: NodeJS.Timeout | undefined;
 
@@ -96,13 +97,15 @@ export class Executions {
   async start(work: Work): Promise<{ readonly id: string; readonly answer: Answer }> {
     return await keeping(async () => {
       await this.#table.sweep();
+      const instance = await this.#entered();
+      // Nothing waits between here and the entry, so that no two take the last place.
       const { running, waiting } = this.#limits;
       if (this.#jobs.size >= running + waiting) throw tooMany(running + waiting);
       const turn = this.#turns.takeNow();
       const { operation, lifecycle } = work;
       const [status, progress] = turn === undefined ? (["pending", 0] as const) : (["running", STARTED] as const);
       try {
-        const [job, row] = await this.#enter(work, { operation, status, progress, keep: lifecycle.keep_seconds });
+        const [job, row] = await this.#enter(work, { operation, status, progress, keep: lifecycle.keep_seconds, instance });
         this.#follow(row.id, job, job.run(turn), lifecycle);
         return { id: row.id, answer: view.started(row) };
       } catch (error) {
@@ -153,12 +156,6 @@ export class Executions {
     await Promise.all(this.#bound.values());
   }
 
-  /** Ends all work here and is not among those who share the folder any more. What it leaves open is found as left behind. */
-  async leave(): Promise<void> {
-    clearInterval(this.#looking);
-    (await this.#instance)?.leave();
-  }
-
   async #list(args: JsonObject): Promise<Answer> {
     const after = own(args, "after");
     const before = typeof after === "string" ? view.place(after) : undefined;
@@ -175,14 +172,13 @@ export class Executions {
   }
 
   /** Enters an execution under an id of its own, here before in the table: whoever finds it there finds it worked on. */
-  async #enter(work: Work, row: Pick<Row, "operation" | "status" | "progress" | "keep">): Promise<[Job, Row]> {
-    const { id: instance } = await this.#entered();
+  async #enter(work: Work, row: Omit<New, "id">): Promise<[Job, Row]> {
     for (let attempt = 0; attempt < ID_ATTEMPTS; attempt += 1) {
       const id = freshId("execution");
       if (this.#jobs.has(id)) continue;
       const job = this.#job(id, work);
       this.#jobs.set(id, job);
-      const entered = await this.#table.enter({ ...row, id, instance }).catch((error: unknown) => {
+      const entered = await this.#table.enter({ ...row, id }).catch((error: unknown) => {
         this.#jobs.delete(id);
         throw error;
       });
@@ -226,10 +222,11 @@ export class Executions {
     for (const { id, cancel } of rows) if (cancel === true) this.#jobs.get(id)?.stop(ASKED);
   }
 
-  /** Who this process is for the others; entered when first needed. */
-  #entered(): Promise<Instance> {
-    const { folder } = this.#table;
-    this.#instance ??= folder === undefined ? Promise.resolve(Instance.alone()) : Instance.enter(folder);
+  #entered(): Promise<string> {
+    this.#instance ??= enter(this.#table.folder).catch((error: unknown) => {
+      this.#instance = undefined;
+      throw error;
+    });
     return this.#instance;
   }
 
@@ -240,7 +237,7 @@ export class Executions {
 
   /** Fails an execution that nobody works on any more; says whether it did. */
   async #settle({ id, instance }: Row): Promise<boolean> {
-    const isOwn = this.#instance !== undefined && (await this.#instance).id === instance;
+    const isOwn = this.#instance !== undefined && (await this.#instance) === instance;
     if (isOwn ? this.#jobs.has(id) : await lives(this.#table.folder, instance)) return false;
     // It may have ended since the row was read; then this changes nothing.
     const reason = isOwn

@@ -13,6 +13,7 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { link, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { platform } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { parse, stringify } from "./json.js";
 import { log } from "./log.js";
@@ -97,7 +98,7 @@ export class Journal {
     await this.#refresh();
     if (!this.#begun) {
       await this.#append(this.#head(), true);
-      await this.#syncFolder();
+      await syncFolder(dirname(this.#path));
       await this.#refresh();
     }
     await this.#compact();
@@ -253,7 +254,7 @@ export class Journal {
     } finally {
       await unlink(draft);
     }
-    await this.#syncFolder();
+    await syncFolder(dirname(this.#path));
     // A process that slept over several generations has made one that nobody waits for.
     if ((await this.#newest()) > next) {
       await unlink(this.#pathOf(next));
@@ -331,11 +332,13 @@ export class Journal {
   #pathOf(generation: number): string {
     return generation === 0 ? this.#path : join(dirname(this.#path), `${this.#stem()}.${generation}.jsonl`);
   }
+}
 
-  async #syncFolder(): Promise<void> {
-    const folder = await open(dirname(this.#path), "r");
-    await folder.sync().finally(() => folder.close());
-  }
+/** Waits until the names in a folder are on disk, where the system can be asked for that. */
+export async function syncFolder(path: string): Promise<void> {
+  if (platform() === "win32") return;
+  const folder = await open(path, "r");
+  await folder.sync().finally(() => folder.close());
 }
 
 function isCode(error: unknown, code: string): boolean {

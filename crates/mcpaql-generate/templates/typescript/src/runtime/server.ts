@@ -35,7 +35,7 @@ import { Slots } from "./slots.js";
 import { StdioTransport } from "./stdio.js";
 import { SurfaceProblem } from "./surfaces.js";
 import { OpenError, Targets } from "./targets.js";
-import { TASKS, answered, serveTasks } from "./tasks.js";
+import { CAPABILITY, answered, serveTasks } from "./tasks.js";
 import { type JsonObject, isObject } from "./values.js";
 
 /** Calls that run together; further ones wait. */
@@ -154,7 +154,7 @@ class Conversation {
 
   #capabilities(): ServerCapabilities {
     const passed = this.#passing === undefined ? {} : { logging: {}, ...this.#passing.capabilities };
-    return { tools: {}, ...passed, ...(this.#served.hasExecutions ? { extensions: { [TASKS]: {} } } : {}) };
+    return { tools: {}, ...passed, ...(this.#served.hasExecutions ? CAPABILITY : {}) };
   }
 
   #setLevel(name: unknown): Record<string, never> {

@@ -4,6 +4,7 @@
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
@@ -16,7 +17,10 @@ import { type Reply, resultOf } from "./response.js";
 import { type JsonObject, isObject, own } from "./values.js";
 
 /** The extension's name among capabilities. */
-export const TASKS = "io.modelcontextprotocol/tasks";
+const TASKS = "io.modelcontextprotocol/tasks";
+
+/** What both sides declare. */
+export const CAPABILITY = { extensions: { [TASKS]: {} } };
 
 /** Whatever the params are: what is wrong with them is said here. */
 const ANY: StandardSchemaV1<JsonObject> = {
@@ -26,12 +30,18 @@ const ANY: StandardSchemaV1<JsonObject> = {
 /** Answers the methods of the extension. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated
 export function serveTasks(server: Server, served: Served): void {
-  server.setRequestHandler("tasks/get", { params: ANY }, async ({ taskId }) => {
-    const { seed, reply } = found(await served.task(idOf("tasks/get", taskId)));
-    return { resultType: "complete", ...seed, ...(reply === undefined ? {} : { result: resultOf(reply) }) };
+  const idOf = ({ taskId }: JsonObject, context: ServerContext): string => {
+    if (typeof taskId !== "string") throw new ProtocolError(ProtocolErrorCode.MethodNotFound, context.mcpReq.method);
+    if (knowsTasks(server, context)) return taskId;
+    throw new MissingRequiredClientCapabilityError({ requiredCapabilities: CAPABILITY }, "Missing required client capability");
+  };
+  server.setRequestHandler("tasks/get", { params: ANY }, async (params, context) => {
+    const { seed, reply } = found(await served.task(idOf(params, context)));
+    const result = reply === undefined ? {} : { result: { resultType: "complete", ...resultOf(reply) } };
+    return { resultType: "complete", ...seed, ...result };
   });
-  server.setRequestHandler("tasks/cancel", { params: ANY }, async ({ taskId }) => {
-    found(await served.cancelTask(idOf("tasks/cancel", taskId)));
+  server.setRequestHandler("tasks/cancel", { params: ANY }, async (params, context) => {
+    found(await served.cancelTask(idOf(params, context)));
     return { resultType: "complete" };
   });
 }
@@ -42,19 +52,19 @@ export async function answered(
   server: Server,
   served: Served,
   reply: Reply,
-  { mcpReq }: ServerContext,
+  context: ServerContext,
 ): Promise<Record<string, unknown>> {
-  // eslint-disable-next-line @typescript-eslint/no-deprecated
-  const capabilities = own(mcpReq.envelope ?? {}, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities() ?? {};
-  const extensions = own(capabilities, "extensions");
-  const knows = isObject(extensions) && own(extensions, TASKS) !== undefined;
-  const task = knows && reply.execution !== undefined ? await served.task(reply.execution) : undefined;
+  const { execution } = reply;
+  const task = execution !== undefined && knowsTasks(server, context) ? await served.task(execution) : undefined;
   return task === undefined ? resultOf(reply) : { resultType: "task", ...task.seed };
 }
 
-function idOf(method: string, id: unknown): string {
-  if (typeof id === "string") return id;
-  throw new ProtocolError(ProtocolErrorCode.MethodNotFound, method);
+// eslint-disable-next-line @typescript-eslint/no-deprecated
+function knowsTasks(server: Server, { mcpReq }: ServerContext): boolean {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  const capabilities = own(mcpReq.envelope ?? {}, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities() ?? {};
+  const extensions = own(capabilities, "extensions");
+  return isObject(extensions) && own(extensions, TASKS) !== undefined;
 }
 
 function found(task: Task | undefined): Task {

@@ -12,6 +12,14 @@ use std::path::Path;
 
 const FILE: &str = "journal.json";
 
+/// Forgets what the run in that folder was about to do, which is done or taken back.
+pub(super) fn remove(staging: &Path) -> io::Result<()> {
+    match fs::remove_file(staging.join(FILE)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// In order of the steps: each path, and the hash of what is put there.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Journal(Vec<(String, Option<String>)>);

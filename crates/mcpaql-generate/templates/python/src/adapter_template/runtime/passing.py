@@ -20,7 +20,7 @@ from .suggest import snake_case
 from .upstream.errors import Failed, RpcRefused, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp.server.lowlevel import Server
@@ -67,12 +67,16 @@ CallerOf: TypeAlias = "Callable[[ServerRequestContext[Any, Any]], Caller]"
 
 
 class Passing:
-    """What the server behind has besides tools."""
+    """What the server behind has besides tools.
 
-    def __init__(self, adapter: str, server: McpServer) -> None:
-        """Of the adapter of that name."""
+    Of several to choose from only logs are passed on: no name would lead back to one of them.
+    """
+
+    def __init__(self, adapter: str, servers: Sequence[McpServer]) -> None:
+        """Of the adapter of that name, with at least one server."""
         self._prefix = snake_case(adapter)
-        self._server = server
+        self._server = servers[0]
+        self._is_only = len(servers) == 1
         self._level: Level | None = None
 
     def hearing(self) -> LogWish:
@@ -83,22 +87,22 @@ class Passing:
         """Adds the methods to a server."""
 
         async def resources(context: ServerRequestContext[Any], _: types.PaginatedRequestParams) -> HandlerResult:
-            return {**_COMPLETE, "resources": await self._list("resources/list", "resources", caller(context))}
+            return {**_COMPLETE, "resources": await self.entries("resources/list", "resources", caller(context))}
 
         async def templates(context: ServerRequestContext[Any], _: types.PaginatedRequestParams) -> HandlerResult:
-            found = await self._list("resources/templates/list", "resourceTemplates", caller(context))
+            found = await self.entries("resources/templates/list", "resourceTemplates", caller(context))
             return {**_COMPLETE, "resourceTemplates": found}
 
         async def prompts(context: ServerRequestContext[Any], _: types.PaginatedRequestParams) -> HandlerResult:
-            return {**_COMPLETE, "prompts": await self._list("prompts/list", "prompts", caller(context))}
+            return {**_COMPLETE, "prompts": await self.entries("prompts/list", "prompts", caller(context))}
 
         async def resource(
             context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
         ) -> HandlerResult:
-            return {**_COMPLETE, **await self._resource(params.uri, caller(context))}
+            return {**_COMPLETE, **await self.resource(params.uri, caller(context))}
 
         async def prompt(context: ServerRequestContext[Any], params: types.GetPromptRequestParams) -> HandlerResult:
-            return {**_COMPLETE, **await self._prompt(params.name, params.arguments, caller(context))}
+            return {**_COMPLETE, **await self.prompt(params.name, params.arguments, caller(context))}
 
         async def set_level(_: ServerRequestContext[Any], params: types.SetLevelRequestParams) -> HandlerResult:
             self._level = Level.of(params.level)
@@ -112,10 +116,13 @@ class Passing:
         server.add_request_handler(_SET_LEVEL, types.SetLevelRequestParams, set_level)
         server.middleware.append(self._serve)
 
+    def _has(self, offer: str) -> bool:
+        return self._is_only and self._server.has(offer)
+
     async def _serve(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Shows what the server has, as far as it has ever said so, and refuses what it has not."""
         offer = _OFFERS.get(ctx.method)
-        if offer is not None and not self._server.has(offer):
+        if offer is not None and not self._has(offer):
             raise MCPError(types.METHOD_NOT_FOUND, ctx.method)
         try:
             result = await call_next(ctx)
@@ -125,13 +132,13 @@ class Passing:
             raise MCPError(types.INVALID_PARAMS, _LEVELS) from None
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
             kept = {name: able for name, able in result["capabilities"].items() if name not in _OFFERS.values()}
-            offered: dict[str, Json] = {name: {} for name in ("resources", "prompts") if self._server.has(name)}
+            offered: dict[str, Json] = {name: {} for name in ("resources", "prompts") if self._has(name)}
             # Whether it logs is known only once it has run, a client asks once, and a level for a server without logs
             # hurts nobody.
             result["capabilities"] = {**kept, **offered, "logging": {}}
         return result
 
-    async def _list(self, method: str, key: str, caller: Caller) -> list[Json]:
+    async def entries(self, method: str, key: str, caller: Caller) -> list[Json]:
         """The entries of a list, under their names here. A server that does not answer costs its own entries alone."""
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -156,7 +163,11 @@ class Passing:
     def _wrapped(self, uri: str) -> str:
         return f"{_SCHEME}{self._prefix}/{uri}"
 
-    async def _prompt(self, name: str, arguments: Mapping[str, str] | None, caller: Caller) -> dict[str, Json]:
+    async def prompt(self, name: str, arguments: Mapping[str, str] | None, caller: Caller) -> dict[str, Json]:
+        """One prompt, by its name here.
+
+        Raises `MCPError`.
+        """
         own = name.removeprefix(f"{self._prefix}_")
         if own == name:
             message = f"Unknown prompt '{name}'. List the prompts with prompts/list."
@@ -166,7 +177,11 @@ class Passing:
             params["arguments"] = {**arguments}
         return await self._one("prompts/get", params, types.GetPromptResult, caller)
 
-    async def _resource(self, uri: str, caller: Caller) -> dict[str, Json]:
+    async def resource(self, uri: str, caller: Caller) -> dict[str, Json]:
+        """One resource, by its address here or there.
+
+        Raises `MCPError`.
+        """
         # A tool's result may name an address of its server as the server knows it.
         own, is_wrapped = uri, False
         if uri.startswith(_SCHEME) and "/" in uri.removeprefix(_SCHEME):

@@ -151,10 +151,9 @@ class Adapter:
                 target.start()
 
     @property
-    def server(self) -> McpServer | None:
-        """The MCP server behind the adapter, where that is the only target."""
-        only = self._targets.get(None)
-        return only if isinstance(only, McpServer) else None
+    def servers(self) -> list[McpServer]:
+        """The MCP servers behind the adapter."""
+        return [target for target in self._targets.values() if isinstance(target, McpServer)]
 
     async def close(self) -> None:
         """Drops what still runs in the background, and lets go of the targets."""

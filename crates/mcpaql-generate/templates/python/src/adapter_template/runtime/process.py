@@ -25,6 +25,9 @@ _CHUNK = 64 * 1024
 _LOOK = 0.05
 """Seconds between two looks at whether a process is gone whose output is still open."""
 
+_FINAL = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""The signal that nobody can ignore, on systems that have one."""
+
 Ending: TypeAlias = Literal["exited", "held", "too_large", "timed_out"]
 
 _ending: set[asyncio.Task[None]] = set()
@@ -130,7 +133,7 @@ class Process:
                 reading.result()
                 await self.process.wait()
             else:
-                self._signal(signal.SIGKILL)
+                self._signal(_FINAL)
                 ending = "held"
             self.is_done = True
             return Finished(ending, self.process.returncode or 0, bytes(self.stdout), bytes(self.stderr))
@@ -146,7 +149,7 @@ class Process:
         if not await self._is_gone(patience):
             self._signal(signal.SIGTERM)
             await self._is_gone(GRACE)
-        self._signal(signal.SIGKILL)
+        self._signal(_FINAL)
         self.is_done = True
         await self._is_gone(GRACE)
         return self.process.returncode or 0
@@ -175,7 +178,7 @@ class Process:
         except TimeoutError:
             pass
         finally:
-            self._signal(signal.SIGKILL)
+            self._signal(_FINAL)
 
     def _signal(self, number: int) -> None:
         # A group that is already gone is what we want.

@@ -27,6 +27,7 @@ from . import tasks
 from .catalog import load
 from .client import Wish
 from .clients import Clients
+from .environment import Variables
 from .errors import Code, OpError
 from .naming import NameProblem
 from .parked import Parked, ParkedCall
@@ -44,7 +45,7 @@ from .targets import OpenError, default_data, open_executions, open_targets
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Mapping
 
-    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 
     from .caller import Caller
     from .peer import Peer
@@ -61,6 +62,8 @@ _LIST_TTL_MS = 60_000
 _COMPLETE = {"resultType": "complete"}
 """What the newest revision wants to hear; the SDK takes it out for others."""
 
+_OF_THE_SDK = frozenset({"initialize", "subscriptions/listen"})
+"""Methods that are known although nobody here answers them."""
 _FORGOTTEN = "The call that requestState belongs to has ended; call the tool again without it."
 _FAILED = "The server failed during this call; tell the user, and for a write first read whether it took effect."
 
@@ -78,12 +81,13 @@ def main(package: Path, operations: Mapping[str, Operation[Any]], handlers: Mapp
     # These two write addresses, and with them perhaps credentials.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    environ = Variables()
     try:
         check_names(handlers, operations)
-        data = surface(_read(package / "catalog.json"), os.environ, lambda: _read(package / "surfaces.json"))
-        catalog = load(data, os.environ)
-        folder = given.data or default_data(os.environ)
-        targets = open_targets(catalog, os.environ, folder, checks(catalog))
+        data = surface(_read(package / "catalog.json"), environ, lambda: _read(package / "surfaces.json"))
+        catalog = load(data, environ)
+        folder = given.data or default_data(environ)
+        targets = open_targets(catalog, environ, folder, checks(catalog))
         executions = open_executions(catalog, folder)
     except (HandlerProblem, OpenError, NameProblem, SurfaceProblem) as error:
         sys.stderr.write(f"error: {error}\n")
@@ -138,8 +142,8 @@ def _server(adapter: Adapter, session: Session, peer: Peer) -> Server[Any]:
     )
     running = asyncio.Semaphore(_RUNNING_CALLS)
     parked = Parked()
-    passing = None if adapter.server is None else Passing(about["name"], adapter.server)
-    clients = Clients(session, peer, (lambda: Wish.NOTHING) if passing is None else passing.hearing)
+    passing = Passing(about["name"], adapter.servers) if adapter.servers else None
+    clients = Clients(session, peer, (lambda: Wish.EVERYTHING) if passing is None else passing.hearing)
 
     async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
         return {**_COMPLETE, "tools": adapter.catalog.tools}
@@ -167,7 +171,7 @@ def _server(adapter: Adapter, session: Session, peer: Peer) -> Server[Any]:
 
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    server.middleware.append(_in_our_words)
+    server.middleware.append(_in_our_words(server))
     if passing is not None:
         passing.join(server, clients.caller)
     if adapter.executions is not None:
@@ -209,14 +213,21 @@ async def _without_exception(adapter: Adapter, tool: str, arguments: Mapping[str
         return envelope(OpError(Code.INTERNAL, _FAILED), "unrecoverable")
 
 
-async def _in_our_words(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+def _in_our_words(server: Server[Any]) -> ServerMiddleware[Any]:
     """Says what is wrong with a request as `mcpaql serve` says it."""
-    try:
-        return await call_next(ctx)
-    except ValidationError:
-        message = f"The params of {ctx.method} do not have the shape the protocol defines."
-        raise MCPError(types.INVALID_PARAMS, message) from None
-    except MCPError as error:
-        if error.error.code == types.METHOD_NOT_FOUND:
+
+    async def serve(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        try:
+            return await call_next(ctx)
+        except ValidationError:
+            is_known = ctx.method in _OF_THE_SDK or server.get_request_handler(ctx.method) is not None
+            message = f"The params of {ctx.method} do not have the shape the protocol defines."
+            if is_known:
+                raise MCPError(types.INVALID_PARAMS, message) from None
             raise MCPError(types.METHOD_NOT_FOUND, ctx.method) from None
-        raise
+        except MCPError as error:
+            if error.error.code == types.METHOD_NOT_FOUND:
+                raise MCPError(types.METHOD_NOT_FOUND, ctx.method) from None
+            raise
+
+    return serve

@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { unlinkSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { type Server, connect, createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 import { byteLength } from "../text.js";
@@ -17,35 +17,19 @@ const LONGEST_PATH = 100;
 /** How long a socket may take to answer; in doubt its process lives. */
 const PATIENCE_MS = 2000;
 
-/** This program, as far as it works for one adapter. */
-export class Instance {
-  readonly #server: Server | undefined;
-
-  private constructor(
-    readonly id: string,
-    server?: Server,
-  ) {
-    this.#server = server;
-  }
-
-  /** One that nobody else can see. */
-  static alone(): Instance {
-    return new Instance(`a${name()}`);
-  }
-
-  /** An instance among those of a folder, which is there; the others know that it lives. */
-  static async enter(folder: string): Promise<Instance> {
-    const inFolder = `f${name()}`;
-    try {
-      return new Instance(inFolder, await listening(folder, inFolder));
-    } catch {
-      const passing = `t${name()}`;
-      return new Instance(passing, await listening(folder, passing));
-    }
-  }
-
-  leave(): void {
-    this.#server?.close();
+/**
+ * The name of this program among those that work for one adapter in that folder, which is there; until it ends the others know that
+ * it lives. Without a folder nobody else can see it.
+ */
+export async function enter(folder: string | undefined): Promise<string> {
+  const id = randomUUID().replaceAll("-", "");
+  if (folder === undefined) return id;
+  try {
+    await listen(folder, `f${id}`);
+    return `f${id}`;
+  } catch {
+    await listen(folder, `t${id}`);
+    return `t${id}`;
   }
 }
 
@@ -63,12 +47,8 @@ export async function lives(folder: string | undefined, id: string): Promise<boo
   }
 }
 
-function name(): string {
-  return randomUUID().replaceAll("-", "");
-}
-
-async function listening(folder: string, id: string): Promise<Server> {
-  return await at(folder, id, async (path) => {
+async function listen(folder: string, id: string): Promise<void> {
+  await at(folder, id, async (path) => {
     const server = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -79,7 +59,6 @@ async function listening(folder: string, id: string): Promise<Server> {
     process.once("exit", () => {
       remove(socketPath(folder, id));
     });
-    return server;
   });
 }
 

@@ -41,6 +41,8 @@ export interface Making {
 export class Job {
   readonly #making: Making;
   readonly #stopping = new AbortController();
+  /** That it was stopped before its end, and why. */
+  readonly #stopped: Promise<Ended>;
   #over = false;
   /** What the work said last and nobody has written down. */
   #news: News | undefined;
@@ -48,6 +50,12 @@ export class Job {
 
   constructor(making: Making) {
     this.#making = making;
+    const { signal } = this.#stopping;
+    this.#stopped = new Promise((resolve) => {
+      signal.addEventListener("abort", () => {
+        resolve(["cancelled", String(signal.reason), undefined]);
+      });
+    });
   }
 
   /** Stops the work, for that reason. */
@@ -58,7 +66,7 @@ export class Job {
   /** Works to the end, whichever it is, and writes it down. */
   async run(turn: Release | undefined): Promise<void> {
     const { id, table } = this.#making;
-    const [status, message, outcome] = await Promise.race([this.#stopped(), this.#work(turn)]);
+    const [status, message, outcome] = await Promise.race([this.#stopped, this.#work(turn)]);
     this.#over = true;
     // Work that has been too late is not waited for, either.
     this.#stopping.abort();
@@ -69,28 +77,17 @@ export class Job {
     }
   }
 
-  #stopped(): Promise<Ended> {
-    const { signal } = this.#stopping;
-    return new Promise((resolve) => {
-      const stopped = (): void => {
-        resolve(["cancelled", String(signal.reason), undefined]);
-      };
-      if (signal.aborted) stopped();
-      else signal.addEventListener("abort", stopped);
-    });
-  }
-
   /** Waits for its turn and works, for no longer than it may. */
   async #work(taken: Release | undefined): Promise<Ended> {
     const { id, table, turns, changed } = this.#making;
     const release = taken ?? (await turns.take());
     try {
       if (taken === undefined) {
-        if (this.#over) return ["cancelled", undefined, undefined];
+        if (this.#over) return await this.#stopped;
         await table.begin(id, STARTED);
         changed();
       }
-      return this.#ended(await this.#outcome());
+      return await this.#outcome();
     } catch (error) {
       return ["failed", undefined, unkept(error)];
     } finally {
@@ -98,7 +95,7 @@ export class Job {
     }
   }
 
-  async #outcome(): Promise<Answer | OpError> {
+  async #outcome(): Promise<Ended> {
     const { work, limitMs } = this.#making;
     const caller: Caller = {
       signal: this.#stopping.signal,
@@ -107,24 +104,24 @@ export class Job {
       },
     };
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<OpError>((resolve) => {
+    const late = new Promise<Ended>((resolve) => {
       timer = setTimeout(() => {
-        resolve(tookTooLong());
+        resolve(["failed", undefined, tookTooLong()]);
       }, Math.min(limitMs + COURTESY_MS, FOREVER_MS));
     });
     try {
-      return await Promise.race([work(caller), late]);
+      // Work that does not stop when it is told to is not waited for.
+      return await Promise.race([this.#stopped, work(caller).then((answer) => this.#ended(answer)), late]);
     } catch (error) {
-      return error instanceof OpError ? error : failed();
+      return ["failed", undefined, error instanceof OpError ? error : failed()];
     } finally {
       clearTimeout(timer);
     }
   }
 
   /** What is kept of an outcome: a result that could never be returned is refused like any other answer. */
-  #ended(outcome: Answer | OpError): Ended {
-    if (outcome instanceof OpError) return ["failed", undefined, outcome];
-    const [done, length] = doneOf(outcome);
+  #ended(answer: Answer): Ended {
+    const [done, length] = doneOf(answer);
     const { largest } = this.#making;
     if (length <= largest) return ["completed", undefined, done];
     const error = new OpError(

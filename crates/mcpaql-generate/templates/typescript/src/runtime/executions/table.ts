@@ -5,7 +5,7 @@
 import { mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Code, OpError } from "../errors.js";
-import { Journal, type State, StoreError } from "../journal.js";
+import { Journal, type State, StoreError, syncFolder } from "../journal.js";
 import { stringify } from "../json.js";
 import type { Answer, Warning } from "../response.js";
 import { now } from "../stamp.js";
@@ -288,8 +288,7 @@ class Results {
       await file.close();
     }
     await rename(`${path}.tmp`, path);
-    const folder = await open(dirname(path), "r");
-    await folder.sync().finally(() => folder.close());
+    await syncFolder(dirname(path));
   }
 
   async read(id: string): Promise<Done | undefined> {

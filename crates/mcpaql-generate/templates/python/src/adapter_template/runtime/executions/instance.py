@@ -51,7 +51,7 @@ def lives(folder: Path | None, identity: str) -> bool:
         return False
     path = _path(folder, identity)
     try:
-        file = os.open(path, os.O_RDWR)
+        file = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
     except OSError:

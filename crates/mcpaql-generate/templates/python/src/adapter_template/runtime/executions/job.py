@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import logging
 import sqlite3
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ..caller import Caller, News
 from ..errors import Code, OpError
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ..session import Session
     from . import Executions
     from .outcome import Outcome
-    from .table import Status
 
 _log = logging.getLogger(__name__)
 
@@ -80,29 +80,26 @@ class Job:
 
     async def _ended(self, *, has_turn: bool) -> Callable[[], None]:
         """Waits for the end; how it is written down."""
-        table, identity = self._executions.table, self.id
-        working = asyncio.create_task(self._worked(has_turn=has_turn))
-        asked = asyncio.create_task(self._asked.wait())
-        recording = asyncio.create_task(self._record())
-        beside: list[asyncio.Task[object]] = [asked, recording]
+        finish = self._executions.table.finish
+        working, recording = asyncio.create_task(self._worked(has_turn=has_turn)), asyncio.create_task(self._record())
+        stops: dict[asyncio.Task[Any], str] = {asyncio.create_task(self._asked.wait()): _ASKED}
         if self._session is not None:
-            beside.append(asyncio.create_task(self._session.ended()))
+            stops[asyncio.create_task(self._session.ended())] = _SESSION_ENDED
         try:
-            await asyncio.wait({working, asked, *beside[2:]}, return_when=asyncio.FIRST_COMPLETED)
-            if asked.done():
-                return lambda: table.finish(identity, "cancelled", _ASKED)
-            if any(task.done() for task in beside[2:]):
-                return lambda: table.finish(identity, "cancelled", _SESSION_ENDED)
-            outcome = self._kept(working)
-            status: Status = "failed" if isinstance(outcome, OpError) else "completed"
-            return lambda: table.finish(identity, status, outcome=outcome)
+            await asyncio.wait({working, *stops}, return_when=asyncio.FIRST_COMPLETED)
+            why = next((why for stop, why in stops.items() if stop.done()), None)
+            if why is not None:
+                return partial(finish, self.id, "cancelled", why)
+            # Work that calls itself off has failed: nobody asked it to.
+            outcome = OpError(Code.INTERNAL, _BROKEN) if working.cancelled() else working.result()
+            return partial(finish, self.id, "failed" if isinstance(outcome, OpError) else "completed", outcome=outcome)
         finally:
-            for task in (working, *beside):
+            for task in (working, recording, *stops):
                 task.cancel()
             # What the work holds, a process or a request, is let go of before anybody hears of the end.
             await asyncio.wait({working}, timeout=_STOPPING)
 
-    async def _worked(self, *, has_turn: bool) -> Answer:
+    async def _worked(self, *, has_turn: bool) -> Outcome:
         """Waits for its turn and works, for no longer than it may and without an exception that nobody hears of."""
         turns = self._executions.turns
         if not has_turn:
@@ -110,7 +107,12 @@ class Job:
         try:
             if not has_turn:
                 await self._executions.begin(self.id)
-            return await self._in_time()
+            return self._kept(await self._in_time())
+        except OpError as error:
+            return error
+        except Exception:  # noqa: BLE001
+            _log.exception("an execution failed")
+            return OpError(Code.INTERNAL, _BROKEN)
         finally:
             turns.release()
 
@@ -124,16 +126,10 @@ class Job:
                 raise
             raise OpError(Code.TRANSPORT_TIMEOUT, _TOO_LONG) from None
 
-    def _kept(self, working: asyncio.Task[Answer]) -> Outcome:
-        """What is kept of an outcome: a result that could never be returned is refused like any other answer."""
-        try:
-            done = Done.of(working.result())
-            size = done.size()
-        except OpError as error:
-            return error
-        except (Exception, asyncio.CancelledError):  # noqa: BLE001
-            _log.exception("an execution failed")
-            return OpError(Code.INTERNAL, _BROKEN)
+    def _kept(self, answer: Answer) -> Outcome:
+        """What is kept of an answer: one that could never be returned is refused like any other."""
+        done = Done.of(answer)
+        size = done.size()
         if size <= self._largest:
             return done
         message = f"The result has {size} bytes, more than the {self._largest} that are kept; ask for less."

@@ -57,7 +57,7 @@ class Endpoint:
         self.name = "remote"
         """What to call it before it has said its name: its host, where the address says it."""
         with contextlib.suppress(ValueError):
-            self.name = str(parse(address.url).host)
+            self.name = parse(address.url).host_text
 
     async def open(self, limit: int) -> Exchange:
         """A new conversation there."""

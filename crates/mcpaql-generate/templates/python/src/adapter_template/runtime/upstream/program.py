@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import errno
 import logging
-import os
 import re
 from collections import deque
 from dataclasses import dataclass
@@ -44,6 +43,15 @@ _LOOK = 0.25
 """Seconds between two looks at whether a program is gone whose output is still open."""
 _LAUNCHERS = ("npx", "uvx", "bunx", "pnpx")
 """Programs that run a package they are given."""
+
+_REASONS = {
+    errno.E2BIG: "argument list too long",
+    errno.EINVAL: "invalid input parameter",
+    errno.ENOMEM: "out of memory",
+    errno.ENOTDIR: "not a directory",
+    errno.ETXTBSY: "executable file busy",
+}
+"""Why else a program cannot be started."""
 
 _TOKEN = re.compile(
     r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|"
@@ -119,7 +127,7 @@ class Program:
             raise self._failed(f"needs the environment variable {unset.name}, which is not set") from None
         names = (name for name in (*PASSED_ON, *self._env) if name not in fixed)
         passed = {name: value for name in names if (value := look(name)) is not None}
-        return _Filled(argv, cwd, passed | fixed, mask)
+        return _Filled(argv, cwd, dict(sorted((passed | fixed).items())), mask)
 
 
 def called(command: tuple[str, ...]) -> str:
@@ -138,14 +146,16 @@ def _template(text: str) -> Template:
 
 def _cannot_start(filled: _Filled, error: Exception) -> str:
     name = short(filled.argv[0])
-    number = error.errno if isinstance(error, OSError) else errno.EINVAL
+    number = error.errno if isinstance(error, OSError) else None
     if filled.cwd is not None and not Path(filled.cwd).is_dir():
         return "cannot be started: its working directory is not there"
     if number == errno.ENOENT:
         return f"cannot be started: the program '{name}' is not installed"
     if number in (errno.EACCES, errno.EPERM):
         return f"cannot be started: the program '{name}' may not be run by this user"
-    return f"cannot be started: {os.strerror(number or errno.EINVAL).lower()}"
+    # What no argument may hold is found before anything is started.
+    reason = "invalid input parameter" if number is None else _REASONS.get(number, "uncategorized error")
+    return f"cannot be started: {reason}"
 
 
 class Pipes:

@@ -37,8 +37,8 @@ _CLOSING = 5.0
 
 _resting: set[asyncio.Task[None]] = set()
 """Streams whose answers have come."""
-_keepers: set[asyncio.Task[None]] = set()
-"""What carries conversations, those included that are about to end."""
+_ending: set[asyncio.Task[None]] = set()
+"""What carries conversations that were told to end."""
 
 
 class Link(Protocol):
@@ -80,8 +80,6 @@ class Session:
         # The level that the server was told to log from.
         self._level: Level | None = None
         self._keeper = asyncio.create_task(link.keep(self.calls))
-        _keepers.add(self._keeper)
-        self._keeper.add_done_callback(_keepers.discard)
 
     async def start(self, patience: float) -> None:
         """Greets the server within so many seconds.
@@ -285,23 +283,28 @@ class Session:
 
     def abandon(self) -> None:
         """Ends the conversation; `all_closed` waits for what that takes."""
-        self._keeper.cancel()
+        if not self._keeper.done() and self._keeper not in _ending:
+            _ending.add(self._keeper)
+            self._keeper.add_done_callback(_ending.discard)
+            self._keeper.cancel()
 
 
 async def all_closed() -> None:
     """Waits until every conversation that was ended has let go of what carried it."""
-    if _keepers:
-        await asyncio.wait(_keepers, timeout=_CLOSING)
+    if _ending:
+        await asyncio.wait(_ending, timeout=_CLOSING)
 
 
 def _rest(sending: asyncio.Task[None], seconds: float) -> None:
-    """Lets a stream go on for so long, and no longer."""
+    """Lets a stream go on for so many seconds, and no longer. Nobody is interested any more in how it ends."""
+    if sending.done():
+        _ = sending.cancelled() or sending.exception()
+        return
 
     async def rest() -> None:
         if seconds:
             await asyncio.wait({sending}, timeout=seconds)
         sending.cancel()
-        # Nobody is interested any more in how it ended.
         with contextlib.suppress(Failed, asyncio.CancelledError):
             await sending
 
