@@ -34,6 +34,9 @@ const CLOSING_MS = 5000;
 /** The longest that a timer can wait. */
 const FOREVER_MS = 0x7fff_ffff;
 
+/** Why questions of a call that has ended are given up; made once, since most calls have none. */
+const OVER = new Error("the call has ended");
+
 /** A way to a server, for one conversation. */
 export interface Link {
   /** What must not be shown of what the server says. */
@@ -214,7 +217,7 @@ export class Session {
       return said;
     } finally {
       deadline.stop();
-      asking.abort();
+      asking.abort(OVER);
       ticket.close();
       letGo(posted, posting, rest);
     }
