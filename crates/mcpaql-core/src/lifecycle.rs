@@ -116,6 +116,16 @@ impl ExecutionAction {
     pub const ALL: [ExecutionAction; 3] =
         [ExecutionAction::Get, ExecutionAction::List, ExecutionAction::Cancel];
 
+    /// What it does, in a word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ExecutionAction::Get => "get",
+            ExecutionAction::List => "list",
+            ExecutionAction::Cancel => "cancel",
+        }
+    }
+
     /// The operation that does it.
     #[must_use]
     pub const fn operation_name(self) -> &'static str {

@@ -5,7 +5,7 @@
 //! author wrote (type references as `{"$ref": "#/types/Name"}`).
 
 use crate::adapter::Auth;
-use crate::facts::Facts;
+use crate::facts::{Facts, Repeat};
 use crate::lifecycle::{ExecutionAction, Lifecycle};
 use crate::policy::HintOverrides;
 use indexmap::IndexMap;
@@ -182,6 +182,17 @@ impl Operation {
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|param| param.name == name)
+    }
+
+    /// Whether repeating a call does no harm, by the facts: what may be tried again when no answer came.
+    #[must_use]
+    pub fn may_repeat(&self) -> bool {
+        match self.facts.repeat {
+            Repeat::NoEffect => true,
+            Repeat::FailsWithoutEffect => matches!(self.category, Category::Delete | Category::Read),
+            Repeat::Unknown => self.category == Category::Read,
+            Repeat::Accumulates => false,
+        }
     }
 }
 
@@ -367,6 +378,19 @@ pub enum StyleForm {
 }
 
 impl StyleForm {
+    /// All nine.
+    pub const ALL: [StyleForm; 9] = [
+        StyleForm::Form,
+        StyleForm::Simple,
+        StyleForm::SpaceDelimited,
+        StyleForm::PipeDelimited,
+        StyleForm::DeepObject,
+        StyleForm::Label,
+        StyleForm::Matrix,
+        StyleForm::Json,
+        StyleForm::Segments,
+    ];
+
     /// The word in documents.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -381,6 +405,12 @@ impl StyleForm {
             StyleForm::Json => "json",
             StyleForm::Segments => "segments",
         }
+    }
+
+    /// The spelling of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<StyleForm> {
+        StyleForm::ALL.into_iter().find(|form| form.as_str() == text)
     }
 }
 
@@ -501,6 +531,30 @@ pub enum BodyForm {
     Binary,
 }
 
+impl BodyForm {
+    /// All five.
+    pub const ALL: [BodyForm; 5] =
+        [BodyForm::Json, BodyForm::Form, BodyForm::Multipart, BodyForm::Text, BodyForm::Binary];
+
+    /// The word in documents.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            BodyForm::Json => "json",
+            BodyForm::Form => "form",
+            BodyForm::Multipart => "multipart",
+            BodyForm::Text => "text",
+            BodyForm::Binary => "binary",
+        }
+    }
+
+    /// The form of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<BodyForm> {
+        BodyForm::ALL.into_iter().find(|form| form.as_str() == text)
+    }
+}
+
 /// One action on one resource of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreBinding {
@@ -525,6 +579,21 @@ pub enum StoreAction {
     Update,
     /// Removes one record.
     Delete,
+}
+
+impl StoreAction {
+    /// The verb that its operations begin with.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            StoreAction::Create => "create",
+            StoreAction::Get => "get",
+            StoreAction::List => "list",
+            StoreAction::Search => "search",
+            StoreAction::Update => "update",
+            StoreAction::Delete => "delete",
+        }
+    }
 }
 
 /// One process: an argv template, never a shell line.
@@ -575,6 +644,28 @@ pub enum Output {
     Lines,
     /// One string.
     Text,
+}
+
+impl Output {
+    /// All four.
+    pub const ALL: [Output; 4] = [Output::Json, Output::JsonLines, Output::Lines, Output::Text];
+
+    /// The word in documents.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Output::Json => "json",
+            Output::JsonLines => "jsonlines",
+            Output::Lines => "lines",
+            Output::Text => "text",
+        }
+    }
+
+    /// The reading of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Output> {
+        Output::ALL.into_iter().find(|output| output.as_str() == text)
+    }
 }
 
 /// What a nonzero exit status means.

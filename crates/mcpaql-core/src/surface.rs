@@ -12,8 +12,8 @@ mod unified;
 use crate::adapter::Mode;
 use crate::catalog::{Catalog, Endpoint, Entry, Scope, Settings};
 use crate::naming::Subject;
-use crate::operation::{INTROSPECT, Param};
-use crate::policy::{Hint, HintOverrides, HintSet, Hints};
+use crate::operation::{Category, INTROSPECT, Operation, Param};
+use crate::policy::{self, Hint, HintOverrides, HintSet, Hints};
 use crate::tokens;
 use describe::{Detail, Speaker, through, title};
 use discrete::operation_tool;
@@ -166,6 +166,49 @@ fn endpoint_tools(catalog: &Catalog, budget: usize, operation_enum: bool, search
     }
     let all_named = chosen.iter().all(|(detail, _, _)| *detail >= Detail::Names);
     (chosen.into_iter().map(|(_, _, tool)| tool).collect(), all_named)
+}
+
+/// Which of an adapter's operations five tools may say more of than their names: of the others, parameters need not even be read
+/// to tell what the tools cost.
+#[must_use]
+pub fn looked_into(operations: &[&Operation]) -> Vec<bool> {
+    let mut shown = vec![false; operations.len()];
+    let mut families: Vec<Vec<(usize, &Operation)>> = Vec::new();
+    for category in Category::ALL {
+        let all = operations.iter().copied().enumerate();
+        families.push(all.filter(|(_, operation)| operation.category == category).collect());
+    }
+    families.retain(|family| !family.is_empty());
+    let category = |family: &Vec<(usize, &Operation)>| family.first().map(|(_, first)| first.category);
+    let frame: usize = families.iter().filter_map(category).map(frame).sum();
+    for family in families {
+        let names: Vec<&str> = family.iter().map(|(_, operation)| operation.name.as_str()).collect();
+        // Signatures stand only where names do, and those only where they fit beside what every tool has.
+        let is_named = tokens::estimate(&names.join(", ")) + frame <= SEMANTIC_BUDGET + SEAMS;
+        let named = family.iter().filter(|_| is_named).map(|(position, _)| *position).collect::<Vec<_>>();
+        for position in named.into_iter().chain(describe::tried(family)) {
+            if let Some(shown) = shown.get_mut(position) {
+                *shown = true;
+            }
+        }
+    }
+    shown
+}
+
+/// So much may less be counted of a text in one piece than of its parts.
+const SEAMS: usize = 16;
+
+/// What a family's tool costs, whatever its operations are.
+fn frame(category: Category) -> usize {
+    let hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
+    cost(&Tool {
+        name: String::new(),
+        title: String::new(),
+        description: describe::frame(category),
+        input_schema: input_schema(&[], false),
+        hints: hints.only(policy::default().writes(category)),
+        title_in_annotations: false,
+    })
 }
 
 /// Whether so many operations cannot fit whatever their names are.

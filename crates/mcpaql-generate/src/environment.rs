@@ -9,8 +9,9 @@ use mcpaql_core::operation::Binding;
 pub(crate) type Variables = IndexMap<String, &'static str>;
 
 const SECRET: &str = "secret: a credential of the API";
-const VALUE: &str = "a value in the address, a header or a command";
-const OPTIONAL: &str = "optional: a value in the address, a header or a command, which has a default";
+const VALUE: &str = "a value in an address, a header, a command or its environment";
+const OPTIONAL: &str =
+    "optional: a value in an address, a header, a command or its environment, which has a default";
 const PASSED: &str = "passed on to the programs that are started";
 
 /// Those that the server does not do without.

@@ -13,13 +13,13 @@ mod python;
 mod readme;
 mod rust;
 mod surfaces;
+mod templates;
 #[cfg(test)]
 mod tests;
 mod typescript;
 
 use mcpaql_core::adapter::Target;
 use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_core::operation::Binding;
 use std::fmt;
 
 /// A language that projects are written in.
@@ -71,6 +71,8 @@ pub struct Project<'a> {
     pub catalog: &'a Catalog,
     /// The document it was compiled from, which the project carries as `schema/`.
     pub document: Document<'a>,
+    /// What the document was derived from; `None` where the author wrote it.
+    pub origin: Option<provenance::Origin>,
     /// What the author chose.
     pub options: Options,
 }
@@ -90,7 +92,7 @@ impl Project<'_> {
         match self.options.language {
             Language::Rust => &["cargo build --release"],
             Language::TypeScript => &["npm install", "npm run build"],
-            Language::Python => &["python3 -m venv .venv", ".venv/bin/pip install ."],
+            Language::Python => &["python3 -m venv .venv", ".venv/bin/pip install -e ."],
         }
     }
 
@@ -104,11 +106,33 @@ impl Project<'_> {
         }
     }
 
+    /// What whoever builds it should know of the library that it stands on, where nobody said where that is. It holds before
+    /// and after a version is published, which cannot be known here.
+    #[must_use]
+    pub fn runtime_note(&self) -> Option<RuntimeNote> {
+        (self.options.language == Language::Rust && self.options.runtime_flag.is_none()).then(|| RuntimeNote {
+            message: format!("`mcpaql-runtime` {VERSION} from crates.io"),
+            suggestion: format!(
+                "where cargo does not find that version there, generate with `--runtime git:{}` or `--runtime path:DIR`",
+                env!("CARGO_PKG_REPOSITORY"),
+            ),
+        })
+    }
+
     /// The package's name as an identifier: `github_api_adapter`.
     #[must_use]
     pub fn module(&self) -> String {
         self.package().replace('-', "_")
     }
+}
+
+/// Where a project finds its library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuntimeNote {
+    /// Which library, from where.
+    pub message: String,
+    /// What to do where it is not there.
+    pub suggestion: String,
 }
 
 /// The document of an adapter.
@@ -244,23 +268,12 @@ fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
     if language == Language::Rust {
         return Ok(());
     }
-    if matches!(catalog.adapter.target, Target::Mcp(_)) {
-        return refused("it passes its calls on to another MCP server".to_owned(), IN_RUST);
-    }
-    for entry in &catalog.operations {
-        let name = &entry.operation.name;
-        let Some(whole) = catalog.whole(entry) else {
-            return refused(format!("its operation '{name}' cannot be read whole"), IN_RUST);
-        };
-        let lifecycle = entry.operation.lifecycle.as_ref().or(whole.operation.lifecycle.as_ref());
-        if lifecycle.is_some() || matches!(whole.operation.binding, Binding::Execution(_)) {
-            return refused(format!("its operation '{name}' runs in the background"), IN_RUST);
-        }
-        if matches!(whole.operation.binding, Binding::Mcp(_) | Binding::Code) {
-            return refused(format!("its operation '{name}' is reached in another way"), IN_RUST);
+    match catalog.operations.iter().find(|entry| catalog.whole(entry).is_none()) {
+        None => Ok(()),
+        Some(entry) => {
+            refused(format!("its operation '{}' cannot be read whole", entry.operation.name), IN_RUST)
         }
     }
-    Ok(())
 }
 
 /// The sources with what every project has.

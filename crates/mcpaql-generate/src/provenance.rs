@@ -1,9 +1,11 @@
 //! `MCPAQL-PROVENANCE.json`: what a project was made from and by what, and how each generated file left the generator.
 //!
 //! What always holds: two documents that say the same have the same fingerprint, however they are spelled; whoever has the file
-//! can tell a generated file that was edited since from one that was not.
+//! can tell a generated file that was edited since from one that was not. No folder of a machine stands in it.
 
 use crate::{Document, File, Options, Owner, Project, VERSION};
+use mcpaql_core::adapter::ErrorPolicy;
+use mcpaql_core::catalog::Settings;
 use mcpaql_core::introspect::PROTOCOL_VERSION;
 use mcpaql_core::source::Source;
 use serde_json::{Map, Value, json};
@@ -15,6 +17,79 @@ use std::fmt::Write as _;
 pub const FILE: &str = "MCPAQL-PROVENANCE.json";
 /// What calls itself the generator.
 pub const GENERATOR: &str = "mcpaql";
+
+/// What a document was derived from, where it is not the text that its author wrote.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Origin {
+    /// What that is.
+    pub kind: OriginKind,
+    /// A file's name without its folder, an address without credentials and query, or a command.
+    pub name: String,
+    /// The version that it gives itself.
+    pub version: Option<String>,
+    /// What tells it from another that says something else, as [`fingerprint`].
+    pub fingerprint: String,
+    /// The same of every other document that it refers to.
+    pub references: Vec<String>,
+    /// What was chosen on the way, as far as anything was.
+    pub options: Map<String, Value>,
+    /// The name in `mcpaql.yaml`, where that decides how it is read.
+    pub configured_as: Option<String>,
+}
+
+/// What a document is derived from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OriginKind {
+    /// An adapter document that a configuration decides over.
+    Document,
+    /// The description of an API.
+    Openapi,
+    /// A saved answer of `tools/list`.
+    Tools,
+    /// A running MCP server, which was asked.
+    Server,
+}
+
+impl OriginKind {
+    /// The word in provenance.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            OriginKind::Document => "document",
+            OriginKind::Openapi => "openapi",
+            OriginKind::Tools => "tools",
+            OriginKind::Server => "server",
+        }
+    }
+
+    /// What it is called in a sentence.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            OriginKind::Document => "the document",
+            OriginKind::Openapi => "the OpenAPI description",
+            OriginKind::Tools => "the saved tools",
+            OriginKind::Server => "the MCP server",
+        }
+    }
+}
+
+impl Origin {
+    fn to_json(&self) -> Value {
+        let mut out = Map::new();
+        out.insert("kind".to_owned(), self.kind.as_str().into());
+        out.insert("name".to_owned(), self.name.as_str().into());
+        out.extend(self.version.as_deref().map(|version| ("version".to_owned(), version.into())));
+        out.insert("fingerprint".to_owned(), self.fingerprint.as_str().into());
+        if !self.references.is_empty() {
+            out.insert("references".to_owned(), self.references.clone().into());
+        }
+        if !self.options.is_empty() {
+            out.insert("options".to_owned(), self.options.clone().into());
+        }
+        out.extend(self.configured_as.as_deref().map(|name| ("configured_as".to_owned(), name.into())));
+        out.into()
+    }
+}
 
 /// What tells one text from another: `sha256:…`.
 #[must_use]
@@ -35,9 +110,15 @@ pub fn hash_bytes(bytes: &[u8]) -> String {
 #[must_use]
 pub fn fingerprint(document: &Document<'_>) -> String {
     match Source::new(document.file, document.text).parse() {
-        Ok(parsed) => hash(&canonical(&parsed.value)),
+        Ok(parsed) => fingerprint_of(&parsed.value),
         Err(_) => hash(document.text),
     }
+}
+
+/// The same of a value.
+#[must_use]
+pub fn fingerprint_of(value: &Value) -> String {
+    hash(&canonical(value))
 }
 
 /// A value in the one way that JavaScript's `JSON.stringify` writes it where all keys are sorted.
@@ -96,6 +177,14 @@ pub(crate) fn text(
     generation.extend(timestamp.map(|timestamp| ("timestamp".to_owned(), timestamp.into())));
     generation.insert("target".to_owned(), project.options.language.as_str().into());
     generation.insert("options".to_owned(), options(&project.options).into());
+    let mut schema = json!({
+        "fingerprint": fingerprint,
+        "filename": project.document.file,
+        "version": project.catalog.adapter.version,
+    });
+    if let (Some(origin), Some(members)) = (&project.origin, schema.as_object_mut()) {
+        members.insert("derived_from".to_owned(), origin.to_json());
+    }
     let value = json!({
         "mcpaql_spec_version": PROTOCOL_VERSION,
         "generator": {
@@ -103,11 +192,7 @@ pub(crate) fn text(
             "version": VERSION,
             "repository": env!("CARGO_PKG_REPOSITORY"),
         },
-        "schema": {
-            "fingerprint": fingerprint,
-            "filename": project.document.file,
-            "version": project.catalog.adapter.version,
-        },
+        "schema": schema,
         "generation": generation,
         "verification": {"code_hash": code_hash(&hashes)},
         "files": hashes,
@@ -140,7 +225,26 @@ fn options(options: &Options) -> Map<String, Value> {
         ("runtime", (options.runtime != usual.runtime).then(|| options.runtime.clone())),
     ];
     out.extend(chosen.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))));
+    out.extend(unflagged(settings));
     out
+}
+
+/// What a configuration decides and no flag says.
+pub(crate) fn unflagged(settings: &Settings) -> Map<String, Value> {
+    let errors = settings.errors.map(|errors| match errors {
+        ErrorPolicy::Unrecoverable => "unrecoverable",
+        ErrorPolicy::All => "all",
+    });
+    let policies: Vec<&str> = settings.policies.iter().map(|policy| policy.name.as_str()).collect();
+    let decided = [
+        ("policies", (!policies.is_empty()).then(|| policies.into())),
+        ("pattern", settings.pattern.clone().map(Value::from)),
+        ("operation_enum", settings.operation_enum.map(Value::from)),
+        ("errors", errors.map(Value::from)),
+        ("budget", settings.budget.map(Value::from)),
+        ("targets", settings.targets.clone().map(Value::from)),
+    ];
+    decided.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 /// What the file of an earlier generation says.

@@ -88,7 +88,7 @@ endpoints:
         let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
         let options = Options { settings, ..Options::new(Language::TypeScript) };
         let document = Document { file: "desk.yaml", text };
-        of(&Project { catalog: &catalog, document, options }, &portable::catalog(&catalog))
+        of(&Project { catalog: &catalog, document, origin: None, options }, &portable::catalog(&catalog))
     }
 
     fn tools(surface: &Value) -> Vec<&str> {

@@ -45,7 +45,7 @@ fn with_project<T>(change: impl FnOnce(&mut Options), then: impl FnOnce(&Project
     let checked = check::check(&Source::new("hostile.yaml", HOSTILE), &options.settings);
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     let document = Document { file: "hostile.yaml", text: HOSTILE };
-    then(&Project { catalog: &catalog, document, options })
+    then(&Project { catalog: &catalog, document, origin: None, options })
 }
 
 fn sources() -> Vec<File> {
@@ -228,4 +228,67 @@ fn packages_are_named_after_the_adapter_and_like_no_library() {
             assert_eq!(project.module(), "hostile_api_adapter");
         },
     );
+}
+
+fn readme_of(document: &str) -> String {
+    let checked = check::check(&Source::new("other.yaml", document), &Settings::default());
+    let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    let document = Document { file: "other.yaml", text: document };
+    let project =
+        Project { catalog: &catalog, document, origin: None, options: Options::new(Language::Python) };
+    readme::text(&project, &[], "sha256:0")
+}
+
+#[test]
+fn the_readme_names_the_server_behind_and_what_it_needs() {
+    let program = readme_of(
+        r#"
+name: proxy
+type: adapter
+version: 1.0.0
+description: A server far away
+target:
+  transport: mcp
+  command: [npx, -y, "`far`", "${env:FAR_ROOM}"]
+  cwd: "${env:FAR_HOME:-/srv}"
+  env: [FAR_PASSED]
+  set_env: { FAR_KEY: "${env:FAR_SECRET}" }
+operations: { read: [{ name: look }] }
+"#,
+    );
+    for expected in [
+        "## The server behind it\n\nCalls are passed on to another MCP server: this one starts `npx -y  far  ${env:FAR_ROOM}` with the \
+         first call, so `npx` has to be installed.\n",
+        "| `FAR_ROOM` | a value",
+        "| `FAR_HOME` | optional: a value",
+        "| `FAR_SECRET` | a value",
+        "| `FAR_PASSED` | passed on",
+    ] {
+        assert!(program.contains(expected), "{expected}\n{program}");
+    }
+    assert!(!program.contains("XDG_DATA_HOME") && !program.contains("in the background"), "{program}");
+    let address = readme_of(
+        r#"
+name: proxy
+type: adapter
+version: 1.0.0
+description: A server far away
+target:
+  transport: mcp
+  url: "https://${env:FAR_HOST}/mcp"
+  headers: { X-Team: "${env:FAR_TEAM}" }
+auth: { type: bearer, token_env: FAR_TOKEN }
+operations: { execute: [{ name: look, lifecycle: true }] }
+"#,
+    );
+    for expected in [
+        "another MCP server: this one reaches it over HTTP, as `https://${env:FAR_HOST}/mcp`.\n",
+        "| `FAR_HOST` | a value",
+        "| `FAR_TEAM` | a value",
+        "| `FAR_TOKEN` | secret",
+        "## Work in the background\n\n`look` answers at once with an `execution_id` and goes on in the background. `get_execution` ",
+        "| `XDG_DATA_HOME` | where work in the background is kept",
+    ] {
+        assert!(address.contains(expected), "{expected}\n{address}");
+    }
 }

@@ -382,6 +382,18 @@ pub enum KeyPlace {
     Cookie(String),
 }
 
+impl KeyPlace {
+    /// The word in documents, and what the key is called there.
+    #[must_use]
+    pub fn parts(&self) -> (&'static str, &str) {
+        match self {
+            KeyPlace::Header(name) => ("header", name),
+            KeyPlace::Query(name) => ("query", name),
+            KeyPlace::Cookie(name) => ("cookie", name),
+        }
+    }
+}
+
 /// Which failures carry `isError`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ErrorPolicy {

@@ -200,15 +200,14 @@ fn operation(
     returns: Option<Value>,
     example: Option<Map<String, Value>>,
 ) -> Operation {
-    let (verb, category, noun) = match action {
-        StoreAction::Create => ("create", Category::Create, words.name),
-        StoreAction::Get => ("get", Category::Read, words.name),
-        StoreAction::List => ("list", Category::Read, words.plural),
-        StoreAction::Search => ("search", Category::Read, words.plural),
-        StoreAction::Update => ("update", Category::Update, words.name),
-        StoreAction::Delete => ("delete", Category::Delete, words.name),
+    let (category, noun) = match action {
+        StoreAction::Create => (Category::Create, words.name),
+        StoreAction::Get => (Category::Read, words.name),
+        StoreAction::List | StoreAction::Search => (Category::Read, words.plural),
+        StoreAction::Update => (Category::Update, words.name),
+        StoreAction::Delete => (Category::Delete, words.name),
     };
-    let name = format!("{verb}_{noun}");
+    let name = format!("{}_{noun}", action.as_str());
     let danger = facts::danger_of(&name, category);
     let binding = Binding::Store(StoreBinding { resource: words.name.to_owned(), action });
     let facts = facts::infer(&Declared {

@@ -4,7 +4,7 @@
 //! What always holds: a deed that is not known stands there with every alternative, so that whoever asks what follows from it
 //! hears "unknown" where the alternatives disagree.
 
-use super::parameters::{choices, parameters, required, switch};
+use super::parameters::{choices, parameters, required};
 use super::view::Tool;
 use crate::classify::{Confidence, Decision, verbs, words};
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
@@ -31,7 +31,7 @@ pub(super) fn effect(tool: &Tool<'_>) -> Option<Effect> {
     if let Some(known) = tool.known {
         return Some(known.facts.effect);
     }
-    if switch(tool).is_some() {
+    if tool.switch.is_some() {
         return Some(Effect::Multiplexed);
     }
     decision(tool).map(|decision| decision.effect)
@@ -50,7 +50,7 @@ pub(super) fn surely_reads(tool: &Tool<'_>) -> bool {
     tool.known.map_or_else(
         || {
             let reads = is_sure(&tool.by_name) && tool.by_name.category == Category::Read;
-            reads && !saves_a_file(tool) && switch(tool).is_none()
+            reads && !saves_a_file(tool) && tool.switch.is_none()
         },
         |known| known.category == Category::Read,
     )
@@ -101,7 +101,7 @@ pub(super) fn is_known_by_name_alone(tool: &Tool<'_>) -> bool {
         && endpoint(tool).is_none()
         && !is_single(tool)
         && tool.declared.read_only != Some(true)
-        && switch(tool).is_none()
+        && tool.switch.is_none()
         && choices(tool).is_empty()
         && !required(tool).any(is_version)
 }
@@ -127,7 +127,7 @@ pub(super) fn deeds(tool: &Tool<'_>) -> Vec<Deed> {
         let repeats = [Repeat::NoEffect, Repeat::FailsWithoutEffect, Repeat::Accumulates];
         return with_reaches(tool, repeats.map(|repeat| family(category, repeat)).into());
     }
-    if is_single(tool) || switch(tool).is_some() {
+    if is_single(tool) || tool.switch.is_some() {
         return with_reaches(tool, vec![deed(Effect::Multiplexed, Repeat::Unknown, Guard::None, false)]);
     }
     let chosen = choices(tool);

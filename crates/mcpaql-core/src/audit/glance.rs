@@ -82,11 +82,22 @@ fn words() -> impl Iterator<Item = (&'static str, Telling)> {
     )
 }
 
-/// Set in the class of bytes that are not of ASCII.
-const FOREIGN: u8 = 0x80;
-/// Set in the class of control characters, and of the byte that those begin with that are not of ASCII.
-const CONTROL: u8 = 0x40;
-const CLASS: u8 = 0x3f;
+const FOREIGN: u8 = 1;
+const CONTROL: u8 = 2;
+
+/// What the characters of a text are.
+fn marks(text: &str) -> u8 {
+    // Without a way out, so that many bytes are compared at once.
+    text.bytes().fold(0, |marks, byte| {
+        let is_foreign = byte > 0x7f;
+        // 0xc2 begins those control characters that are not of ASCII.
+        let is_control = ((byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r'))
+            | (byte == 0x7f)
+            | (byte == 0xc2);
+        marks | (u8::from(is_foreign) * FOREIGN) | (u8::from(is_control) * CONTROL)
+    })
+}
+
 /// Classes of bytes: more than there are characters in words.
 const CLASSES: usize = 64;
 const BLANK: u8 = 1;
@@ -94,75 +105,78 @@ const BLANK: u8 = 1;
 static READER: LazyLock<Reader> = LazyLock::new(|| Reader::new(words()));
 
 /// An automaton that is in one state for each beginning of a word, as Aho and Corasick have it.
+///
+/// A state is the index of its row, so that the next one is found with an addition.
 struct Reader {
-    /// By byte, its class and whether it is odd. Characters that are in no word share class 0.
+    /// By byte, its class. Characters that are in no word share class 0.
     classes: [u8; 256],
     /// By state and class, the next state.
-    next: Vec<Row>,
-    /// By state, what ends there.
+    next: Vec<u32>,
+    /// By row, what ends there.
     found: Vec<u64>,
 }
 
-type Row = [u16; CLASSES];
-
-/// Set in the number of a state where a word ends.
-const END: u16 = 1 << 15;
+/// Set in a state where a word ends.
+const END: u32 = 1 << 31;
 
 impl Reader {
     fn new(words: impl Iterator<Item = (&'static str, Telling)>) -> Reader {
         let words: Vec<(&str, Telling)> = words.collect();
-        let mut reader = Reader { classes: classes(&words), next: vec![[0; CLASSES]], found: vec![0] };
-        let mut blank = vec![false];
+        let mut reader = Reader { classes: classes(&words), next: vec![0; CLASSES], found: vec![0] };
+        let mut blanks = Vec::new();
         for (word, telling) in words {
             let mut state = 0;
             for byte in word.bytes() {
                 let class = reader.class(byte);
                 state = match reader.step(state, class) {
                     0 => {
-                        let new = u16::try_from(reader.found.len()).unwrap_or_default();
+                        let new = u32::try_from(reader.next.len()).unwrap_or_default();
+                        reader.next.resize(reader.next.len() + CLASSES, 0);
                         reader.found.push(0);
-                        blank.push(class == BLANK);
-                        reader.next.push([0; CLASSES]);
                         reader.set(state, class, new);
+                        if class == BLANK {
+                            blanks.push(new);
+                        }
                         new
                     }
                     known => known,
                 };
             }
-            if let Some(found) = reader.found.get_mut(usize::from(state)) {
+            if let Some(found) = reader.found.get_mut(row(state)) {
                 *found |= telling.0;
             }
         }
-        reader.complete(&blank);
+        reader.complete(&blanks);
         reader
     }
 
     /// Adds where to go on when a word does not: with the longest beginning of another that was read, too.
-    fn complete(&mut self, blank: &[bool]) {
-        let row = |next: &[Row], state: u16| next.get(usize::from(state)).copied().unwrap_or([0; CLASSES]);
-        let mut open: Vec<(u16, u16)> =
-            row(&self.next, 0).into_iter().filter(|state| *state != 0).map(|state| (state, 0)).collect();
+    fn complete(&mut self, blanks: &[u32]) {
+        let every = || 0..CLASSES as u8;
+        let begun = every().map(|class| self.step(0, class)).filter(|state| *state != 0);
+        let mut open: Vec<(u32, u32)> = begun.map(|state| (state, 0)).collect();
         let mut read = 0;
         while let Some((state, other)) = open.get(read).copied() {
             read += 1;
-            let also = self.found.get(usize::from(other)).copied().unwrap_or_default();
-            if let Some(found) = self.found.get_mut(usize::from(state)) {
+            let also = self.ends(other);
+            if let Some(found) = self.found.get_mut(row(state)) {
                 *found |= also;
             }
-            let others = row(&self.next, other);
-            for (next, beside) in self.next.get_mut(usize::from(state)).into_iter().flatten().zip(others) {
-                match *next {
-                    0 => *next = beside,
+            for class in every() {
+                let beside = self.step(other, class);
+                match self.step(state, class) {
+                    0 => self.set(state, class, beside),
                     known => open.push((known, beside)),
                 }
             }
         }
         // A second blank changes nothing.
-        for state in (0..).zip(blank).filter(|(_, is_blank)| **is_blank).map(|(state, _)| state) {
-            self.set(state, BLANK, state);
+        for state in blanks {
+            self.set(*state, BLANK, *state);
         }
-        let ends = |state: u16| self.found.get(usize::from(state)).is_some_and(|found| *found != 0);
-        for next in self.next.iter_mut().flatten().filter(|next| ends(**next)) {
+        let found = &self.found;
+        let ends = |state: u32| found.get(row(state)).is_some_and(|found| *found != 0);
+        for next in self.next.iter_mut().filter(|next| ends(**next)) {
             *next |= END;
         }
     }
@@ -173,30 +187,36 @@ impl Reader {
     }
 
     #[inline]
-    fn step(&self, state: u16, class: u8) -> u16 {
-        let row = self.next.get(usize::from(state & !END));
-        row.and_then(|row| row.get(usize::from(class & CLASS))).copied().unwrap_or_default()
+    fn step(&self, state: u32, class: u8) -> u32 {
+        self.next.get(state as usize + usize::from(class)).copied().unwrap_or_default()
     }
 
-    fn set(&mut self, state: u16, class: u8, next: u16) {
-        let row = self.next.get_mut(usize::from(state));
-        if let Some(slot) = row.and_then(|row| row.get_mut(usize::from(class & CLASS))) {
+    #[inline]
+    fn ends(&self, state: u32) -> u64 {
+        self.found.get(row(state)).copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, state: u32, class: u8, next: u32) {
+        if let Some(slot) = self.next.get_mut(state as usize + usize::from(class)) {
             *slot = next;
         }
     }
 
     fn read(&self, text: &str) -> Glance {
-        let (mut glance, mut state) = (Glance::default(), 0);
+        let (mut words, mut state) = (0, 0);
         for byte in text.bytes() {
-            let class = self.class(byte);
-            glance.marks |= class;
-            state = self.step(state, class);
+            state = self.step(state, self.class(byte));
             if state & END != 0 {
-                glance.words |= self.found.get(usize::from(state & !END)).copied().unwrap_or_default();
+                state &= !END;
+                words |= self.ends(state);
             }
         }
-        glance
+        Glance { words, marks: marks(text) }
     }
+}
+
+const fn row(state: u32) -> usize {
+    state as usize / CLASSES
 }
 
 /// Every character of the words has a class, small and capital letters the same.
@@ -221,14 +241,6 @@ fn classes(words: &[(&str, Telling)]) -> [u8; 256] {
         }
     }
     debug_assert!(usize::from(last) < CLASSES, "words have more characters than there are classes");
-    for (byte, class) in (0..=u8::MAX).zip(&mut classes) {
-        *class |= match byte {
-            b' '..=b'~' | b'\t' | b'\n' | b'\r' => 0,
-            0..=0x7f => CONTROL,
-            0xc2 => FOREIGN | CONTROL,
-            _ => FOREIGN,
-        };
-    }
     classes
 }
 

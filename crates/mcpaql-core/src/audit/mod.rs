@@ -19,6 +19,7 @@ mod report;
 mod rule;
 mod rules;
 mod score;
+mod share;
 mod tree;
 mod unicode;
 mod view;
@@ -35,15 +36,14 @@ pub use finding::{Finding, Fix, Place};
 pub use report::{Audited, Failed, Found, Origin, Report, Spot, WINDOW};
 pub use rule::{Example, Group, Rule};
 pub use score::{Score, scores};
+pub use share::{Seen, Share, shares};
 pub use view::{Known, Server, Surface, Tool};
 
 use crate::convention::{Level, Standard};
 use finding::Findings;
 use rule::Check;
+use share::Ranked;
 use std::borrow::Cow;
-
-/// Tools that every rule looks at before the next ones.
-const FEW: usize = 16;
 
 /// Every rule, in the order of their codes within each group.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
@@ -66,18 +66,20 @@ pub fn surfaces(servers: &[Server]) -> Vec<Surface<'_>> {
 /// before its tools.
 #[must_use]
 pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
-    audit_surfaces(&surfaces(servers), standard)
+    let seen = shares(servers, standard, 1).into_iter().map(Share::see).collect();
+    conclude(servers, standard, seen).1
 }
 
-/// The same of servers that were read already.
+/// The same of servers whose shares were all seen, in their order; with the servers as rules saw them.
 #[must_use]
-pub fn audit_surfaces(surfaces: &[Surface<'_>], standard: &Standard) -> Vec<Finding> {
-    let leveled = all_rules().filter_map(|rule| Some((rule, standard.level(rule.code, rule.level)?)));
-    let rules: Vec<(&'static Rule, Level)> = leveled.collect();
-    let tools = surfaces.iter().flat_map(|surface| surface.tools.chunks(FEW));
-    // A few tools at a time, so that they are still near when the next rule looks at them.
-    let mut found: Ranked = tools.flat_map(|tools| of_tools(tools, &rules, standard)).collect();
-    found.extend(of_servers(surfaces, &rules, standard));
+pub fn conclude<'a>(
+    servers: &'a [Server],
+    standard: &Standard,
+    seen: Vec<Seen<'a>>,
+) -> (Vec<Surface<'a>>, Vec<Finding>) {
+    let (surfaces, mut found) = share::together(servers, seen);
+    let rules = share::leveled(standard);
+    found.extend(of_servers(&surfaces, &rules, standard));
     for (position, finding) in &mut found {
         // Whatever a rule made of a single case, somebody may have said how bad it is.
         if let Some((rule, level)) = rules.get(*position).filter(|(rule, _)| standard.decides(rule.code)) {
@@ -95,8 +97,8 @@ pub fn audit_surfaces(surfaces: &[Surface<'_>], standard: &Standard) -> Vec<Find
     };
     findings.retain(|finding| finding.rule.code == "NAME-002" || !is_entry(&finding.place));
     findings.iter_mut().for_each(mask);
-    expect::keep_honest(surfaces, &mut findings);
-    findings
+    expect::keep_honest(&surfaces, &mut findings);
+    (surfaces, findings)
 }
 
 /// Takes credentials out of what a finding quotes.
@@ -109,23 +111,7 @@ fn mask(finding: &mut Finding) {
     }
 }
 
-/// Findings with the position of their rule.
-type Ranked = Vec<(usize, Finding)>;
-
-/// What rules find that look at one tool at a time.
-fn of_tools(tools: &[Tool<'_>], rules: &[(&'static Rule, Level)], standard: &Standard) -> Ranked {
-    let mut ranked = Vec::new();
-    for (position, (rule, level)) in rules.iter().enumerate() {
-        let Check::Tool(check) = rule.check else { continue };
-        let mut found = Vec::new();
-        let mut out = Findings::new(rule, *level, &mut found);
-        tools.iter().for_each(|tool| check(tool, standard, &mut out));
-        ranked.extend(found.into_iter().map(|finding| (position, finding)));
-    }
-    ranked
-}
-
-/// What the others find.
+/// What rules find that look at more than one tool.
 fn of_servers(surfaces: &[Surface<'_>], rules: &[(&'static Rule, Level)], standard: &Standard) -> Ranked {
     let mut ranked = Vec::new();
     for (position, (rule, level)) in rules.iter().enumerate() {

@@ -4,6 +4,7 @@
 //! only for what is reported, because most of a tool is right.
 
 use super::glance::Glance;
+use super::rules::schemas::reference::{self, Reference};
 use crate::reader::child;
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
@@ -18,6 +19,8 @@ pub(in crate::audit) struct Tree<'a> {
     pub(in crate::audit) texts: Vec<Text<'a>>,
     /// Which patterns of a poisoned tool which texts hold; several rules ask for it.
     pub(in crate::audit) poison: OnceLock<Vec<Hit>>,
+    /// Where its references lead, in the order of the schemas.
+    pub(in crate::audit) references: Vec<Reference<'a>>,
 }
 
 /// A text that matches a pattern.
@@ -80,34 +83,57 @@ pub(in crate::audit) fn of<'a>(value: &'a Value, key: &str) -> Option<&'a Value>
     value.as_object().and_then(|map| member(map, key))
 }
 
-/// A bit for each of the keywords that rules ask for. A match, because with a literal it is computed when this is compiled.
+/// What a keyword of a schema holds.
+#[derive(Debug, Clone, Copy)]
+struct Keyword {
+    /// Of its own for each that rules ask for, 0 for others.
+    bit: u32,
+    role: Role,
+    kind: Kind,
+    /// Whether what it holds judges the same value.
+    is_variant: bool,
+}
+
+/// A match, because with a literal it is computed when this is compiled.
 #[inline]
-fn bit(key: &str) -> u32 {
+fn keyword(key: &str) -> Keyword {
+    let holds = |role: Role, bit: u32| Keyword { bit, role, kind: Kind::Other, is_variant: false };
+    let varies = |role: Role, bit: u32| Keyword { is_variant: true, ..holds(role, bit) };
     match key {
-        "type" => 1 << 0,
-        "enum" => 1 << 1,
-        "default" => 1 << 2,
-        "$ref" => 1 << 3,
-        "required" => 1 << 4,
-        "pattern" => 1 << 5,
-        "items" => 1 << 6,
-        "prefixItems" => 1 << 7,
-        "anyOf" => 1 << 8,
-        "oneOf" => 1 << 9,
-        "allOf" => 1 << 10,
-        "const" => 1 << 11,
-        "nullable" => 1 << 12,
-        "exclusiveMinimum" => 1 << 13,
-        "exclusiveMaximum" => 1 << 14,
-        "format" => 1 << 15,
-        "properties" => 1 << 16,
-        "$id" => 1 << 17,
-        "id" => 1 << 18,
-        "$anchor" => 1 << 19,
-        "patternProperties" => 1 << 20,
-        "if" => 1 << 21,
-        "dependentSchemas" => 1 << 22,
-        _ => 0,
+        "type" => holds(Role::Data, 1 << 0),
+        "enum" => holds(Role::Data, 1 << 1),
+        "default" => holds(Role::Data, 1 << 2),
+        "$ref" => holds(Role::Data, 1 << 3),
+        "required" => holds(Role::Data, 1 << 4),
+        "pattern" => holds(Role::Data, 1 << 5),
+        "items" => holds(Role::Schema, 1 << 6),
+        "prefixItems" => holds(Role::List, 1 << 7),
+        "anyOf" => varies(Role::List, 1 << 8),
+        "oneOf" => varies(Role::List, 1 << 9),
+        "allOf" => varies(Role::List, 1 << 10),
+        "const" => holds(Role::Data, 1 << 11),
+        "nullable" => holds(Role::Data, 1 << 12),
+        "exclusiveMinimum" => holds(Role::Data, 1 << 13),
+        "exclusiveMaximum" => holds(Role::Data, 1 << 14),
+        "format" => holds(Role::Data, 1 << 15),
+        "properties" => holds(Role::Named, 1 << 16),
+        "$id" => holds(Role::Data, 1 << 17),
+        "id" => holds(Role::Data, 1 << 18),
+        "$anchor" => holds(Role::Data, 1 << 19),
+        "patternProperties" => holds(Role::Named, 1 << 20),
+        "if" => varies(Role::Schema, 1 << 21),
+        "dependentSchemas" => varies(Role::Named, 1 << 22),
+        "$defs" | "definitions" => holds(Role::Named, 0),
+        "not" | "then" | "else" => varies(Role::Schema, 0),
+        "additionalProperties"
+        | "additionalItems"
+        | "contains"
+        | "propertyNames"
+        | "unevaluatedProperties"
+        | "unevaluatedItems"
+        | "contentSchema" => holds(Role::Schema, 0),
+        "description" | "title" => Keyword { kind: Kind::Prose, ..holds(Role::Data, 0) },
+        _ => holds(Role::Data, 0),
     }
 }
 
@@ -115,7 +141,7 @@ impl<'a> Schema<'a> {
     /// The value of a keyword.
     #[inline]
     pub(in crate::audit) fn get(&self, key: &str) -> Option<&'a Value> {
-        let bit = bit(key);
+        let Keyword { bit, .. } = keyword(key);
         // What is not among those asked for has no bit and has to be looked up.
         (bit == 0 || self.keywords & bit != 0).then(|| member(self.map, key)).flatten()
     }
@@ -170,9 +196,15 @@ struct Visit<'a> {
 }
 
 impl<'a> Tree<'a> {
-    pub(super) fn of(tool: &'a Value) -> Tree<'a> {
-        let mut tree = Tree::default();
-        let Some(tool) = tool.as_object() else { return tree };
+    pub(super) fn of(value: &'a Value) -> Tree<'a> {
+        let Some(tool) = value.as_object() else { return Tree::default() };
+        // What most tools have room in.
+        let mut tree = Tree {
+            steps: Vec::with_capacity(96),
+            schemas: Vec::with_capacity(16),
+            texts: Vec::with_capacity(64),
+            ..Tree::default()
+        };
         for key in ["title", "description"] {
             if let Some(Value::String(text)) = member(tool, key) {
                 let at = tree.step(u32::MAX, Key::Name(key));
@@ -200,6 +232,7 @@ impl<'a> Tree<'a> {
                 });
             }
         }
+        tree.references = reference::all(&tree, value);
         tree
     }
 
@@ -270,42 +303,34 @@ impl<'a> Tree<'a> {
     }
 
     fn members(&mut self, visit: &Visit<'a>, map: &'a Map<String, Value>, open: &mut Vec<Visit<'a>>) {
-        let parent = match visit.role {
-            Role::Schema => {
-                let Visit { is_input, depth, parent, is_variant, .. } = *visit;
-                let keywords = map.keys().fold(0, |all, key| all | bit(key));
-                self.schemas.push(Schema {
-                    keywords,
-                    map,
-                    at: At(visit.at),
-                    is_input,
-                    depth,
-                    parent,
-                    is_variant,
-                });
-                Some(self.schemas.len() - 1)
-            }
-            _ => visit.parent,
-        };
         let from = open.len();
-        for (key, value) in map {
-            let at = self.step(visit.at, Key::Name(key));
-            let (role, kind) = match visit.role {
-                Role::Schema => keyword(key),
-                Role::Named | Role::List => (Role::Schema, Kind::Other),
-                Role::Data => (Role::Data, Kind::Other),
-            };
-            if !matches!(visit.role, Role::Schema) {
-                self.text(key, at, Kind::Name);
+        match visit.role {
+            Role::Schema => self.keywords(visit, map, open),
+            Role::Named | Role::List | Role::Data => {
+                let role = if matches!(visit.role, Role::Data) { Role::Data } else { Role::Schema };
+                for (key, value) in map {
+                    let at = self.step(visit.at, Key::Name(key));
+                    self.text(key, at, Kind::Name);
+                    open.push(Visit { value, at, role, kind: Kind::Other, ..*visit });
+                }
             }
-            let (depth, is_variant) = match visit.role {
-                Role::Schema if is_variant(key) => (visit.depth, true),
-                Role::Schema => (visit.depth + 1, false),
-                _ => (visit.depth, visit.is_variant),
-            };
-            open.push(Visit { value, at, role, kind, is_input: visit.is_input, depth, parent, is_variant });
         }
         reverse(open, from);
+    }
+
+    fn keywords(&mut self, visit: &Visit<'a>, map: &'a Map<String, Value>, open: &mut Vec<Visit<'a>>) {
+        let Visit { is_input, depth, is_variant, .. } = *visit;
+        let own = self.schemas.len();
+        let mut keywords = 0;
+        for (key, value) in map {
+            let at = self.step(visit.at, Key::Name(key));
+            let Keyword { bit, role, kind, is_variant } = keyword(key);
+            keywords |= bit;
+            let depth = if is_variant { depth } else { depth + 1 };
+            open.push(Visit { value, at, role, kind, is_input, depth, parent: Some(own), is_variant });
+        }
+        let (at, parent) = (At(visit.at), visit.parent);
+        self.schemas.push(Schema { keywords, map, at, is_input, depth, parent, is_variant });
     }
 }
 
@@ -313,32 +338,5 @@ impl<'a> Tree<'a> {
 fn reverse(open: &mut [Visit<'_>], from: usize) {
     if let Some(pushed) = open.get_mut(from..) {
         pushed.reverse();
-    }
-}
-
-fn is_variant(key: &str) -> bool {
-    matches!(key, "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" | "dependentSchemas")
-}
-
-fn keyword(key: &str) -> (Role, Kind) {
-    match key {
-        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
-            (Role::Named, Kind::Other)
-        }
-        "anyOf" | "oneOf" | "allOf" | "prefixItems" => (Role::List, Kind::Other),
-        "items"
-        | "additionalProperties"
-        | "additionalItems"
-        | "contains"
-        | "propertyNames"
-        | "not"
-        | "if"
-        | "then"
-        | "else"
-        | "unevaluatedProperties"
-        | "unevaluatedItems"
-        | "contentSchema" => (Role::Schema, Kind::Other),
-        "description" | "title" => (Role::Data, Kind::Prose),
-        _ => (Role::Data, Kind::Other),
     }
 }

@@ -12,6 +12,19 @@ pub(super) fn invisible(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a text has any of these. Most of what is not of ASCII is written to be seen.
+pub(super) fn has_invisible(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
+        let mut foreign = rest.get(at..).unwrap_or_default().chars();
+        if foreign.next().is_some_and(invisible) {
+            return true;
+        }
+        rest = foreign.as_str();
+    }
+    false
+}
+
 /// What an invisible character is for.
 pub(super) fn what(c: char) -> &'static str {
     match c {

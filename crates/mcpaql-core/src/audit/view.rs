@@ -1,7 +1,9 @@
 //! A server's tools as rules look at them: raw JSON, with what several rules need read out once.
 
 use super::finding::Place;
+use super::parameters::{self, Switch};
 use super::probe::Observed;
+use super::rules::titles::wording::Wordings;
 use super::tree::{self, Tree};
 use crate::classify::{self, Annotations, Decision, Evidence, words};
 use crate::facts::Facts;
@@ -10,6 +12,7 @@ use crate::policy::HintOverrides;
 use crate::tokens;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// What is audited: the tools of a server, as `tools/list` has them.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +61,8 @@ pub struct Surface<'a> {
     pub tools: Vec<Tool<'a>>,
     /// Whether its tools take MCP-AQL's envelope.
     pub is_adapter: bool,
+    /// Which titles its tools have or could have; several rules ask for it.
+    pub(super) wordings: OnceLock<Wordings>,
 }
 
 /// A tool, read. Whatever is not of the type it should be is not there.
@@ -96,15 +101,22 @@ pub struct Tool<'a> {
     /// Whether it takes MCP-AQL's envelope.
     pub is_adapter: bool,
     pub(super) tree: Tree<'a>,
+    /// The parameter that switches between reading and writing, where one does.
+    pub(super) switch: Option<Switch<'a>>,
     place: (usize, usize),
 }
 
 impl<'a> Surface<'a> {
     pub(super) fn of(server: &'a Server, index: usize) -> Surface<'a> {
-        let is_adapter = server.is_adapter || server.tools.iter().any(takes_envelope);
         let tools = server.tools.iter().enumerate();
         let tools = tools.map(|(position, value)| Tool::of(server, value, (index, position))).collect();
-        Surface { server, index, tools, is_adapter }
+        Surface { tools, ..Surface::new(server, index) }
+    }
+
+    /// None of its tools is read yet.
+    pub(super) fn new(server: &'a Server, index: usize) -> Surface<'a> {
+        let is_adapter = server.is_adapter || server.tools.iter().any(takes_envelope);
+        Surface { server, index, tools: Vec::new(), is_adapter, wordings: OnceLock::new() }
     }
 
     /// What all tools cost.
@@ -115,7 +127,7 @@ impl<'a> Surface<'a> {
 }
 
 impl<'a> Tool<'a> {
-    fn of(server: &'a Server, value: &'a Value, place: (usize, usize)) -> Tool<'a> {
+    pub(super) fn of(server: &'a Server, value: &'a Value, place: (usize, usize)) -> Tool<'a> {
         let text = |key: &str| tree::of(value, key).and_then(Value::as_str);
         let annotations = tree::of(value, "annotations");
         let hint = |key: &str| annotations.and_then(|annotations| tree::of(annotations, key)?.as_bool());
@@ -138,7 +150,7 @@ impl<'a> Tool<'a> {
             annotations: annotated,
             ..Evidence::default()
         });
-        Tool {
+        let tool = Tool {
             value,
             server: &server.name,
             server_is_guessed: server.name_is_guessed,
@@ -156,8 +168,10 @@ impl<'a> Tool<'a> {
             tokens: tokens::estimate_json(value),
             is_adapter: takes_envelope(value),
             tree: Tree::of(value),
+            switch: None,
             place,
-        }
+        };
+        Tool { switch: parameters::switch(&tool), ..tool }
     }
 
     /// A place in the tool.

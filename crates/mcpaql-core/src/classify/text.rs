@@ -54,9 +54,8 @@ pub(super) fn opening_verb(text: &str) -> Option<&'static Verb> {
 
 /// The words of the first sentence from the one on that says something.
 #[must_use]
-pub(super) fn opening(text: &str) -> Vec<String> {
-    let words = plain(first_sentence(text)).skip_while(|word| OPENERS.contains(word.as_ref()));
-    words.map(Cow::into_owned).collect()
+pub(super) fn opening(text: &str) -> Vec<Cow<'_, str>> {
+    plain(first_sentence(text)).skip_while(|word| OPENERS.contains(word.as_ref())).collect()
 }
 
 /// The words of a text, copied only where they are not spelled like that.
@@ -95,7 +94,9 @@ pub(super) fn tells(text: &str, verb: &Verb) -> bool {
 #[must_use]
 pub(super) fn first_sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or(text);
-    line.split_once(". ").map_or(line, |(sentence, _)| sentence)
+    // Sooner found than a search for it is prepared.
+    let stop = line.as_bytes().windows(2).position(|pair| pair == b". ");
+    stop.and_then(|stop| line.get(..stop)).unwrap_or(line)
 }
 
 /// A word of these sentences that speaks against a read: a verb that changes something, or a noun that is handed out.

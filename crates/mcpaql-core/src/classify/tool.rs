@@ -7,6 +7,7 @@ use super::words::{Reading, is_plural, singular};
 use super::{Confidence, Draft, Evidence, Kind, Words, text};
 use crate::facts::Effect;
 use crate::operation::Category;
+use std::cell::LazyCell;
 
 /// Verbs that name a thing as often as a deed, and do act where the description says so, too.
 const ACTING: &[&str] = &[
@@ -262,9 +263,9 @@ fn writes_anywhere(words: &Words) -> Option<&'static Verb> {
 }
 
 /// What makes another verb of a reading one: `get rid of`, `check out`, `read in`, `list for sale`.
-fn turned<'w>(verb: &Verb, words: &'w [String]) -> Option<&'w str> {
+fn turned<'w>(verb: &Verb, words: &'w [impl AsRef<str>]) -> Option<&'w str> {
     let behind = words.get(1..)?;
-    let next = behind.first().map(String::as_str);
+    let next = behind.first().map(AsRef::as_ref);
     let particles: &[&str] = match verb.word {
         "get" => &["rid"],
         "check" => &["in", "out", "off"],
@@ -275,9 +276,9 @@ fn turned<'w>(verb: &Verb, words: &'w [String]) -> Option<&'w str> {
         _ => &[],
     };
     let sold = behind.windows(2).find_map(|pair| match pair {
-        [word, what] if word == "for" => {
-            matches!(what.as_str(), "sale" | "rent" | "auction" | "lease" | "trade" | "hire")
-                .then_some(what.as_str())
+        [word, what] if word.as_ref() == "for" => {
+            let what = what.as_ref();
+            matches!(what, "sale" | "rent" | "auction" | "lease" | "trade" | "hire").then_some(what)
         }
         _ => None,
     });
@@ -321,16 +322,18 @@ fn unannounced(draft: Draft, words: &Words, told: Option<&'static Verb>, evidenc
 fn against(words: &Words, told: Option<&'static Verb>, evidence: &Evidence<'_>) -> Option<String> {
     let (summary, description) = (evidence.summary, evidence.description);
     let sentence = if summary.is_empty() { description } else { summary };
-    let opening = text::opening(sentence);
+    // Most sentences speak against nothing that they would have to be taken apart for.
+    let opening = LazyCell::new(|| text::opening(sentence));
     // Whoever queries a whole database writes the query.
-    let database = |word: &&String| matches!(word.as_str(), "database" | "db" | "graphql" | "sql");
+    let database = |word: &&str| matches!(*word, "database" | "db" | "graphql" | "sql");
     let queries = words.name.lead.is_some_and(|found| found.verb.word == "query");
-    let database = || words.parts.iter().flatten().chain(&opening).find(database).filter(|_| queries);
+    let named = || words.parts.iter().flatten().map(String::as_str);
+    let database = || named().chain(opening.iter().map(AsRef::as_ref)).find(database);
     writes_anywhere(words)
         .map(|verb| verb.word.to_owned())
         .or_else(|| name_turned(words).map(str::to_owned))
         .or_else(|| told.and_then(|verb| turned(verb, &opening)).map(str::to_owned))
-        .or_else(|| database().cloned())
+        .or_else(|| queries.then(database).flatten().map(str::to_owned))
         .or_else(|| text::deed(summary, description))
         .or_else(|| text::program(summary))
         .or_else(|| text::program(description))

@@ -13,6 +13,7 @@ use crate::adapter::ErrorPolicy;
 use crate::catalog::{Catalog, Entry, Route, Scope};
 use crate::groups;
 use crate::introspect::portable as introspection;
+use crate::operation::{Binding, Operation};
 use crate::schema::Arena;
 use crate::search;
 use crate::surface::{self, Tool};
@@ -169,6 +170,7 @@ impl<'c> Parts<'c> {
             out.insert("unreadable".into(), true.into());
             return out.into();
         };
+        background(entry, whole.operation, &mut out);
         let views = introspection::describe(catalog, entry, whole, &mut out);
         let checks = whole.params.data(whole.operation, whole.schemas, &mut self.arena);
         let params: Vec<usize> = checks
@@ -182,6 +184,21 @@ impl<'c> Parts<'c> {
         out.insert("params".into(), params.into());
         whole.params.describe(&mut out);
         out.into()
+    }
+}
+
+/// That it runs in the background, or what it asks about work that does.
+fn background(entry: &Entry, operation: &Operation, out: &mut Map<String, Value>) {
+    if let Some(lifecycle) = entry.operation.lifecycle.or(operation.lifecycle) {
+        let told = json!({
+            "survives": lifecycle.survives,
+            "keep_seconds": lifecycle.keep_seconds,
+            "timeout_ms": lifecycle.timeout_ms,
+        });
+        out.insert("lifecycle".into(), told);
+    }
+    if let Binding::Execution(action) = operation.binding {
+        out.insert("execution".into(), action.as_str().into());
     }
 }
 

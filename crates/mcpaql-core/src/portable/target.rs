@@ -1,7 +1,6 @@
 //! Where calls go and what they carry, as far as it is not an operation's own. Variables are named, never read.
 
-use crate::adapter::{Adapter, Auth, HttpTarget, KeyPlace, McpLink, OAuth2, Target};
-use crate::operation::BodyForm;
+use crate::adapter::{Adapter, Auth, HttpTarget, McpLink, McpTarget, OAuth2, Target};
 use serde_json::{Map, Value, json};
 
 /// The target, its alternatives and the credentials of each.
@@ -47,13 +46,7 @@ fn one(target: &Target, auth: &Auth) -> Map<String, Value> {
             "timeout_ms": command.timeout_ms,
             "max_output_bytes": command.max_output_bytes,
         }),
-        Target::Mcp(mcp) => json!({
-            "protocol": "mcp",
-            "link": match mcp.link {
-                McpLink::Command(_) => "command",
-                McpLink::Url { .. } => "url",
-            },
-        }),
+        Target::Mcp(server) => self::mcp(server),
         Target::Code(code) => json!({"protocol": "code", "remote": code.remote}),
     };
     let mut out = match told {
@@ -69,7 +62,7 @@ fn http(http: &HttpTarget) -> Value {
         "protocol": "http",
         "base_url": http.base_url,
         "headers": http.headers,
-        "serialization": body_form(http.serialization),
+        "serialization": http.serialization.as_str(),
         "allow_http": http.allow_http,
         "connect_timeout_ms": http.connect_timeout_ms,
         "timeout_ms": http.timeout_ms,
@@ -78,14 +71,28 @@ fn http(http: &HttpTarget) -> Value {
     })
 }
 
-const fn body_form(form: BodyForm) -> &'static str {
-    match form {
-        BodyForm::Json => "json",
-        BodyForm::Form => "form",
-        BodyForm::Multipart => "multipart",
-        BodyForm::Text => "text",
-        BodyForm::Binary => "binary",
-    }
+/// Another server: how it is reached, and how long it is waited for.
+fn mcp(server: &McpTarget) -> Value {
+    let link = match &server.link {
+        McpLink::Command(program) => json!({
+            "command": program.command,
+            "cwd": program.cwd,
+            "env": program.env,
+            "set_env": program.set_env,
+        }),
+        McpLink::Url { url, headers, allow_http } => {
+            json!({"url": url, "headers": headers, "allow_http": allow_http})
+        }
+    };
+    json!({
+        "protocol": "mcp",
+        "link": link,
+        "caller_headers": server.caller_headers,
+        "eager": server.eager,
+        "start_timeout_ms": server.start_timeout_ms,
+        "timeout_ms": server.timeout_ms,
+        "max_response_bytes": server.max_response_bytes,
+    })
 }
 
 /// How calls are authenticated, by the names of variables.
@@ -97,11 +104,7 @@ pub fn auth(auth: &Auth) -> Value {
             json!({"type": "bearer", "token_env": token_env, "header": header, "prefix": prefix})
         }
         Auth::ApiKey { key_env, place, prefix } => {
-            let (place, name) = match place {
-                KeyPlace::Header(name) => ("header", name),
-                KeyPlace::Query(name) => ("query", name),
-                KeyPlace::Cookie(name) => ("cookie", name),
-            };
+            let (place, name) = place.parts();
             json!({"type": "api_key", "key_env": key_env, "in": place, "name": name, "prefix": prefix})
         }
         Auth::Basic { username_env, password_env } => {

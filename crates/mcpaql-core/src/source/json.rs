@@ -242,7 +242,8 @@ impl Scan<'_> {
         let inside = self.text.get(start..)?.strip_prefix('"')?;
         let mut from = 0;
         let length = loop {
-            let end = from + inside.get(from..)?.find('"')?;
+            // Most are so short that they end before a search in strides would have begun.
+            let end = from + inside.as_bytes().get(from..)?.iter().position(|byte| *byte == b'"')?;
             let escapes = inside.as_bytes().get(from..end)?.iter().rev().take_while(|byte| **byte == b'\\');
             if escapes.count().is_multiple_of(2) {
                 break end;

@@ -2,10 +2,11 @@
 
 use crate::catalog::{CRUDE, Catalog, Endpoint, Entry};
 use crate::groups::Groups;
-use crate::operation::{Binding, Category, INTROSPECT, Operation, Segment};
+use crate::operation::{Binding, Category, Danger, INTROSPECT, Operation, Segment};
 use crate::policy::Hints;
 use crate::schema::shorten;
 use crate::signature;
+use crate::tokens;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -125,6 +126,15 @@ impl<'c> Speaker<'c> {
             format!("Discover all operations and parameters:\n{LIST_CALL}")
         }
     }
+}
+
+/// What the description of an endpoint's tool says at least, whatever its operations are.
+pub(super) fn frame(category: Category) -> String {
+    let harmless = Hints { read_only: true, destructive: false, idempotent: false, open_world: false };
+    let harmful = Hints { read_only: false, destructive: true, ..harmless };
+    let effects = [harmless, harmful].map(|hints| effect(category, hints));
+    let effect = effects.into_iter().min_by_key(|effect| tokens::estimate(effect)).unwrap_or_default();
+    [purpose(category), "Supported operations:", effect, &through("")].join("\n\n")
 }
 
 /// The call that lists everything.
@@ -258,27 +268,39 @@ fn quick_start(catalog: &Catalog, entries: &[&Entry]) -> Option<String> {
     };
     // A write without any parameter is the wrong thing to try first.
     let blind = |entry: &Entry, call: &str| !entry.hints.read_only && !call.contains("\"params\"");
-    let risk = |operation: &Operation| (operation.danger, is_sweeping(operation));
-    // Of many operations only those with the fewest placeholders are read: they need the least.
     let is_own =
         |entry: &&Entry| !matches!(entry.operation.binding, Binding::Introspect | Binding::Execution(_));
-    let mut candidates: Vec<&Entry> = entries.iter().copied().filter(is_own).collect();
-    let deferred = candidates.first().is_some_and(|entry| catalog.is_deferred(entry));
+    let own: Vec<&Entry> = entries.iter().copied().filter(is_own).collect();
+    let deferred = own.first().is_some_and(|entry| catalog.is_deferred(entry));
     let most = if deferred { DEFERRED_CANDIDATES } else { CANDIDATES };
-    if candidates.len() > most {
-        candidates.sort_by_key(|entry| {
-            let operation = &entry.operation;
-            let discouraged = operation.deprecated.is_some();
-            (discouraged, risk(operation), placeholders(operation), operation.name.len())
-        });
-        candidates.truncate(most);
-    }
-    let calls = candidates.into_iter().filter_map(|entry| {
+    let calls = candidates(own, most, |entry| &entry.operation).into_iter().filter_map(|entry| {
         let operation = catalog.whole(entry)?.operation;
         let call = example_call(operation)?;
         Some(((risk(operation), blind(entry, &call), needs_id(operation), call.len()), call))
     });
     calls.min_by_key(|(rank, _)| *rank).map(|(_, call)| call)
+}
+
+/// Of many operations only those with the fewest placeholders are looked into: they need the least.
+fn candidates<T>(mut own: Vec<T>, most: usize, operation: impl Fn(&T) -> &Operation) -> Vec<T> {
+    if own.len() > most {
+        own.sort_by_key(|one| {
+            let operation = operation(one);
+            let discouraged = operation.deprecated.is_some();
+            (discouraged, risk(operation), placeholders(operation), operation.name.len())
+        });
+        own.truncate(most);
+    }
+    own
+}
+
+/// Those of a family's operations, by their positions, that an example call may be taken from.
+pub(super) fn tried(family: Vec<(usize, &Operation)>) -> impl Iterator<Item = usize> {
+    candidates(family, CANDIDATES, |(_, operation)| operation).into_iter().map(|(position, _)| position)
+}
+
+fn risk(operation: &Operation) -> (Danger, bool) {
+    (operation.danger, is_sweeping(operation))
 }
 
 /// Whether an operation removes something that may hold much: what stands near the root of an API does.

@@ -288,6 +288,68 @@ fn credentials_are_named_and_never_there() {
 }
 
 #[test]
+fn another_server_is_told_with_how_it_is_reached_and_how_long_it_is_waited_for() {
+    let text = r#"
+name: far
+type: adapter
+version: "1.0.0"
+description: Servers elsewhere
+target: { transport: mcp, url: "https://${env:FAR_HOST}/mcp", headers: { X-Team: "${env:TEAM}" }, timeout: 5 }
+auth: { type: bearer, token_env: FAR_TOKEN }
+targets: { near: { url: "http://127.0.0.1:1/mcp" }, usual: {} }
+default_target: usual
+operations: { read: [{ name: look, description: Look around. }] }
+"#;
+    let data = portable::catalog(&catalog_of(&Source::new("far.yaml", text), &Settings::default()));
+    let target = &data["target"];
+    assert_eq!(target["protocol"], "mcp");
+    let headers = json!({"X-Team": "${env:TEAM}"});
+    let url = "https://${env:FAR_HOST}/mcp";
+    assert_eq!(target["link"], json!({"url": url, "headers": headers, "allow_http": false}));
+    let near = &target["alternatives"]["near"];
+    assert_eq!(near["link"]["url"], "http://127.0.0.1:1/mcp");
+    assert_eq!((&near["timeout_ms"], &near["auth"]["token_env"]), (&json!(5_000), &json!("FAR_TOKEN")));
+    assert_eq!(target["default"], "usual");
+
+    let text = r#"
+name: near
+type: adapter
+version: "1.0.0"
+description: A program
+target: { transport: mcp, command: [server, --quiet], cwd: /srv, env: [HOME], set_env: { KEY: "${env:NEAR_KEY}" }, start: eager }
+operations: { execute: [{ name: run_job, description: Run it., lifecycle: { keep: 60 } }] }
+"#;
+    let data = portable::catalog(&catalog_of(&Source::new("near.yaml", text), &Settings::default()));
+    assert_eq!(
+        data["target"],
+        json!({
+            "protocol": "mcp",
+            "link": {
+                "command": ["server", "--quiet"],
+                "cwd": "/srv",
+                "env": ["HOME"],
+                "set_env": {"KEY": "${env:NEAR_KEY}"},
+            },
+            "caller_headers": [],
+            "eager": true,
+            "start_timeout_ms": 30_000,
+            "timeout_ms": 60_000,
+            "max_response_bytes": 10_485_760,
+            "auth": null,
+        })
+    );
+    let lifecycle = json!({"survives": false, "keep_seconds": 60, "timeout_ms": null});
+    assert_eq!(data["operations"][0]["lifecycle"], lifecycle);
+    let asking: Vec<&str> = data["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|operation| operation.get("execution")?.as_str())
+        .collect();
+    assert_eq!(asking, ["get", "list", "cancel"]);
+}
+
+#[test]
 fn the_lexicon_is_in_order() {
     let lexicon = portable::lexicon();
     for set in ["empty", "common", "light", "determiners", "questions", "particles"] {

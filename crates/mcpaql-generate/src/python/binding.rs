@@ -1,11 +1,10 @@
 //! How an operation reaches its target, as a literal.
 
 use super::expression::{Expression, string};
-use mcpaql_core::adapter::{Auth, KeyPlace};
-use mcpaql_core::facts::Repeat;
+use mcpaql_core::adapter::Auth;
 use mcpaql_core::operation::{
-    Arg, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Output, Param, Place,
-    Segment, Stdin, StoreAction, StoreBinding, Style, StyleForm,
+    Arg, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation, Param, Place,
+    Segment, Stdin, StoreBinding, Style,
 };
 use mcpaql_core::schema::is_file;
 use serde_json::Value;
@@ -37,7 +36,7 @@ pub(super) fn http(operation: &Operation, binding: &HttpBinding) -> Expression {
         .map(|param| request_param(param, binding.body_param.as_deref() == Some(param.name.as_str())))
         .collect();
     items.add_where(!params.is_empty(), "params", || Expression::tuple(params));
-    items.add_where(binding.body != BodyForm::Json, "body", || Expression::text(body_form(binding.body)));
+    items.add_where(binding.body != BodyForm::Json, "body", || Expression::text(binding.body.as_str()));
     if let Some(name) = &binding.body_param {
         items.add("body_param", Expression::text(name));
     }
@@ -50,19 +49,9 @@ pub(super) fn http(operation: &Operation, binding: &HttpBinding) -> Expression {
     if let Some(own) = &binding.auth {
         items.add("auth", auth(own));
     }
-    items.add_where(may_repeat(operation), "repeatable", || Expression::flag(true));
+    items.add_where(operation.may_repeat(), "repeatable", || Expression::flag(true));
     items.add_where(operation.category == Category::Delete, "removes", || Expression::flag(true));
     Expression::call("HttpRequest", items.0).spread()
-}
-
-/// Whether repeating the operation does no harm, by its facts.
-fn may_repeat(operation: &Operation) -> bool {
-    match operation.facts.repeat {
-        Repeat::NoEffect => true,
-        Repeat::FailsWithoutEffect => matches!(operation.category, Category::Delete | Category::Read),
-        Repeat::Unknown => operation.category == Category::Read,
-        Repeat::Accumulates => false,
-    }
 }
 
 /// A brace of a literal is encoded on its way anyway.
@@ -97,31 +86,10 @@ fn request_param(param: &Param, is_whole: bool) -> Expression {
 }
 
 fn style(style: Style) -> Expression {
-    let form = match style.form {
-        StyleForm::Form => "form",
-        StyleForm::Simple => "simple",
-        StyleForm::SpaceDelimited => "space_delimited",
-        StyleForm::PipeDelimited => "pipe_delimited",
-        StyleForm::DeepObject => "deep_object",
-        StyleForm::Label => "label",
-        StyleForm::Matrix => "matrix",
-        StyleForm::Json => "json",
-        StyleForm::Segments => "segments",
-    };
-    let mut items = Items(vec![(String::new(), Expression::text(form))]);
+    let mut items = Items(vec![(String::new(), Expression::text(style.form.as_str()))]);
     items.add("explode", Expression::flag(style.explode));
     items.add_where(style.reserved, "reserved", || Expression::flag(true));
     Expression::call("Style", items.0)
-}
-
-const fn body_form(form: BodyForm) -> &'static str {
-    match form {
-        BodyForm::Json => "json",
-        BodyForm::Form => "form",
-        BodyForm::Multipart => "multipart",
-        BodyForm::Text => "text",
-        BodyForm::Binary => "binary",
-    }
 }
 
 fn auth(own: &Auth) -> Expression {
@@ -135,11 +103,7 @@ fn auth(own: &Auth) -> Expression {
             Expression::call("Bearer", items.0)
         }
         Auth::ApiKey { key_env, place, prefix } => {
-            let (place, name) = match place {
-                KeyPlace::Header(name) => ("header", name),
-                KeyPlace::Query(name) => ("query", name),
-                KeyPlace::Cookie(name) => ("cookie", name),
-            };
+            let (place, name) = place.parts();
             items.add("key_env", Expression::text(key_env));
             items.add("place", Expression::text(place));
             items.add("name", Expression::text(name));
@@ -179,15 +143,8 @@ fn texts(texts: &[String]) -> Expression {
 }
 
 pub(super) fn store(binding: &StoreBinding) -> Expression {
-    let action = match binding.action {
-        StoreAction::Create => "create",
-        StoreAction::Get => "get",
-        StoreAction::List => "list",
-        StoreAction::Search => "search",
-        StoreAction::Update => "update",
-        StoreAction::Delete => "delete",
-    };
-    let items = [&binding.resource, action].map(|text| (String::new(), Expression::text(text)));
+    let items = [binding.resource.as_str(), binding.action.as_str()]
+        .map(|text| (String::new(), Expression::text(text)));
     Expression::call("StoreAction", items.into())
 }
 
@@ -199,20 +156,16 @@ pub(super) fn command(operation: &Operation, binding: &CommandBinding) -> Expres
         Stdin::Params => items.add("stdin", Expression::text("*")),
         Stdin::Param(name) => items.add("stdin", Expression::text(name)),
     }
-    let output = match binding.output {
-        Output::Json => "json",
-        Output::JsonLines => "jsonl",
-        Output::Lines => "lines",
-        Output::Text => "text",
-    };
-    items.add("output", Expression::text(output));
+    items.add("output", Expression::text(binding.output.as_str()));
     if let Some(limit) = binding.timeout_ms {
         items.add("timeout_ms", Expression::word(limit.to_string()));
     }
     let meanings = binding.exit.iter().map(|(status, meaning)| {
         let meaning = match meaning {
             ExitMeaning::Success => Expression::text("success"),
-            ExitMeaning::Error(code) => Expression::word(format!("Code({})", string(code.as_str()))),
+            ExitMeaning::Error(code) => {
+                Expression::call("Code", vec![(String::new(), Expression::text(code.as_str()))])
+            }
         };
         (status.to_string(), meaning)
     });
@@ -226,6 +179,19 @@ pub(super) fn command(operation: &Operation, binding: &CommandBinding) -> Expres
     let sensitive: Vec<_> = sensitive.map(|param| Expression::text(&param.name)).collect();
     items.add_where(!sensitive.is_empty(), "sensitive", || Expression::tuple(sensitive));
     Expression::call("Command", items.0).spread()
+}
+
+pub(super) fn tool(operation: &Operation, binding: &McpBinding) -> Expression {
+    let mut items = Items(Vec::new());
+    items.add("tool", Expression::text(&binding.tool));
+    let renamed = operation.params.iter().filter(|param| param.wire != param.name);
+    let names: Vec<_> = renamed.map(|param| (string(&param.name), Expression::text(&param.wire))).collect();
+    items.add_where(!names.is_empty(), "names", || Expression::dict(names));
+    items.add_where(!binding.fixed.is_empty(), "fixed", || Expression::object(&binding.fixed));
+    let sensitive = operation.params.iter().filter(|param| param.sensitive);
+    let sensitive: Vec<_> = sensitive.map(|param| Expression::text(&param.name)).collect();
+    items.add_where(!sensitive.is_empty(), "sensitive", || Expression::tuple(sensitive));
+    Expression::call("ToolCall", items.0)
 }
 
 fn argument(argument: &Arg) -> Expression {

@@ -1,6 +1,8 @@
 //! Python expressions as the formatter of that language lays them out: on one line where they fit, else one item on each.
 
 use crate::model::Text;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// The width of a line.
 pub(super) const WIDTH: usize = 120;
@@ -50,6 +52,28 @@ impl Expression {
         Expression::Group { open: "{".into(), items, close: "}", spread: false }
     }
 
+    /// A value of JSON.
+    pub(super) fn value(value: &Value) -> Expression {
+        match value {
+            Value::Null => Expression::word("None"),
+            Value::Bool(flag) => Expression::flag(*flag),
+            Value::Number(number) => Expression::word(number.to_string()),
+            Value::String(text) => Expression::text(text),
+            Value::Array(items) => {
+                let items = items.iter().map(|item| (String::new(), Expression::value(item))).collect();
+                Expression::Group { open: "[".into(), items, close: "]", spread: false }
+            }
+            Value::Object(fields) => Expression::object(fields),
+        }
+    }
+
+    /// An object of JSON.
+    pub(super) fn object(fields: &Map<String, Value>) -> Expression {
+        Expression::dict(
+            fields.iter().map(|(name, value)| (string(name), Expression::value(value))).collect(),
+        )
+    }
+
     /// The same with one item on each line.
     pub(super) fn spread(self) -> Expression {
         match self {
@@ -57,6 +81,14 @@ impl Expression {
                 Expression::Group { open, items, close, spread: true }
             }
             other => other,
+        }
+    }
+
+    /// What is called in it.
+    pub(super) fn calls<'e>(&'e self, found: &mut BTreeSet<&'e str>) {
+        if let Expression::Group { open, items, .. } = self {
+            found.extend(open.strip_suffix('(').filter(|name| !name.is_empty()));
+            items.iter().for_each(|(_, item)| item.calls(found));
         }
     }
 
@@ -82,7 +114,7 @@ impl Expression {
             {
                 text.block(format!("{before}{open}"), format!("{close}{after}"), |text| {
                     // A lone index has no comma behind it: that would make it a tuple.
-                    let behind = if *close == "]" && items.len() == 1 { "" } else { "," };
+                    let behind = if *close == "]" && open != "[" && items.len() == 1 { "" } else { "," };
                     for (label, item) in items {
                         item.write(text, label, behind);
                     }

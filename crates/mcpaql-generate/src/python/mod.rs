@@ -9,7 +9,7 @@ mod operations;
 mod types;
 
 use crate::model::{Case, Docs, Model, Scope, Style, Text, doc_lines, identifier};
-use crate::{File, Owner, Project, Unsupported, VERSION, surfaces};
+use crate::{File, Owner, Project, Unsupported, VERSION, surfaces, templates};
 use expression::WIDTH;
 use mcpaql_core::portable;
 use operations::Module;
@@ -106,6 +106,7 @@ const TYPES: &[&str] = &[
     "Params",
     "StoreAction",
     "Style",
+    "ToolCall",
     "True",
     "False",
     "TypeAlias",
@@ -116,105 +117,30 @@ const TYPES: &[&str] = &[
 
 const STYLE: Style = Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES };
 
-macro_rules! templates {
-    ($($path:literal)*) => {
-        /// The files that every project shares, by their place in it.
-        const TEMPLATES: &[(&str, &str)] =
-            &[$(($path, include_str!(concat!("../../templates/python/", $path))),)*];
-    };
-}
-
-templates! {
-    "pyproject.toml"
-    "src/adapter_template/__init__.py"
-    "src/adapter_template/__main__.py"
-    "src/adapter_template/py.typed"
-    "src/adapter_template/runtime/__init__.py"
-    "src/adapter_template/runtime/argv.py"
-    "src/adapter_template/runtime/auth.py"
-    "src/adapter_template/runtime/bindings.py"
-    "src/adapter_template/runtime/catalog.py"
-    "src/adapter_template/runtime/command.py"
-    "src/adapter_template/runtime/environment.py"
-    "src/adapter_template/runtime/errors.py"
-    "src/adapter_template/runtime/faults.py"
-    "src/adapter_template/runtime/formats.py"
-    "src/adapter_template/runtime/http/__init__.py"
-    "src/adapter_template/runtime/http/address.py"
-    "src/adapter_template/runtime/http/body.py"
-    "src/adapter_template/runtime/http/client.py"
-    "src/adapter_template/runtime/http/errors.py"
-    "src/adapter_template/runtime/http/failure.py"
-    "src/adapter_template/runtime/http/files.py"
-    "src/adapter_template/runtime/http/headers.py"
-    "src/adapter_template/runtime/http/multipart.py"
-    "src/adapter_template/runtime/http/reasons.py"
-    "src/adapter_template/runtime/http/redirect.py"
-    "src/adapter_template/runtime/http/request.py"
-    "src/adapter_template/runtime/http/response.py"
-    "src/adapter_template/runtime/http/retry.py"
-    "src/adapter_template/runtime/http/send.py"
-    "src/adapter_template/runtime/http/style.py"
-    "src/adapter_template/runtime/http/url.py"
-    "src/adapter_template/runtime/introspect/__init__.py"
-    "src/adapter_template/runtime/introspect/ask.py"
-    "src/adapter_template/runtime/introspect/hits.py"
-    "src/adapter_template/runtime/introspect/lists.py"
-    "src/adapter_template/runtime/introspect/page.py"
-    "src/adapter_template/runtime/introspect/types.py"
-    "src/adapter_template/runtime/introspect/views.py"
-    "src/adapter_template/runtime/jsontext.py"
-    "src/adapter_template/runtime/measure.py"
-    "src/adapter_template/runtime/naming.py"
-    "src/adapter_template/runtime/oauth.py"
-    "src/adapter_template/runtime/output.py"
-    "src/adapter_template/runtime/params.py"
-    "src/adapter_template/runtime/pipeline.py"
-    "src/adapter_template/runtime/process.py"
-    "src/adapter_template/runtime/progress.py"
-    "src/adapter_template/runtime/rawjson.py"
-    "src/adapter_template/runtime/records.py"
-    "src/adapter_template/runtime/request.py"
-    "src/adapter_template/runtime/response.py"
-    "src/adapter_template/runtime/schema/__init__.py"
-    "src/adapter_template/runtime/schema/check.py"
-    "src/adapter_template/runtime/schema/equality.py"
-    "src/adapter_template/runtime/schema/node.py"
-    "src/adapter_template/runtime/schema/typeset.py"
-    "src/adapter_template/runtime/schema/violation.py"
-    "src/adapter_template/runtime/search/__init__.py"
-    "src/adapter_template/runtime/search/discovery.py"
-    "src/adapter_template/runtime/search/f32.py"
-    "src/adapter_template/runtime/search/grammar.py"
-    "src/adapter_template/runtime/search/index.py"
-    "src/adapter_template/runtime/search/intent.py"
-    "src/adapter_template/runtime/search/query.py"
-    "src/adapter_template/runtime/search/rank.py"
-    "src/adapter_template/runtime/search/stem.py"
-    "src/adapter_template/runtime/search/vocabulary.py"
-    "src/adapter_template/runtime/search/words.py"
-    "src/adapter_template/runtime/secrets.py"
-    "src/adapter_template/runtime/server.py"
-    "src/adapter_template/runtime/stdio.py"
-    "src/adapter_template/runtime/store.py"
-    "src/adapter_template/runtime/store_file.py"
-    "src/adapter_template/runtime/suggest.py"
-    "src/adapter_template/runtime/surfaces.py"
-    "src/adapter_template/runtime/targets.py"
-    "src/adapter_template/runtime/text.py"
-    "src/adapter_template/runtime/tokens.py"
-    "src/adapter_template/runtime/validate.py"
-    "tests/test_adapter.py"
-    "tests/test_introspection.py"
-    "tests/test_stdio.py"
-}
+/// Files that every project has besides the runtime, by their place in it.
+const OWN: [(&str, &str); 7] = [
+    ("pyproject.toml", include_str!("../../templates/python/pyproject.toml")),
+    (
+        "src/adapter_template/__init__.py",
+        include_str!("../../templates/python/src/adapter_template/__init__.py"),
+    ),
+    (
+        "src/adapter_template/__main__.py",
+        include_str!("../../templates/python/src/adapter_template/__main__.py"),
+    ),
+    ("src/adapter_template/py.typed", include_str!("../../templates/python/src/adapter_template/py.typed")),
+    ("tests/test_adapter.py", include_str!("../../templates/python/tests/test_adapter.py")),
+    ("tests/test_introspection.py", include_str!("../../templates/python/tests/test_introspection.py")),
+    ("tests/test_stdio.py", include_str!("../../templates/python/tests/test_stdio.py")),
+];
 
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     crate::supported(project)?;
     let package = format!("src/{}", project.module());
-    let mut files: Vec<File> = TEMPLATES
+    let mut files: Vec<File> = OWN
         .iter()
+        .chain(templates::PYTHON)
         .map(|(path, text)| {
             File::generated(path.replace("adapter_template", &project.module()), filled(project, text))
         })

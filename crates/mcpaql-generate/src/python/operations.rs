@@ -5,26 +5,7 @@ use super::types::{Annotations, literal};
 use super::{binding, docstring, is_plain_name};
 use crate::model::{Field, Signature, Text, Type};
 use mcpaql_core::operation::{Binding, Place};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Names that a module of operations takes from `bindings`, as far as they stand in it.
-const BINDINGS: [&str; 15] = [
-    "AllOf",
-    "AnyOf",
-    "ApiKey",
-    "Basic",
-    "Bearer",
-    "Command",
-    "Group",
-    "HttpRequest",
-    "NoAuth",
-    "OAuth2",
-    "Param",
-    "StoreAction",
-    "Style",
-    "When",
-    "Code",
-];
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What a module of operations imports under names in capitals.
 const IMPORTED: [&str; 2] = ["TYPE_CHECKING", "UNSET"];
@@ -42,47 +23,58 @@ pub(super) struct Module<'m> {
     pub(super) operations: Vec<&'m Signature<'m>>,
 }
 
+/// What a module needs from elsewhere, noted while it is written: what stands in a text of the adapter is no code.
+#[derive(Default)]
+struct Needs {
+    /// Kinds of bindings and what they are made of, and `Code`.
+    bindings: BTreeSet<String>,
+    /// `field`, `UNSET`, `Unset`, and what annotations need.
+    names: HashSet<&'static str>,
+}
+
 pub(super) fn module(module: &Module<'_>, annotations: &mut Annotations) -> String {
     let mut text = Text::new("    ");
+    let mut needs = Needs::default();
     annotations.used();
     for signature in &module.operations {
-        params(&mut text, signature, annotations);
-        handler(&mut text, signature);
+        params(&mut text, signature, annotations, &mut needs);
+        handler(&mut text, signature, &mut needs);
     }
-    let used = annotations.used();
-    let body = text.finish();
-    let has = |word: &str| body.contains(word);
+    needs.names.extend(annotations.used());
+    format!("{}{}", head(&module.endpoint, &needs), text.finish())
+}
+
+/// What stands before the operations of a module.
+fn head(endpoint: &str, needs: &Needs) -> String {
     let mut head = Text::new("    ");
-    head.line(format!("\"\"\"Operations of the endpoint `{}`.\"\"\"", module.endpoint)).line("");
+    let with = |name: &str, more: &'static str, plain: &'static str| {
+        if needs.names.contains(name) { more } else { plain }
+    };
+    head.line(format!("\"\"\"Operations of the endpoint `{endpoint}`.\"\"\"")).line("");
     head.line("from __future__ import annotations").line("");
-    let field = if has(" = field(") { "dataclass, field" } else { "dataclass" };
-    head.line(format!("from dataclasses import {field}"));
-    let mut typing = vec!["TYPE_CHECKING"];
-    if used.contains("Literal") {
-        typing.push("Literal");
-    }
-    head.line(format!("from typing import {}", typing.join(", "))).line("");
-    let bindings: BTreeSet<&str> =
-        BINDINGS.into_iter().filter(|name| *name != "Code" && has(&format!("{name}("))).collect();
-    import(&mut head, "..runtime.bindings", &bindings.into_iter().collect::<Vec<_>>());
-    if has("Code(") {
+    head.line(format!("from dataclasses import {}", with("field", "dataclass, field", "dataclass")));
+    head.line(format!("from typing import {}", with("Literal", "TYPE_CHECKING, Literal", "TYPE_CHECKING")));
+    head.line("");
+    let bindings: Vec<&str> =
+        needs.bindings.iter().map(String::as_str).filter(|name| *name != "Code").collect();
+    import(&mut head, "..runtime.bindings", &bindings);
+    if needs.bindings.contains("Code") {
         head.line("from ..runtime.errors import Code");
     }
-    let unset = if has("= UNSET") || has("=UNSET") { "UNSET, Params" } else { "Params" };
-    head.line(format!("from ..runtime.params import {unset}"));
+    head.line(format!("from ..runtime.params import {}", with("UNSET", "UNSET, Params", "Params")));
     head.line("").line("if TYPE_CHECKING:").within(|head| {
-        if has(": types.") || has("[types.") || has("| types.") || has(" types.") {
-            head.line("from .. import types");
-        }
-        if used.contains("Json") {
-            head.line("from ..runtime.jsontext import Json");
-        }
-        if has("| Unset") {
-            head.line("from ..runtime.params import Unset");
+        for (name, line) in [
+            ("types", "from .. import types"),
+            ("Json", "from ..runtime.jsontext import Json"),
+            ("Unset", "from ..runtime.params import Unset"),
+        ] {
+            if needs.names.contains(name) {
+                head.line(line);
+            }
         }
         head.line("from ..runtime.pipeline import Call").line("from ..runtime.response import Answer");
     });
-    format!("{}{body}", head.finish())
+    head.finish()
 }
 
 fn import(text: &mut Text, module: &str, names: &[&str]) {
@@ -98,7 +90,7 @@ fn import(text: &mut Text, module: &str, names: &[&str]) {
     }
 }
 
-fn params(text: &mut Text, signature: &Signature<'_>, annotations: &mut Annotations) {
+fn params(text: &mut Text, signature: &Signature<'_>, annotations: &mut Annotations, needs: &mut Needs) {
     text.line("").line("").line("@dataclass(frozen=True, slots=True, kw_only=True)");
     text.line(format!("class {}(Params):", signature.params)).within(|text| {
         docstring(text, &format!("Parameters of `{}`.", signature.operation.name));
@@ -107,13 +99,13 @@ fn params(text: &mut Text, signature: &Signature<'_>, annotations: &mut Annotati
                 text.line("");
             }
             let kind = annotations.field(field, signature.params.trim_end_matches("Params"), "types.");
-            param(text, field, &kind);
+            param(text, field, &kind, needs);
             docstring(text, &about(field));
         }
     });
 }
 
-fn param(text: &mut Text, field: &Field, kind: &str) {
+fn param(text: &mut Text, field: &Field, kind: &str, needs: &mut Needs) {
     let mut items: Vec<(String, Expression)> = Vec::new();
     let filled = filled_in(field).filter(|value| {
         let line = format!("{}: {kind} = field(default={}", field.ident, value.flat());
@@ -121,6 +113,9 @@ fn param(text: &mut Text, field: &Field, kind: &str) {
     });
     let default = filled.clone().unwrap_or_else(|| Expression::word("UNSET"));
     if !field.required {
+        if filled.is_none() {
+            needs.names.extend(["UNSET", "Unset"]);
+        }
         items.push(("default=".into(), default.clone()));
     }
     if field.sensitive {
@@ -139,7 +134,10 @@ fn param(text: &mut Text, field: &Field, kind: &str) {
     let value = match items.as_slice() {
         [] => None,
         [(label, _)] if label == "default=" => Some(default),
-        _ => Some(Expression::call("field", items)),
+        _ => {
+            needs.names.insert("field");
+            Some(Expression::call("field", items))
+        }
     };
     annotated(text, &field.ident, &kind, value);
 }
@@ -221,15 +219,19 @@ fn constant(function: &str) -> String {
     if IMPORTED.contains(&name.as_str()) { format!("{name}_") } else { name }
 }
 
-fn handler(text: &mut Text, signature: &Signature<'_>) {
+fn handler(text: &mut Text, signature: &Signature<'_>, needs: &mut Needs) {
     let operation = signature.operation;
     let (name, literal) = (signature.function.as_str(), constant(&signature.function));
     let (binding, how) = match &operation.binding {
         Binding::Http(binding) => (binding::http(operation, binding), "http"),
         Binding::Store(binding) => (binding::store(binding), "store"),
         Binding::Command(binding) => (binding::command(operation, binding), "command"),
-        Binding::Introspect | Binding::Execution(_) | Binding::Mcp(_) | Binding::Code => return,
+        Binding::Mcp(binding) => (binding::tool(operation, binding), "tool"),
+        Binding::Introspect | Binding::Execution(_) | Binding::Code => return,
     };
+    let mut called = BTreeSet::new();
+    binding.calls(&mut called);
+    needs.bindings.extend(called.into_iter().map(str::to_owned));
     text.line("").line("");
     binding.write(text, &format!("{literal} = "), "");
     text.line("").line("");

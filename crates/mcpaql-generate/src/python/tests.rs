@@ -23,35 +23,6 @@ fn keys_that_are_no_names_are_known() {
     }
 }
 
-#[test]
-fn every_template_is_in_the_table() {
-    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/python"));
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let place = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() {
-                if !place.contains("cache") {
-                    folders.push(path);
-                }
-                continue;
-            }
-            // Written for each adapter, or for the templates alone.
-            let other = ["handlers.py", "types.py", "lexicon.json", "gitignore"]
-                .iter()
-                .any(|name| place.ends_with(name))
-                && !place.contains("introspect")
-                || place.contains("/operations/")
-                || (place.starts_with("tests/") && place != "tests/test_adapter.py");
-            assert!(
-                other || TEMPLATES.iter().any(|(known, _)| *known == place),
-                "{place} is not in the table"
-            );
-        }
-    }
-}
-
 fn catalog(document: &serde_json::Value) -> mcpaql_core::catalog::Catalog {
     let loaded = mcpaql_core::adapter::load(document);
     let adapter = loaded.adapter.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
@@ -67,6 +38,7 @@ fn written(document: &serde_json::Value) -> Result<Vec<File>, Unsupported> {
     let project = Project {
         catalog: &catalog,
         document: crate::Document { file: "shop.json", text: &text },
+        origin: None,
         options: crate::Options::new(crate::Language::Python),
     };
     files(&project)
@@ -115,7 +87,7 @@ IMPORT_ = HttpRequest(
     path="/orders/{class}",
     params=(
         Param("class", "path"),
-        Param("labels", "query", style=Style("pipe_delimited", explode=False)),
+        Param("labels", "query", style=Style("pipeDelimited", explode=False)),
         Param("gift", "body"),
         Param("note", "body", wire="Note", sensitive=True),
     ),
@@ -136,13 +108,47 @@ async def import_(params: ImportParams, call: Call) -> Answer:
 }
 
 #[test]
-fn what_the_runtime_cannot_do_is_refused() {
-    let mcp = shop(
-        serde_json::json!({"transport": "mcp", "protocol": "mcp", "command": ["server"]}),
-        serde_json::json!({"name": "order", "description": "Places an order.", "maps_to": "order"}),
+fn a_tool_of_another_server_is_a_literal_and_a_handler() {
+    let mut document = shop(
+        serde_json::json!({"transport": "mcp", "command": ["server"]}),
+        serde_json::json!({"name": "add_label", "tool": "edit-labels", "fixed": {"action": "add", "deep": [{"dry": null}]}, "params": {
+            "label_name": {"type": "string", "required": true, "as": "label-name"},
+            "token": {"type": "string", "sensitive": true}
+        }}),
     );
-    let refused = written(&mcp).unwrap_err().message;
-    assert!(refused.contains("another MCP server"), "{refused}");
+    let touch = serde_json::json!({"name": "touch", "description": "Touches."});
+    document["operations"]["create"].as_array_mut().unwrap().push(touch);
+    let files = written(&document).unwrap();
+    let text = file(&files, "operations/create.py");
+    for said in [
+        "from ..runtime.bindings import ToolCall\n",
+        r#"
+ADD_LABEL = ToolCall(
+    tool="edit-labels",
+    names={"label_name": "label-name"},
+    fixed={"action": "add", "deep": [{"dry": None}]},
+    sensitive=("token",),
+)
+"#,
+        "    return await call.tool(ADD_LABEL, params)\n",
+        "\nTOUCH = ToolCall(tool=\"touch\")\n",
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+}
+
+#[test]
+fn what_asks_after_work_in_the_background_has_no_handler() {
+    let mut document = shop(
+        serde_json::json!({"transport": "native", "protocol": "command"}),
+        serde_json::json!({"name": "look", "command": ["ls"]}),
+    );
+    document["operations"]["execute"] =
+        serde_json::json!([{"name": "build", "command": ["make"], "lifecycle": true}]);
+    let files = written(&document).unwrap();
+    let index = file(&files, "operations/__init__.py");
+    assert!(index.contains("\"build\": Operation(execute.BuildParams, execute.build),"), "{index}");
+    assert!(!index.contains("_execution"), "{index}");
 }
 
 fn file<'f>(files: &'f [File], path: &str) -> &'f str {
@@ -167,6 +173,48 @@ fn no_constant_takes_a_name_that_its_module_imports() {
     ] {
         assert!(text.contains(line), "{line}");
     }
+}
+
+#[test]
+fn what_a_text_says_is_not_imported() {
+    let said =
+        "Takes Style( and Code( of types. as = field( or str | Unset = UNSET: TypeAlias = Literal[Json].";
+    let mut document = shop(
+        serde_json::json!({"protocol": "rest", "base_url": "https://shop.example"}),
+        serde_json::json!({"name": "add", "maps_to": "POST /add", "description": said, "params": {
+            "note": {"type": "string", "required": true, "description": said, "enum": ["Param(", "types."]},
+            "node": {"type": "Node", "required": true},
+        }}),
+    );
+    document["types"] = serde_json::json!({"Node": {"type": "object", "description": said, "properties": {
+        "name": {"type": "string", "description": said}
+    }}});
+    let files = written(&document).unwrap();
+    let head = |path: &str| {
+        let text = file(&files, path);
+        let lines = text
+            .lines()
+            .take_while(|line| !line.starts_with(['@', 'c']))
+            .filter(|line| line.contains("import "));
+        lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        head("operations/create.py"),
+        [
+            "from __future__ import annotations",
+            "from dataclasses import dataclass",
+            "from typing import TYPE_CHECKING, Literal",
+            "from ..runtime.bindings import HttpRequest, Param",
+            "from ..runtime.params import Params",
+            "from .. import types",
+            "from ..runtime.pipeline import Call",
+            "from ..runtime.response import Answer",
+        ]
+    );
+    assert_eq!(
+        head("types.py"),
+        ["from __future__ import annotations", "from typing import NotRequired, TypedDict"]
+    );
 }
 
 #[test]

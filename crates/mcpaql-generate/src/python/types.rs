@@ -60,7 +60,7 @@ impl Annotations {
             Type::Integer => "int".into(),
             Type::Number => "float".into(),
             Type::String => "str".into(),
-            Type::Named(name) => format!("{module}{name}"),
+            Type::Named(name) => self.own(name, module),
             Type::List(inner) => format!("list[{}]", self.annotation(inner, hint, module)),
             Type::Map(inner) => format!("dict[str, {}]", self.annotation(inner, hint, module)),
             Type::Literals(literals) => {
@@ -69,18 +69,31 @@ impl Annotations {
                     self.used.insert("Literal");
                     return written;
                 }
-                format!("{module}{}", self.name(hint, kind))
+                let name = self.name(hint, kind);
+                self.own(&name, module)
             }
             Type::Union(variants) => {
+                let before = self.used.clone();
                 let written: Vec<String> =
                     variants.iter().map(|variant| self.annotation(variant, hint, module)).collect();
                 let written = written.join(" | ");
                 if written.chars().count() <= INLINE {
                     return written;
                 }
-                format!("{module}{}", self.name(hint, kind))
+                // What stands in it is needed where the name is defined, not here.
+                self.used = before;
+                let name = self.name(hint, kind);
+                self.own(&name, module)
             }
         }
+    }
+
+    /// One of the adapter's own types.
+    fn own(&mut self, name: &str, module: &str) -> String {
+        if !module.is_empty() {
+            self.used.insert("types");
+        }
+        format!("{module}{name}")
     }
 
     /// A name for a type, the same for the same type and hint.
@@ -118,20 +131,20 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
             object(&mut text, definition, fields, annotations);
         }
     }
+    let in_classes = annotations.used();
     let mut names = Text::new("    ");
     aliases(&mut names, model, annotations);
+    let in_aliases = annotations.used();
     let (body, names) = (text.finish(), names.finish());
     // Two empty lines stand behind a class.
     let gap = if body.is_empty() || names.is_empty() { "" } else { "\n" };
     let body = format!("{body}{gap}{names}");
-    let used = annotations.used();
+    let used = |name: &str| in_classes.contains(name) || in_aliases.contains(name);
     let has_objects = model.types.iter().any(|definition| matches!(definition.shape, Shape::Object { .. }));
     let mut typing: Vec<&str> = Vec::new();
-    if body.contains(": TypeAlias = ") {
-        typing.push("TypeAlias");
-    }
     for (name, needed) in [
-        ("Literal", used.contains("Literal") || body.contains("= Literal[")),
+        ("Literal", used("Literal")),
+        ("TypeAlias", !names.is_empty()),
         ("NotRequired", optional),
         ("TypedDict", has_objects),
     ] {
@@ -147,9 +160,9 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
         return head.finish();
     }
     head.line("").line("from __future__ import annotations").line("");
-    let json = used.contains("Json");
+    let json = used("Json");
     // Aliases are evaluated, so that what they name must be there.
-    let evaluated = names.contains("Json");
+    let evaluated = in_aliases.contains("Json");
     if json && !evaluated {
         typing.insert(0, "TYPE_CHECKING");
     }
@@ -257,6 +270,7 @@ impl Alias {
     fn of(name: &str, kind: &Type, annotations: &mut Annotations) -> Alias {
         match kind {
             Type::Literals(literals) => {
+                annotations.used.insert("Literal");
                 Alias::Literals(name.to_owned(), literals.iter().map(literal).collect())
             }
             Type::Union(variants) => {

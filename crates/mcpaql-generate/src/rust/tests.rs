@@ -44,7 +44,7 @@ fn catalog(text: &str, settings: &Settings) -> Catalog {
 fn project(options: Options) -> Vec<File> {
     let catalog = catalog(SHOP, &options.settings);
     let document = Document { file: "shop-adapter.yaml", text: SHOP };
-    sources(&Project { catalog: &catalog, document, options }).unwrap()
+    sources(&Project { catalog: &catalog, document, origin: None, options }).unwrap()
 }
 
 fn file<'f>(files: &'f [File], path: &str) -> &'f str {
@@ -179,7 +179,11 @@ fn the_same_project_is_the_same_files() {
     let write = || {
         let catalog = catalog(SHOP, &Settings::default());
         let document = Document { file: "shop-adapter.yaml", text: SHOP };
-        files(&Project { catalog: &catalog, document, options: Options::new(Language::Rust) }, None).unwrap()
+        files(
+            &Project { catalog: &catalog, document, origin: None, options: Options::new(Language::Rust) },
+            None,
+        )
+        .unwrap()
     };
     assert_eq!(write(), write());
 }
@@ -205,8 +209,13 @@ fn names_that_nobody_would_choose_are_legal() {
     let source = check(&Source::new("odd.json", text.as_str()), &Settings::default());
     let catalog = source.catalog.unwrap();
     let document = Document { file: "odd.json", text: &text };
-    let files =
-        sources(&Project { catalog: &catalog, document, options: Options::new(Language::Rust) }).unwrap();
+    let files = sources(&Project {
+        catalog: &catalog,
+        document,
+        origin: None,
+        options: Options::new(Language::Rust),
+    })
+    .unwrap();
     let types = file(&files, "src/types.rs");
     for ident in [
         "self_",

@@ -5,11 +5,10 @@
 
 mod literal;
 mod operations;
-mod templates;
 mod types;
 
 use crate::model::{Case, Model, Style};
-use crate::{File, Owner, Project, Unsupported, license, surfaces};
+use crate::{File, Owner, Project, Unsupported, license, surfaces, templates};
 use mcpaql_core::portable;
 use serde_json::Value;
 
@@ -70,24 +69,34 @@ const RESERVED: &[&str] = &[
 ];
 
 /// Types that generated files use under their own names.
-const TYPES: &[&str] = &["CommandLine", "Handler", "Handlers", "HttpRequest", "Record", "StoreAction"];
+const TYPES: &[&str] =
+    &["CommandLine", "Handler", "Handlers", "HttpRequest", "Record", "StoreAction", "ToolCall"];
 
 const STYLE: Style = Style { functions: Case::Camel, fields: Case::Snake, reserved: RESERVED, types: TYPES };
+
+const PACKAGE: &str = include_str!("../../templates/typescript/package.json");
+const TSCONFIG: &str = include_str!("../../templates/typescript/tsconfig.json");
+const ESLINT: &str = include_str!("../../templates/typescript/eslint.config.js");
+const GITIGNORE: &str = include_str!("../../templates/typescript/.gitignore");
+const INDEX: &str = include_str!("../../templates/typescript/src/index.ts");
+const TEST_CONFIG: &str = include_str!("../../templates/typescript/tests/tsconfig.json");
+const HANDLERS: &str = include_str!("../../templates/typescript/src/handlers.ts");
 
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     crate::supported(project)?;
     let model = Model::of(project.catalog, &STYLE);
     let mut files: Vec<File> =
-        templates::SHARED.iter().map(|&(path, text)| File::generated(path, text)).collect();
+        templates::TYPESCRIPT.iter().map(|&(path, text)| File::generated(path, text)).collect();
     // Whose project it is keeps the lock of its dependencies.
-    files.push(File::generated(".gitignore", templates::GITIGNORE.replace("package-lock.json\n", "")));
-    files.push(File::generated("tsconfig.json", templates::TSCONFIG));
-    files.push(File::generated("eslint.config.js", templates::ESLINT));
+    files.push(File::generated(".gitignore", GITIGNORE.replace("package-lock.json\n", "")));
+    files.push(File::generated("tsconfig.json", TSCONFIG));
+    files.push(File::generated("tests/tsconfig.json", TEST_CONFIG));
+    files.push(File::generated("eslint.config.js", ESLINT));
     files.push(author("package.json", package(project)));
     let version = crate::VERSION;
-    files.push(File::generated("src/index.ts", templates::INDEX.replace("__GENERATOR_VERSION__", version)));
-    files.push(author("src/handlers.ts", templates::HANDLERS.to_owned()));
+    files.push(File::generated("src/index.ts", INDEX.replace("__GENERATOR_VERSION__", version)));
+    files.push(author("src/handlers.ts", HANDLERS.to_owned()));
     let catalog = portable::catalog(project.catalog);
     files.push(File::generated("src/catalog.json", line(&catalog)));
     files.push(File::generated("src/surfaces.json", line(&surfaces::of(project, &catalog))));
@@ -113,7 +122,7 @@ fn package(project: &Project<'_>) -> String {
         license::NONE => "SEE LICENSE IN LICENSE",
         expression => expression,
     };
-    templates::PACKAGE
+    PACKAGE
         .replace("__PACKAGE_NAME__", &project.package())
         .replace("\"__PACKAGE_VERSION__\"", &Value::from(adapter.version.as_str()).to_string())
         .replace("\"__PACKAGE_LICENSE__\"", &Value::from(license).to_string())

@@ -6,10 +6,9 @@ use crate::model::{Case, Model, Signature, Text, identifier};
 use crate::{File, IN_RUST, Unsupported};
 use indexmap::IndexMap;
 use mcpaql_core::catalog::Catalog;
-use mcpaql_core::facts::Repeat;
 use mcpaql_core::operation::{
-    Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Output, Param,
-    Place, Segment, Stdin, StoreAction, StoreBinding, Style,
+    Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation, Param,
+    Place, Segment, Stdin, StoreBinding, Style,
 };
 use mcpaql_core::portable;
 use mcpaql_core::schema::is_file;
@@ -184,7 +183,14 @@ fn way(catalog: &Catalog, operation: &Operation) -> Result<Way, Unsupported> {
             method: "command",
             binding: command(operation, binding)?,
         },
-        Binding::Mcp(_) | Binding::Code | Binding::Introspect | Binding::Execution(_) => {
+        Binding::Mcp(binding) => Way {
+            kind: "ToolCall",
+            from: "mcp/binding.js",
+            suffix: "Tool",
+            method: "tool",
+            binding: tool(operation, binding),
+        },
+        Binding::Code | Binding::Introspect | Binding::Execution(_) => {
             let (name, adapter) = (&operation.name, &catalog.adapter.name);
             let message = format!(
                 "the operation '{name}' of the adapter '{adapter}' has no target that projects in TypeScript know"
@@ -208,13 +214,7 @@ fn http(operation: &Operation, binding: &HttpBinding) -> Result<Value, Unsupport
     let params: Map<String, Value> =
         sent.map(|param| (param.name.clone(), http_param(param, binding))).collect();
     out.insert("params".into(), params.into());
-    let body = match binding.body {
-        BodyForm::Json => None,
-        BodyForm::Form => Some("form"),
-        BodyForm::Multipart => Some("multipart"),
-        BodyForm::Text => Some("text"),
-        BodyForm::Binary => Some("binary"),
-    };
+    let body = (binding.body != BodyForm::Json).then(|| binding.body.as_str());
     let texts = [
         ("body", body),
         ("bodyParam", binding.body_param.as_deref()),
@@ -225,7 +225,7 @@ fn http(operation: &Operation, binding: &HttpBinding) -> Result<Value, Unsupport
         out.extend(text.map(|text| (name.to_owned(), text.into())));
     }
     out.extend(binding.auth.as_ref().map(|auth| ("auth".to_owned(), portable::auth(auth))));
-    if may_repeat(operation) {
+    if operation.may_repeat() {
         out.insert("repeatable".into(), true.into());
         if operation.category == Category::Delete {
             out.insert("removes".into(), true.into());
@@ -273,26 +273,8 @@ fn files_in(schema: &Value) -> Vec<&str> {
     all.into_iter().flatten().filter(|(_, schema)| is_file(schema)).map(|(name, _)| name.as_str()).collect()
 }
 
-/// Whether repeating the operation does no harm, by its facts.
-fn may_repeat(operation: &Operation) -> bool {
-    match operation.facts.repeat {
-        Repeat::NoEffect => true,
-        Repeat::FailsWithoutEffect => matches!(operation.category, Category::Delete | Category::Read),
-        Repeat::Unknown => operation.category == Category::Read,
-        Repeat::Accumulates => false,
-    }
-}
-
 fn store(binding: &StoreBinding) -> Value {
-    let action = match binding.action {
-        StoreAction::Create => "create",
-        StoreAction::Get => "get",
-        StoreAction::List => "list",
-        StoreAction::Search => "search",
-        StoreAction::Update => "update",
-        StoreAction::Delete => "delete",
-    };
-    json!({ "resource": binding.resource, "action": action })
+    json!({ "resource": binding.resource, "action": binding.action.as_str() })
 }
 
 fn command(operation: &Operation, binding: &CommandBinding) -> Result<Value, Unsupported> {
@@ -318,13 +300,7 @@ fn command(operation: &Operation, binding: &CommandBinding) -> Result<Value, Uns
         Stdin::Params => drop(out.insert("stdin".into(), "params".into())),
         Stdin::Param(name) => drop(out.insert("stdin".into(), json!({ "param": name }))),
     }
-    let output = match binding.output {
-        Output::Json => "json",
-        Output::JsonLines => "jsonlines",
-        Output::Lines => "lines",
-        Output::Text => "text",
-    };
-    out.insert("output".into(), output.into());
+    out.insert("output".into(), binding.output.as_str().into());
     out.extend(binding.timeout_ms.map(|limit| ("timeoutMs".to_owned(), limit.into())));
     if !binding.exit.is_empty() {
         let meaning = |meaning: &ExitMeaning| match meaning {
@@ -336,6 +312,26 @@ fn command(operation: &Operation, binding: &CommandBinding) -> Result<Value, Uns
         out.insert("exit".into(), exit.into());
     }
     Ok(out.into())
+}
+
+fn tool(operation: &Operation, binding: &McpBinding) -> Value {
+    let mut out = Map::new();
+    out.insert("tool".into(), binding.tool.as_str().into());
+    let renamed = operation.params.iter().filter(|param| param.wire != param.name);
+    let names: Map<String, Value> =
+        renamed.map(|param| (param.name.clone(), param.wire.as_str().into())).collect();
+    if !names.is_empty() {
+        out.insert("names".into(), names.into());
+    }
+    if !binding.fixed.is_empty() {
+        out.insert("fixed".into(), binding.fixed.clone().into());
+    }
+    let sensitive: Vec<&str> =
+        operation.params.iter().filter(|param| param.sensitive).map(|param| param.name.as_str()).collect();
+    if !sensitive.is_empty() {
+        out.insert("sensitive".into(), sensitive.into());
+    }
+    out.into()
 }
 
 /// What is to be said of a parameter, where there is something.

@@ -3,39 +3,18 @@ use crate::{Document, Language, Options};
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::check::check;
 use mcpaql_core::source::Source;
-use std::collections::BTreeSet;
-use std::path::Path;
+use serde_json::json;
 
 /// The files of the project of that document.
 fn generated(text: &str) -> Result<Vec<File>, Unsupported> {
     let checked = check(&Source::new("test.yaml", text), &Settings::default());
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     let document = Document { file: "test.yaml", text };
-    files(&Project { catalog: &catalog, document, options: Options::new(Language::TypeScript) })
+    files(&Project { catalog: &catalog, document, origin: None, options: Options::new(Language::TypeScript) })
 }
 
 fn file<'f>(files: &'f [File], path: &str) -> &'f str {
     &files.iter().find(|file| file.path == path).unwrap_or_else(|| panic!("{path}")).text
-}
-
-#[test]
-fn every_file_of_the_runtime_and_of_its_tests_is_in_the_table() {
-    fn below(folder: &Path, found: &mut BTreeSet<String>, root: &Path) {
-        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
-            if entry.file_type().unwrap().is_dir() {
-                below(&entry.path(), found, root);
-            } else if entry.path().extension().is_some_and(|kind| kind == "ts") {
-                found.insert(entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_owned());
-            }
-        }
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/typescript");
-    let mut there = BTreeSet::new();
-    below(&root.join("src/runtime"), &mut there, &root);
-    below(&root.join("tests"), &mut there, &root);
-    there.insert("tests/tsconfig.json".to_owned());
-    let table: BTreeSet<String> = templates::SHARED.iter().map(|(path, _)| (*path).to_owned()).collect();
-    assert_eq!(table, there);
 }
 
 const BLOG: &str = r#"
@@ -96,21 +75,91 @@ fn the_same_document_gives_the_same_bytes() {
 }
 
 #[test]
-fn other_servers_and_background_work_are_refused_in_a_sentence() {
-    let proxy = "
-name: proxy
+fn a_tool_of_another_server_is_a_literal_and_a_handler() {
+    let labels = r#"
+name: labels
 type: adapter
 version: 1.0.0
-description: A server far away.
-target: {transport: mcp, command: [some-server]}
+description: Labels of a server far away
+target: {transport: mcp, command: [labels-server]}
+operations:
+  create:
+    - name: add_label
+      tool: edit-labels
+      fixed: {action: add, dry: null}
+      params:
+        label_name: {type: string, required: true, as: label-name}
+        token: {type: string, sensitive: true}
+    - {name: touch}
+"#;
+    let files = generated(labels).unwrap();
+    let create = file(&files, "src/operations/create.ts");
+    for said in [
+        "import type { ToolCall } from \"../runtime/mcp/binding.js\";",
+        "export const addLabelTool: ToolCall = {\n  tool: \"edit-labels\",\n  names: { label_name: \"label-name\" },\n  \
+         fixed: { action: \"add\", dry: null },\n  sensitive: [\"token\"],\n};",
+        "export const addLabel: Handler<AddLabelParams> = (params, call) => call.tool(addLabelTool, params);",
+        "export const touchTool: ToolCall = { tool: \"touch\" };",
+    ] {
+        assert!(create.contains(said), "{said}\n{create}");
+    }
+}
+
+#[test]
+fn work_in_the_background_has_a_handler_and_what_asks_after_it_has_none() {
+    let work = "
+name: work
+type: adapter
+version: 1.0.0
+description: Long work
+target: {transport: native, protocol: command}
+operations:
+  execute:
+    - {name: build, command: [make], lifecycle: {survives: true, timeout: 2}}
+    - {name: look, command: [ls]}
+";
+    let files = generated(work).unwrap();
+    let execute = file(&files, "src/operations/execute.ts");
+    assert!(execute.contains("call.command(buildCommand, params);"), "{execute}");
+    let index = file(&files, "src/operations/index.ts");
+    assert!(index.contains("build: Handler<") && !index.contains("execution:"), "{index}");
+    assert!(!index.contains("readOperations"), "nothing that only the protocol answers has a file: {index}");
+    let catalog: Value = serde_json::from_str(file(&files, "src/catalog.json")).unwrap();
+    let told: Vec<Value> = catalog["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|operation| json!([operation["name"], operation["lifecycle"], operation["execution"]]))
+        .collect();
+    let build = json!({"survives": true, "keep_seconds": 86_400, "timeout_ms": 2_000});
+    assert_eq!(
+        told,
+        [
+            json!(["build", build, null]),
+            json!(["look", null, null]),
+            json!(["get_execution", null, "get"]),
+            json!(["list_executions", null, "list"]),
+            json!(["cancel_execution", null, "cancel"]),
+            json!(["introspect", null, null]),
+        ]
+    );
+}
+
+#[test]
+fn functions_of_another_program_are_refused_in_a_sentence() {
+    let own = "
+name: own
+type: adapter
+version: 1.0.0
+description: Functions of a program
+target: {transport: native, protocol: code}
 operations:
   execute:
     - {name: run_job, description: Runs a job.}
 ";
-    let refused = generated(proxy).unwrap_err();
+    let refused = generated(own).unwrap_err();
     assert_eq!(
         refused.message,
-        "projects in TypeScript cannot serve the adapter 'proxy': it passes its calls on to another MCP server"
+        "projects in TypeScript cannot serve the adapter 'own': its operations are code of the program that embeds it"
     );
-    assert!(refused.suggestion.contains("--target rust"), "{refused}");
 }

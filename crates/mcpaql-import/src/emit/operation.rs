@@ -2,7 +2,7 @@
 //! find out by itself is not written.
 
 use super::schema;
-use super::target::{auth, body_word, hints};
+use super::target::{auth, hints};
 use super::yaml::{Members, Node};
 use mcpaql_core::adapter::{Adapter, Target, guard_of, title_of};
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Reach, Repeat};
@@ -99,7 +99,7 @@ fn http_binding<'a>(out: &mut Lines<'a>, http: &'a HttpBinding, target: &Target)
         Target::Http(target) => target.serialization,
         Target::Store(_) | Target::Command(_) | Target::Mcp(_) | Target::Code(_) => BodyForm::Json,
     };
-    out.put_if(http.body != usual, "body", || body_word(http.body).into());
+    out.put_if(http.body != usual, "body", || http.body.as_str().into());
     out.put_some("content_type", http.content_type.as_deref());
     out.put_some("body_param", http.body_param.as_deref());
 }
@@ -145,12 +145,7 @@ fn command_binding<'a>(out: &mut Lines<'a>, command: &'a CommandBinding) {
         Stdin::Params => out.put("stdin", "params"),
         Stdin::Param(name) => out.put("stdin", format!("{{{name}}}")),
     }
-    match command.output {
-        Output::Text => {}
-        Output::Json => out.put("output", "json"),
-        Output::JsonLines => out.put("output", "jsonlines"),
-        Output::Lines => out.put("output", "lines"),
-    }
+    out.put_if(command.output != Output::Text, "output", || command.output.as_str().into());
     if let Some(timeout) = command.timeout_ms {
         out.put("timeout", super::target::seconds(timeout));
     }

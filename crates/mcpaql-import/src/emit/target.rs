@@ -5,8 +5,8 @@ use super::schema;
 use super::yaml::{Members, Node};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
-    Adapter, Auth, CodeTarget, CommandTarget, ErrorPolicy, HttpTarget, KeyPlace, McpLink, McpTarget, Mode,
-    StoreTarget, Target,
+    Adapter, Auth, CodeTarget, CommandTarget, ErrorPolicy, HttpTarget, McpLink, McpTarget, Mode, StoreTarget,
+    Target,
 };
 use mcpaql_core::operation::{BodyForm, Category};
 use mcpaql_core::policy::HintOverrides;
@@ -62,9 +62,7 @@ fn http_target(http: &HttpTarget) -> Members<'_> {
     let mut out = Lines::default();
     out.put("base_url", http.base_url.as_str());
     out.put_if(!http.headers.is_empty(), "headers", || texts(&http.headers));
-    out.put_if(http.serialization != BodyForm::Json, "serialization", || {
-        body_word(http.serialization).into()
-    });
+    out.put_if(http.serialization != BodyForm::Json, "serialization", || http.serialization.as_str().into());
     out.put_if(http.allow_http, "allow_http", || true.into());
     out.put_if(http.connect_timeout_ms != 10_000, "connect_timeout", || seconds(http.connect_timeout_ms));
     out.put_if(http.timeout_ms != 60_000, "timeout", || seconds(http.timeout_ms));
@@ -170,13 +168,8 @@ pub(super) fn auth(auth: &Auth) -> Node<'_> {
         Auth::ApiKey { key_env, place, prefix } => {
             out.put("type", "api_key");
             out.put("key_env", key_env.as_str());
-            match place {
-                KeyPlace::Header(name) => {
-                    out.put_if(name != "X-API-Key", "header", || name.as_str().into());
-                }
-                KeyPlace::Query(name) => out.put("query", name.as_str()),
-                KeyPlace::Cookie(name) => out.put("cookie", name.as_str()),
-            }
+            let (place, name) = place.parts();
+            out.put_if((place, name) != ("header", "X-API-Key"), place, || name.into());
             out.put_if(!prefix.is_empty(), "prefix", || prefix.as_str().into());
         }
         Auth::Basic { username_env, password_env } => {
@@ -198,16 +191,6 @@ pub(super) fn auth(auth: &Auth) -> Node<'_> {
         }
     }
     Node::Map(out.0)
-}
-
-pub(super) fn body_word(form: BodyForm) -> &'static str {
-    match form {
-        BodyForm::Json => "json",
-        BodyForm::Form => "form",
-        BodyForm::Multipart => "multipart",
-        BodyForm::Text => "text",
-        BodyForm::Binary => "binary",
-    }
 }
 
 /// `annotations`, where they say anything.

@@ -51,6 +51,20 @@ pub(super) fn params(input: Option<&Value>) -> Written<Vec<Param>> {
     Written { made: params, types: writer.types, notes }
 }
 
+/// Whether one of the parameters may be what the caller saw last, as far as their names tell without being read.
+pub(super) fn may_guard(input: Option<&Value>) -> bool {
+    let Some(root) = input.and_then(Value::as_object) else { return false };
+    let is_plain = root.keys().all(|key| !matches!(key.as_str(), "$ref" | "allOf" | "anyOf" | "oneOf"));
+    let names = root.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let required = root.get("required").and_then(Value::as_array).into_iter().flatten();
+    let mut names = names.map(String::as_str).chain(required.filter_map(Value::as_str));
+    let guards = |name: &str| {
+        let bare: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        ["etag", "ifmatch", "version", "lockversion"].iter().any(|guard| bare.eq_ignore_ascii_case(guard))
+    };
+    !is_plain || names.any(guards)
+}
+
 /// What a tool answers with, where it says so.
 pub(super) fn returns(output: Option<&Value>) -> Written<Option<Returns>> {
     let Some(root) = output.filter(|output| output.is_object()) else { return Written::default() };

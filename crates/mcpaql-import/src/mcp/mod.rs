@@ -19,6 +19,7 @@ use crate::openapi::corrections::decide;
 use crate::openapi::details::Note;
 use crate::report::{Judged, Notes, Origin, Report};
 use crate::select::{self, Selection};
+use arguments::Written;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Adapter, Auth, McpLink, McpTarget, Target, guard_of, title_of};
 use mcpaql_core::capture::Capture;
@@ -94,7 +95,7 @@ pub fn import_tools(
     let mut taken = Vec::with_capacity(pieces.len());
     for piece in &pieces {
         let Some(tool) = tools.get(piece.tool) else { continue };
-        let made = make(tool, piece, &mut problems);
+        let made = make(tool, piece, Extent::Whole, &mut problems);
         let wanted = piece.correction.as_ref().and_then(|correction| correction.include);
         let is_taken = wanted.unwrap_or_else(|| options.selection.takes(&made.operation, ""));
         idle.retain(|rule| !rule.fits(&made.operation, ""));
@@ -126,6 +127,37 @@ pub fn import_tools(
         report.operations.push(made.judged);
     }
     Ok(Imported { adapter, report, version, notes })
+}
+
+/// An adapter of tools that nobody calls, with the parameters of those operations alone that `shown` says are looked into: so much
+/// as it takes to see what its tools cost.
+///
+/// # Errors
+///
+/// Why there can be no adapter.
+pub fn outline_tools(
+    tools: &[Value],
+    target: McpTarget,
+    shown: impl Fn(&[&Operation]) -> Vec<bool>,
+) -> Result<Adapter, Vec<Diagnostic>> {
+    let tools = callable(tools, &mut Report::default());
+    let pieces = pieces::pieces(&tools, &Overrides::default())?;
+    let (mut adapter, _) = adapter(&Capture::default(), target, Auth::None, &Options::default())?;
+    let mut problems = Vec::new();
+    let mut make = |piece: &Piece, extent| Some(make(tools.get(piece.tool)?, piece, extent, &mut problems));
+    let heads = pieces.iter().filter_map(|piece| Some((make(piece, Extent::Head)?, piece)));
+    let mut heads: Vec<(Made, &Piece)> = heads.collect();
+    heads.sort_by_cached_key(|(made, _)| emit::place(&made.operation));
+    let operations: Vec<&Operation> = heads.iter().map(|(made, _)| &made.operation).collect();
+    let shown = shown(&operations);
+    let made = heads.into_iter().zip(shown).filter_map(|((head, piece), is_shown)| match is_shown {
+        true => make(piece, Extent::Whole),
+        false => Some(head),
+    });
+    let mut made: Vec<Made> = made.collect();
+    adapter.types = name_types(&mut made);
+    adapter.operations = made.into_iter().map(|made| made.operation).collect();
+    Ok(adapter)
 }
 
 /// The name of a server that nobody has named, from how it is reached: what the server says of itself may change.
@@ -170,14 +202,24 @@ struct Made {
     locals: [Local; 2],
 }
 
+/// How much of an operation is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// All of it.
+    Whole,
+    /// What stands before its parameters and its answer; more only where those decide about it.
+    Head,
+}
+
 /// One operation of a tool.
-fn make(tool: &Tool<'_>, piece: &Piece, problems: &mut Vec<Diagnostic>) -> Made {
+fn make(tool: &Tool<'_>, piece: &Piece, extent: Extent, problems: &mut Vec<Diagnostic>) -> Made {
     let correction = piece.correction.as_deref();
     let mut decision = judge(tool, piece);
     let (name, category) = decide(correction, piece.name.clone(), &mut decision);
-    let mut params = arguments::params(tool.input);
+    let is_whole = extent == Extent::Whole || arguments::may_guard(tool.input);
+    let mut params = if is_whole { arguments::params(tool.input) } else { Written::default() };
     let fixed = narrow(&mut params.made, piece, problems);
-    let returns = arguments::returns(tool.output);
+    let returns = if is_whole { arguments::returns(tool.output) } else { Written::default() };
     let binding = Binding::Mcp(McpBinding { tool: tool.name.to_owned(), fixed });
     let effect = if decision.effect.category() == category { decision.effect } else { Effect::of(category) };
     let facts = facts::infer(&Declared {

@@ -1,15 +1,16 @@
 //! What comes out of the tools of MCP servers.
 
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
+use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, Origins};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::{self, Settings};
 use mcpaql_core::check::check;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::{Binding, Category, Danger, McpBinding, Operation};
 use mcpaql_core::overrides::{self, Overrides};
 use mcpaql_core::source::Source;
+use mcpaql_core::surface;
 use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::mcp::{self, Imported, Options};
 use mcpaql_import::select::Selection;
@@ -462,4 +463,37 @@ fn what_has_a_default_is_not_asked_for_although_the_schema_requires_it() {
     assert_eq!((required("scale"), required("path")), (false, true));
     let scale = operation(&imported, "take_picture").param("scale").unwrap();
     assert_eq!((scale.api_default.clone(), scale.default.clone()), (Some(json!("css")), None));
+}
+
+/// Lists of all sizes: with a few operations signatures are shown, then names, then numbers.
+#[test]
+fn an_outline_costs_what_the_whole_adapter_does() {
+    let verbs = ["create", "list", "get", "update", "delete", "run"];
+    let tool = |n: usize| {
+        let verb = verbs[n % verbs.len()];
+        let field = |kind: &str| json!({"type": kind, "description": "What it is about"});
+        let mut properties = json!({"title": field("string"), "filter": {"$ref": "#/$defs/Filter"}});
+        if n.is_multiple_of(4) {
+            properties["eTag"] = field("string");
+        }
+        let required = properties.as_object().unwrap().keys().next_back().cloned();
+        let filter = json!({"type": "object", "properties": {"since": field("string"), format!("f{}", n % 5): field("integer")}});
+        json!({
+            "name": format!("{verb}_thing_of_some_server_with_long_names_{n}"),
+            "description": format!("Can {verb} a thing."),
+            "inputSchema": {"type": "object", "properties": properties, "required": [required], "$defs": {"Filter": filter}}
+        })
+    };
+    let cost = |adapter| {
+        let compiled = catalog::compile(adapter, &Origins::default(), &Settings::default());
+        surface::surface_cost(&compiled.catalog.unwrap())
+    };
+    for count in [1, 6, 20, 60, 450] {
+        let tools: Vec<Value> = (0..count).map(tool).collect();
+        let outline = mcp::outline_tools(&tools, target(), surface::looked_into).unwrap();
+        let shown = outline.operations.iter().filter(|operation| !operation.params.is_empty()).count();
+        assert!(if count <= 20 { shown == count } else { count < 450 || shown < count }, "{count}: {shown}");
+        let whole = mcp::import_tools(&tools, &Capture::default(), target(), Auth::None, &Options::default());
+        assert_eq!(cost(outline), cost(whole.unwrap().adapter), "{count}");
+    }
 }

@@ -23,7 +23,6 @@ use crate::environment::Environment;
 use crate::mcp::{Caller, Declined, Health, Offer, Offers, Service, Task};
 use crate::open::{self, OpenError};
 use crate::pipeline::Served;
-use crate::target::Target;
 use crate::upstream::Upstream;
 use live::Behind;
 use mcpaql_core::adapter::{self, ErrorPolicy};
@@ -186,9 +185,9 @@ impl Gateway {
     }
 
     fn opened(&self, identity: (String, String, String), served: Served, stats: Arc<Stats>) -> Arc<Slot> {
-        let work = match (served.target(), &served.catalog().adapter.target) {
-            (Target::Mcp(proxy), adapter::Target::Mcp(target)) => {
-                Work::Follow(Behind::fixed(proxy.upstream().clone(), target.eager))
+        let work = match (served.target().upstreams().as_slice(), &served.catalog().adapter.target) {
+            ([upstream], adapter::Target::Mcp(target)) => {
+                Work::Follow(Behind::fixed(Upstream::clone(upstream), target.eager))
             }
             _ => Work::None,
         };

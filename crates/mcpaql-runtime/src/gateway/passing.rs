@@ -1,11 +1,11 @@
 //! Resources and prompts of the servers behind a gateway, under names that lead back to them.
 //!
 //! A prompt is called `{adapter}_{prompt}`; a resource has the address `mcpaql://{adapter}/{address}`, where the server's own
-//! address, or its template, stands as it is. A server that does not answer costs its own entries alone.
+//! address, or its template, stands as it is. A server that does not answer costs its own entries alone. Of an adapter that
+//! chooses among several servers with each call nothing is passed on but logs: no name would lead back to one of them.
 
 use super::Gateway;
 use crate::mcp::{Caller, Declined, Offer, Offers};
-use crate::target::Target;
 use crate::upstream::{Upstream, UpstreamError};
 use futures_util::future::join_all;
 use mcpaql_core::suggest::snake_case;
@@ -29,20 +29,14 @@ struct Source {
 }
 
 impl Source {
-    /// What the server has, as far as it has ever said so, and may log.
-    fn offers(&self) -> Offers {
-        let greeting = self.upstream.greeting().unwrap_or_default();
-        let has =
-            |what| greeting.get("capabilities").and_then(|all| all.get(what)).is_some_and(Value::is_object);
-        // Whether it logs is known only once it has run, a client asks once, and a level for a server without logs hurts nobody.
-        Offers { resources: has("resources"), prompts: has("prompts"), logging: true }
-    }
-
+    /// Whether the server has that, as far as it has ever said so.
     fn has(&self, offer: Offer) -> bool {
-        match offer {
-            Offer::Resources | Offer::Templates | Offer::Resource => self.offers().resources,
-            Offer::Prompts | Offer::Prompt => self.offers().prompts,
-        }
+        let what = match offer {
+            Offer::Resources | Offer::Templates | Offer::Resource => "resources",
+            Offer::Prompts | Offer::Prompt => "prompts",
+        };
+        let greeting = self.upstream.greeting().unwrap_or_default();
+        greeting.get("capabilities").and_then(|all| all.get(what)).is_some_and(Value::is_object)
     }
 
     /// The entries of a list, under their names here.
@@ -89,9 +83,11 @@ impl Gateway {
     fn sources(&self) -> Vec<Source> {
         let source = |slot: &super::Slot| {
             let served = slot.served();
-            let upstream = match served.as_ref().map(|served| served.target()) {
-                Some(Target::Mcp(proxy)) => proxy.upstream().clone(),
-                _ => slot.behind()?.upstream.clone(),
+            let upstreams = served.as_ref().map(|served| served.target().upstreams()).unwrap_or_default();
+            let upstream = match upstreams.as_slice() {
+                [] => slot.behind()?.upstream.clone(),
+                [one] => Upstream::clone(one),
+                _ => return None,
             };
             Some(Source { prefix: snake_case(slot.name()), upstream })
         };
@@ -100,12 +96,15 @@ impl Gateway {
 
     /// What the servers behind it have besides tools.
     pub(super) fn passed_on(&self) -> Offers {
-        let each = self.sources().into_iter().map(|source| source.offers());
-        each.fold(Offers::default(), |all, one| Offers {
-            resources: all.resources || one.resources,
-            prompts: all.prompts || one.prompts,
-            logging: all.logging || one.logging,
-        })
+        let has_upstreams = |slot: &super::Slot| {
+            slot.behind().is_some()
+                || slot.served().is_some_and(|served| !served.target().upstreams().is_empty())
+        };
+        // Whether one logs is known only once it has run, a client asks once, and a level for a server without logs hurts nobody.
+        let logging = self.slots().iter().any(|slot| has_upstreams(slot));
+        let sources = self.sources();
+        let any_has = |offer| sources.iter().any(|source| source.has(offer));
+        Offers { resources: any_has(Offer::Resources), prompts: any_has(Offer::Prompts), logging }
     }
 
     /// Asks the servers behind it.

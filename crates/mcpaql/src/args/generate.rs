@@ -15,7 +15,7 @@ use std::path::PathBuf;
     4 reading or writing failed or was refused, 5 the language cannot do what the schema needs."
 )]
 pub(crate) struct Generate {
-    /// Adapter document (Markdown with front matter, YAML or JSON), OpenAPI description, or the name of a built-in adapter.
+    /// Adapter document, OpenAPI description, or the name of an adapter of mcpaql.yaml or of a built-in one.
     #[arg(long, short, value_name = "FILE", help_heading = "Source")]
     pub(crate) schema: Option<String>,
     /// OpenAPI description, as a file or an address.
@@ -61,7 +61,7 @@ pub(crate) struct Generate {
     /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud.
     #[arg(long, help_heading = "Project")]
     pub(crate) policy: Option<String>,
-    /// Where a project in Rust finds mcpaql-runtime: a version, path:DIR or git:URL; crates.io unless set.
+    /// Where a project in Rust finds mcpaql-runtime: a version, path:DIR or git:URL; this version on crates.io unless set.
     #[arg(long, value_name = "SPEC", help_heading = "Project")]
     pub(crate) runtime: Option<String>,
     /// Leave the time out of the provenance; SOURCE_DATE_EPOCH sets it.

@@ -7,7 +7,7 @@ use crate::cache::Captured;
 use crate::descriptions::{self, Description, Digest};
 use crate::output::{self, Hinted};
 use anyhow::{Context, Result};
-use mcpaql_core::adapter::{Auth, McpTarget, Origins, title_of};
+use mcpaql_core::adapter::{Adapter, Auth, McpTarget, Origins, title_of};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{self, Catalog, Settings};
 use mcpaql_core::check::{self, Checked};
@@ -52,6 +52,8 @@ pub(crate) struct Server {
     pub(crate) target: McpTarget,
     pub(crate) auth: Auth,
     pub(crate) options: mcp::Options,
+    /// What the options were made from.
+    pub(crate) importing: Importing,
 }
 
 impl Document {
@@ -61,6 +63,22 @@ impl Document {
             Given::Document(source) => source.name.clone(),
             Given::Openapi(wanted) => wanted.description.name.clone(),
             Given::Mcp(server) => format!("mcp:{}", server.name),
+        }
+    }
+
+    /// What the adapter is called, even where it cannot be served. A server is not started for it.
+    pub(crate) fn name(self) -> Option<String> {
+        if let Some(name) = self.terms.name {
+            return Some(name);
+        }
+        match &self.given {
+            Given::Mcp(server) => Some(server.name.clone()),
+            Given::Document(source) => {
+                let value = source.parse().ok()?.value;
+                let name = value.get("name").or_else(|| value.pointer("/adapter/name"))?;
+                name.as_str().map(str::to_owned)
+            }
+            Given::Openapi(_) => self.check().1.catalog.map(|catalog| catalog.adapter.name),
         }
     }
 
@@ -153,11 +171,7 @@ impl Server {
     pub(crate) fn check(&self, capture: &Capture, settings: &Settings, terms: &Terms) -> Checked {
         match mcp::import(capture, self.target.clone(), self.auth.clone(), &self.options) {
             Ok(mut imported) => {
-                // A title that spells the name better is kept; any other would be the same for every server of its kind.
-                let plain = |text: &str| snake_case(text).replace('_', "");
-                if plain(&imported.adapter.display_name) != plain(&self.name) {
-                    imported.adapter.display_name = title_of(&self.name);
-                }
+                self.entitle(&mut imported.adapter);
                 let compiled = catalog::compile(imported.adapter, &Origins::default(), settings);
                 // What a server says badly is not for whoever serves it to mend; their own rules are.
                 let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
@@ -167,6 +181,14 @@ impl Server {
                 checked
             }
             Err(diagnostics) => Checked { catalog: None, diagnostics },
+        }
+    }
+
+    /// A title that spells the name better is kept; any other would be the same for every server of its kind.
+    pub(crate) fn entitle(&self, adapter: &mut Adapter) {
+        let plain = |text: &str| snake_case(text).replace('_', "");
+        if plain(&adapter.display_name) != plain(&self.name) {
+            adapter.display_name = title_of(&self.name);
         }
     }
 
@@ -231,7 +253,9 @@ pub(crate) fn corrections(flags: &Importing) -> Result<(Option<Source>, Override
 /// A description and how it shall be imported.
 #[derive(Debug)]
 pub(crate) struct Wanted {
-    pub(super) description: Description,
+    pub(crate) description: Description,
+    /// What the options were made from.
+    pub(crate) importing: Importing,
     options: Options,
     /// The file of corrections, where there is one.
     overrides: Option<Source>,
@@ -246,7 +270,7 @@ impl Wanted {
             selection: Selection::parse(&flags.include, &flags.exclude)?,
             overrides: corrections,
         };
-        Ok(Wanted { description, options, overrides })
+        Ok(Wanted { description, importing: flags.clone(), options, overrides })
     }
 
     /// The files that it is read from.

@@ -6,7 +6,7 @@ mod given;
 mod members;
 mod terms;
 
-pub(crate) use given::{Document, Given, Wanted, corrections};
+pub(crate) use given::{Document, Given, Server, Wanted, corrections};
 pub(crate) use members::open_gateway;
 pub(crate) use terms::Terms;
 
@@ -14,7 +14,6 @@ use crate::args::Importing;
 use crate::descriptions::{self, Description, Digest};
 use crate::output::{self, Hinted};
 use anyhow::{Context, Result};
-use given::Server;
 pub(crate) use given::tell;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check::Checked;
@@ -96,26 +95,32 @@ impl Plan {
         if Path::new(name).is_file() || descriptions::is_address(name) || !path.exists() {
             return Plan::new(&[name.to_owned()], None, settings);
         }
-        let read = || Plan::new(&[], Some(path), settings);
-        let mut others = Vec::new();
-        for (index, document) in read()?.documents.into_iter().enumerate() {
-            let own = match &document.given {
-                Given::Mcp(server) => Some(server.name.clone()),
-                _ => document.check().1.catalog.map(|catalog| catalog.adapter.name.clone()),
-            };
-            if own.as_ref().is_some_and(|own| snake_case(own) == snake_case(name)) {
-                let Plan { mut documents, data, .. } = read()?;
-                return Ok(Plan { data, ..Plan::of(vec![documents.swap_remove(index)]) });
-            }
-            others.extend(own);
-        }
+        let outer = settings.clone().over(environment::settings(&environment::process())?);
+        let others = match Plan::configured(name, &outer)? {
+            Configured::Adapter { document, data } => return Ok(Plan { data, ..Plan::of(vec![*document]) }),
+            Configured::Unknown { names, .. } => names,
+        };
         if builtin::document(name).is_some() || Path::new(name).exists() || others.is_empty() {
             return Plan::new(&[name.to_owned()], None, settings);
         }
-        let nearest = suggest::nearest(name, others.iter().map(String::as_str));
-        let meant = nearest.map(|nearest| format!("did you mean '{nearest}'? ")).unwrap_or_default();
-        let hint = format!("{meant}{CONFIG} has {}", others.join(", "));
-        Err(Hinted { message: format!("there is no file and no adapter '{name}'"), hint }.into())
+        Err(unknown(name, &others))
+    }
+
+    /// What a name means in the configuration of this folder.
+    pub(crate) fn configured(name: &str, outer: &Settings) -> Result<Configured> {
+        let read = || Plan::from_config(Path::new(CONFIG), outer);
+        let Plan { documents, config, .. } = read()?;
+        let mut names = Vec::new();
+        for (index, document) in documents.into_iter().enumerate() {
+            let own = document.name();
+            if own.as_ref().is_some_and(|own| snake_case(own) == snake_case(name)) {
+                let Plan { mut documents, data, .. } = read()?;
+                let document = Box::new(documents.swap_remove(index));
+                return Ok(Configured::Adapter { document, data });
+            }
+            names.extend(own);
+        }
+        Ok(Configured::Unknown { names, config })
     }
 
     /// Tells this plan from any other that would come to another surface.
@@ -223,6 +228,31 @@ impl Plan {
     }
 }
 
+/// What a name means in a configuration.
+pub(crate) enum Configured {
+    /// One of its adapters.
+    Adapter {
+        document: Box<Document>,
+        /// The configuration's own data folder.
+        data: Option<PathBuf>,
+    },
+    /// None of its adapters.
+    Unknown {
+        /// What those are called that could be read.
+        names: Vec<String>,
+        /// The configuration and what is wrong with it.
+        config: Option<(Source, Vec<Diagnostic>)>,
+    },
+}
+
+/// A name that no file and no adapter has.
+pub(crate) fn unknown(name: &str, others: &[String]) -> anyhow::Error {
+    let nearest = suggest::nearest(name, others.iter().map(String::as_str));
+    let meant = nearest.map(|nearest| format!("did you mean '{nearest}'? ")).unwrap_or_default();
+    let hint = format!("{meant}{CONFIG} has {}", others.join(", "));
+    Hinted { message: format!("there is no file and no adapter '{name}'"), hint }.into()
+}
+
 /// What flags and environment, the entry and the whole file decide. Shared tools have one name, so no entry decides that.
 fn layered(outer: &Settings, entry: &AdapterEntry, config: &Config) -> Settings {
     let mut own = entry.settings.clone();
@@ -250,13 +280,14 @@ fn made(entry: &AdapterEntry, folder: &Path, servers: &mut HashSet<String>) -> R
                 }
                 .into());
             }
+            let importing = importing(entry, folder);
             let options = mcp::Options {
                 name: Some(name.clone()),
                 selection: terms.selection.clone(),
-                overrides: corrections(&importing(entry, folder))?.1,
+                overrides: corrections(&importing)?.1,
             };
             let auth = terms.auth.clone().unwrap_or_default();
-            Given::Mcp(Box::new(Server { name, target, auth, options }))
+            Given::Mcp(Box::new(Server { name, target, auth, options, importing }))
         }
     };
     Ok((given, terms))

@@ -30,6 +30,13 @@ impl Terms {
         })
     }
 
+    /// Whether a document is served as it is.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Terms { name, auth, limits, selection } = self;
+        let is_open = *limits == CallLimits::default() && *selection == Selection::default();
+        name.is_none() && auth.is_none() && is_open
+    }
+
     /// Applies them to the adapter of a document, and says what is wrong with the rules.
     pub(crate) fn apply_to_document(&self, adapter: &mut Adapter) -> Vec<Diagnostic> {
         if let Some(name) = &self.name
@@ -44,7 +51,13 @@ impl Terms {
         noticed
     }
 
-    /// Applies them to an adapter whose operations were chosen and named on the way.
+    /// Applies them to an adapter whose operations were chosen and named on the way, and are all there.
+    pub(crate) fn apply_to_import(&self, adapter: &mut Adapter) {
+        adapter.operations.iter_mut().for_each(|operation| self.reauth(operation));
+        self.apply(adapter);
+    }
+
+    /// The same for one whose operations are in a library.
     pub(crate) fn apply(&self, adapter: &mut Adapter) {
         if let Some(auth) = &self.auth {
             adapter.auth = auth.clone();

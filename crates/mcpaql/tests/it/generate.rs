@@ -1,5 +1,9 @@
 //! `mcpaql generate`: what it takes, what it writes, what it refuses, and what its status says.
 
+mod folders;
+mod origins;
+mod told;
+
 use crate::documents;
 use crate::fixture::{BINARY, Place, Ran};
 use serde_json::{Value, json};
@@ -111,7 +115,10 @@ async fn every_kind_of_failure_has_its_status() {
     std::fs::write(place.path().join("latin.md"), b"---\nname: caf\xe9\n---\n").unwrap();
     let rust = ["-t", "rust"];
     place.file("nothing.yaml", "\n");
-    let rows: [(&[&str], i32, &str); 37] = [
+    place.file("code.yaml", &jobs("{transport: native, protocol: code}", "{name: run_job}"));
+    std::fs::create_dir(place.path().join("afolder")).unwrap();
+    let rows: [(&[&str], i32, &str); 38] = [
+        (&["-s", "afolder"], 4, "'afolder' is a folder"),
         (&["-s", "wrong.md"], 2, "SCHEMA_INVALID_NAME"),
         (&["-s", "broken.yaml"], 2, "SCHEMA_SYNTAX"),
         (&["--openapi", "tracker.json"], 2, "OpenAPI"),
@@ -148,18 +155,17 @@ async fn every_kind_of_failure_has_its_status() {
         (&["-s", "things.md", "-o", "afile/below"], 4, "afile"),
         (&["-s", "things.md", "-o", "."], 4, "not empty"),
         (&["--", "/no/such/program"], 4, "program"),
-        (&["-t", "typescript", "--tools", "tracker.json", "--", "server"], 5, "--target rust"),
+        (&["-s", "code.yaml"], 5, "serve it from that program"),
     ];
     for (args, status, said) in rows {
-        let target = if args.contains(&"-t") { &[][..] } else { &rust[..] };
-        let ran = generate(&place, &[target, args].concat()).await;
+        let ran = generate(&place, &[&rust[..], args].concat()).await;
         assert_eq!(ran.status, Some(status), "{args:?}: {ran:?}");
         // Errors of the command line come before anybody knows in which shape to tell them.
         assert!(ran.stderr.contains(said), "{args:?}: {ran:?}");
         assert_eq!(ran.stdout, "", "{args:?}");
         assert!(!place.path().join("generated").exists(), "{args:?}");
 
-        let json = generate(&place, &[target, &["--output-format=json"], args].concat()).await;
+        let json = generate(&place, &[&rust[..], &["--output-format=json"], args].concat()).await;
         if args.contains(&"--output-format") {
             continue;
         }
@@ -206,7 +212,10 @@ async fn all_that_is_wrong_is_told_with_path_code_and_suggestion() {
     let place = place();
     place.file(
         "wrong.md",
-        &http().replace("name: get_thing", "name: getThing").replace("type: string", "type: strng"),
+        &http()
+            .replace("name: get_thing", "name: getThing")
+            .replace("type: string", "type: strng")
+            .replace("description: An API of the tests", "description: 5"),
     );
     let ran = generate(&place, &["-s", "wrong.md", "-t", "python", "--output-format", "json"]).await;
     let report = ran.json();
@@ -216,6 +225,15 @@ async fn all_that_is_wrong_is_told_with_path_code_and_suggestion() {
     assert!(name["suggestion"].as_str().unwrap().contains("get_thing"), "{name}");
     let kind = details.iter().find(|detail| detail["path"].as_str().unwrap().ends_with("type")).unwrap();
     assert!(kind["message"].is_string(), "{kind}");
+    // All that people are shown, programs are told.
+    assert_eq!(kind["found"], "strng", "{kind}");
+    let number = details.iter().find(|detail| detail["path"] == "description").unwrap();
+    assert_eq!((&number["expected"], &number["found"]), (&json!("string"), &json!("5")), "{number}");
+    let human = generate(&place, &["-s", "wrong.md", "-t", "python"]).await;
+    let place_of = |detail: &Value| format!("wrong.md:{}:{}", detail["line"], detail["column"]);
+    for detail in [name, kind] {
+        assert!(human.stderr.contains(&place_of(detail)), "{detail}: {}", human.stderr);
+    }
     let edited = generate(&place, &["-s", "absent", "-t", "python", "--output-format", "json"]).await.json();
     assert!(edited["error"]["suggestion"].as_str().unwrap().contains("built-in"), "{edited}");
 }
@@ -267,17 +285,50 @@ async fn documents_are_taken_in_every_form() {
     assert!(chosen.contains("list_books") && !chosen.contains("delete_book"), "{chosen}");
 }
 
+/// The file of a project that reaches the tool of another server, and what it says.
+const TOOL_CALLS: [(&str, &str, &str); 3] = [
+    ("rust", "src/handlers.rs", "Handlers"),
+    ("typescript", "src/operations/create.ts", "ToolCall = { tool: \""),
+    ("python", "operations/create.py", " = ToolCall(tool=\""),
+];
+
+#[tokio::test]
+async fn what_a_server_once_answered_is_enough_in_every_language() {
+    let place = Place::new();
+    place.file("tracker.json", TRACKER);
+    for (language, path, said) in TOOL_CALLS {
+        let args = ["--tools", "tracker.json", "--name", "tracker", "-t", language, "-o", language];
+        let server = ["--", "tracker-server", "--region", "${env:TRACKER_REGION}"];
+        let ran = generate(&place, &[&args[..], &server].concat()).await;
+        assert_eq!(ran.status, Some(0), "{language}: {ran:?}");
+        let files = tree(&place.path().join(language));
+        assert!(
+            files.iter().any(|(file, text)| file.ends_with(path) && text.contains(said)),
+            "{language}: {files:?}"
+        );
+        let readme = &files["README.md"];
+        assert!(readme.contains("starts `tracker-server --region "), "{readme}");
+        assert!(readme.contains("| `TRACKER_REGION` |"), "{readme}");
+    }
+}
+
 /// The program itself is an MCP server that can be asked.
 #[tokio::test]
 async fn a_running_server_is_asked_for_its_tools() {
     let place = place();
-    let ran = generate(
-        &place,
-        &["-t", "rust", "--name", "notes", "--", BINARY, "serve", "--data", "data", "--mode", "discrete"],
-    )
-    .await;
-    assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(read(&place, "generated/schema/notes-adapter.md").contains("create_note"));
+    for (language, path, said) in TOOL_CALLS {
+        let args = ["-t", language, "-o", language, "--name", "notes"];
+        let server = ["--", BINARY, "serve", "--data", "data", "--mode", "discrete"];
+        let ran = generate(&place, &[&args[..], &server].concat()).await;
+        assert_eq!(ran.status, Some(0), "{language}: {ran:?}");
+        let files = tree(&place.path().join(language));
+        assert!(files["schema/notes-adapter.md"].contains("create_note"));
+        assert!(
+            files.iter().any(|(file, text)| file.ends_with(path) && text.contains(said)),
+            "{language}: {:?}",
+            files.keys()
+        );
+    }
 }
 
 #[tokio::test]
@@ -398,7 +449,13 @@ async fn generating_again_keeps_handlers_and_refuses_edits() {
     );
     assert!(diff.stderr.contains("README.md"), "{}", diff.stderr);
     assert_eq!(tree(&root), before, "nothing was touched");
-    generated(&place, &["--force"]).await;
+    let forced = generated(&place, &["--force", "-v"]).await;
+    let told = "changed    README.md  (it was edited, and --force writes over it)";
+    assert!(forced.stdout.contains(told), "{}", forced.stdout);
+    assert!(
+        forced.stderr.contains("note: README.md was edited, and is written over by --force"),
+        "{forced:?}"
+    );
     assert!(read(&place, "generated/README.md").starts_with("# Upstream\n"));
     assert_eq!(read(&place, "generated/src/handlers.rs"), "// mine\n", "even by force");
 }
@@ -474,28 +531,39 @@ async fn what_should_be_looked_at_is_a_warning() {
     }
 }
 
+fn jobs(target: &str, operation: &str) -> String {
+    format!(
+        "name: jobs\ntype: adapter\nversion: 1.0.0\ndescription: Jobs.\ntarget: {target}\noperations:\n  execute:\n    - {operation}\n"
+    )
+}
+
 #[tokio::test]
-async fn what_a_language_cannot_do_is_refused_alike_with_what_to_do_instead() {
+async fn functions_of_another_program_are_refused_alike_with_what_to_do_instead() {
     let place = Place::new();
-    let document = |target: &str, operation: &str| {
-        format!(
-            "name: jobs\ntype: adapter\nversion: 1.0.0\ndescription: Jobs.\ntarget: {target}\noperations:\n  execute:\n    - {operation}\n"
-        )
-    };
-    place.file("proxy.yaml", &document("{transport: mcp, command: [server]}", "{name: run_job}"));
-    place.file("code.yaml", &document("{transport: native, protocol: code}", "{name: run_job}"));
+    place.file("code.yaml", &jobs("{transport: native, protocol: code}", "{name: run_job}"));
     for (language, name) in [("typescript", "TypeScript"), ("python", "Python"), ("rust", "Rust")] {
-        for (file, why) in [("proxy.yaml", "another MCP server"), ("code.yaml", "code of the program")] {
-            if (language, file) == ("rust", "proxy.yaml") {
-                continue;
-            }
-            let ran = generate(&place, &["-s", file, "-t", language, "--output-format", "json"]).await;
-            let error = ran.json()["error"].clone();
-            let message = error["message"].as_str().unwrap();
-            assert_eq!(ran.status, Some(5), "{message}");
-            let expected = format!("projects in {name} cannot serve the adapter 'jobs': ");
-            assert!(message.starts_with(&expected) && message.contains(why), "{message}");
-            assert!(error["suggestion"].is_string(), "{error}");
+        let ran = generate(&place, &["-s", "code.yaml", "-t", language, "--output-format", "json"]).await;
+        let error = ran.json()["error"].clone();
+        let message = error["message"].as_str().unwrap();
+        assert_eq!(ran.status, Some(5), "{message}");
+        let expected = format!("projects in {name} cannot serve the adapter 'jobs': ");
+        assert!(message.starts_with(&expected) && message.contains("code of the program"), "{message}");
+        assert!(error["suggestion"].is_string(), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn work_in_the_background_is_part_of_projects_in_every_language() {
+    let place = Place::new();
+    let work =
+        jobs("{transport: native, protocol: command}", "{name: run_job, command: [make], lifecycle: true}");
+    place.file("work.yaml", &work);
+    for language in ["rust", "typescript", "python"] {
+        let ran = generate(&place, &["-s", "work.yaml", "-t", language, "-o", language]).await;
+        assert_eq!(ran.status, Some(0), "{language}: {ran:?}");
+        let readme = read(&place, &format!("{language}/README.md"));
+        for said in ["## Work in the background", "`run_job`", "`get_execution`", "| `XDG_DATA_HOME` |"] {
+            assert!(readme.contains(said), "{said}: {readme}");
         }
     }
 }
@@ -511,7 +579,7 @@ async fn handlers_of_an_adapter_that_was_renamed_are_left_and_told_where_to_go()
     let ran = generate(&place, &[&["-s", "others.md"], python].concat()).await;
     let expected = "what you wrote stands in src/things_adapter/handlers.py and is not used any more: \
                     move it to src/others_adapter/handlers.py";
-    assert!(ran.stdout.contains(expected), "{ran:?}");
+    assert!(ran.stderr.contains(expected), "{ran:?}");
     assert_eq!(read(&place, old), "MINE = True\n");
 }
 
@@ -526,7 +594,7 @@ async fn licences_are_the_authors_choice() {
         ("MIT OR Apache-2.0", "SPDX-License-Identifier: MIT OR Apache-2.0"),
         ("UNLICENSED", "All rights reserved"),
     ] {
-        let ran = generated(&place, &["--license", license, "--strict"]).await;
+        let ran = generated(&place, &["--license", license, "--strict", "--runtime", "1"]).await;
         assert_eq!(ran.stderr, "", "{license}");
         assert!(read(&place, "generated/LICENSE").contains(text), "{license}");
     }
@@ -563,33 +631,6 @@ async fn a_project_in_rust_finds_its_runtime_where_it_is_told() {
     assert_eq!(other.status, Some(0), "a file may serve several languages: {other:?}");
     let other = generate(&place, &["-s", "things.md", "-t", "python", "-o", "p", "--runtime", "1"]).await;
     assert_eq!(other.status, Some(3), "{other:?}");
-}
-
-#[tokio::test]
-async fn a_folder_holds_one_language() {
-    let place = place();
-    generated(&place, &[]).await;
-    let ran = generate(&place, &["-s", "things.md", "-t", "python"]).await;
-    assert_eq!(ran.status, Some(4), "{ran:?}");
-    assert!(ran.stderr.contains("another language"), "{}", ran.stderr);
-    let ran = generate(&place, &["-s", "things.md", "-t", "python", "--force"]).await;
-    assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(!place.path().join("generated/Cargo.toml").exists(), "nothing is left of the other");
-    assert!(place.path().join("generated/pyproject.toml").exists());
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn links_in_the_folder_lead_nowhere() {
-    let place = place();
-    std::fs::create_dir_all(place.path().join("outside")).unwrap();
-    generated(&place, &["-o", "p"]).await;
-    std::fs::rename(place.path().join("p/src"), place.path().join("moved")).unwrap();
-    std::os::unix::fs::symlink(place.path().join("outside"), place.path().join("p/src")).unwrap();
-    let ran = generate(&place, &["-s", "things.md", "-t", "rust", "-o", "p", "--force"]).await;
-    assert_eq!(ran.status, Some(4), "{ran:?}");
-    assert!(ran.stderr.contains("symbolic link"), "{}", ran.stderr);
-    assert_eq!(std::fs::read_dir(place.path().join("outside")).unwrap().count(), 0);
 }
 
 /// Words that mean something in one of the languages, and texts that would end a comment, a string or a block.

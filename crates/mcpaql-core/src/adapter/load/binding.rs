@@ -14,9 +14,6 @@ use serde_json::Value;
 
 /// Keys of conditional arguments.
 pub(super) const WHEN_KEYS: &[&str] = &["when", "args"];
-/// How a program's output may be read.
-pub(super) const OUTPUTS: &[&str] = &["json", "jsonlines", "lines", "text"];
-
 /// A binding and the parameters with their places.
 pub(super) struct Bound {
     pub(super) binding: Binding,
@@ -116,7 +113,7 @@ fn command(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> O
         return None;
     }
     let stdin = stdin(reader, operation, &drafts);
-    let output = reader.choice(operation, "output", OUTPUTS, parse_output);
+    let output = reader.choice(operation, "output", &Output::ALL.map(Output::as_str), Output::parse);
     let timeout_ms = reader.seconds(operation, "timeout");
     let exit = exit(reader, operation);
     let params = drafts.into_iter().map(|draft| draft.finish(Place::Body)).collect();
@@ -207,16 +204,6 @@ fn stdin(reader: &mut Reader, operation: &Object<'_>, drafts: &[Draft]) -> Stdin
             resolve_placeholders(reader, drafts, &mut piece, &operation.at("stdin"));
             Stdin::Param(name.to_owned())
         }
-    }
-}
-
-fn parse_output(word: &str) -> Option<Output> {
-    match word {
-        "json" => Some(Output::Json),
-        "jsonlines" => Some(Output::JsonLines),
-        "lines" => Some(Output::Lines),
-        "text" => Some(Output::Text),
-        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The schema for editors says what the loader does: the same keys, the same words, and it takes every document that loads.
 
 use super::operation::{EXAMPLE_KEYS, HINTS, OPERATION_KEYS};
-use super::params::{PARAM_KEYS, PLACES, STYLES, TYPE_KEYS};
+use super::params::{PARAM_KEYS, PLACES, TYPE_KEYS};
 use super::target::{
     CODE_KEYS, COMMAND_KEYS, HTTP_KEYS, MCP_KEYS, PROTOCOLS, RESOURCE_KEYS, STARTS, STORE_KEYS, TRANSPORTS,
 };
@@ -9,14 +9,14 @@ use super::*;
 use crate::adapter::DOCUMENT_SCHEMA;
 use crate::error::Remedy;
 use crate::facts::Effect;
-use crate::operation::{Danger, PageKind};
+use crate::operation::{BodyForm, Danger, Output, PageKind, StyleForm};
 use crate::policy;
 use crate::schema::{SchemaId, Schemas};
 use crate::source::Source;
 use auth::{AUTH_KEYS, AUTH_KINDS};
-use binding::{OUTPUTS, WHEN_KEYS};
+use binding::WHEN_KEYS;
 use dialect::{PRIMITIVES, SCHEMA_KEYS};
-use http::{BODIES, HTTP_BINDING_KEYS, METHODS, SERIALIZATIONS};
+use http::{HTTP_BINDING_KEYS, METHODS, SERIALIZATIONS};
 use lifecycle::LIFECYCLE_KEYS;
 use pages::PAGINATION_KEYS;
 use profile::FAMILY_KEYS;
@@ -120,13 +120,13 @@ fn every_list_of_words_is_the_loaders_own() {
         ("Operation/properties/danger", Danger::ALL.map(Danger::as_str).to_vec()),
         ("Operation/properties/danger_level", Danger::ALL.map(Danger::as_str).to_vec()),
         ("Operation/properties/effect", Effect::ALL.map(Effect::as_str).to_vec()),
-        ("Operation/properties/output", OUTPUTS.to_vec()),
-        ("Operation/properties/body", BODIES.to_vec()),
-        ("HttpBinding/properties/body", BODIES.to_vec()),
+        ("Operation/properties/output", Output::ALL.map(Output::as_str).to_vec()),
+        ("Operation/properties/body", BodyForm::ALL.map(BodyForm::as_str).to_vec()),
+        ("HttpBinding/properties/body", BodyForm::ALL.map(BodyForm::as_str).to_vec()),
         ("HttpBinding/properties/method", METHODS.to_vec()),
         ("Pagination/properties/kind", PageKind::ALL.map(PageKind::as_str).to_vec()),
         ("Param/properties/in", PLACES.to_vec()),
-        ("Param/properties/style", STYLES.to_vec()),
+        ("Param/properties/style", StyleForm::ALL.map(StyleForm::as_str).to_vec()),
     ];
     for (pointer, expected) in rows {
         let found = schema.pointer(&format!("/$defs/{pointer}/enum")).expect(pointer);

@@ -13,10 +13,8 @@ use crate::suggest;
 
 /// Keys of `http`.
 pub(super) const HTTP_BINDING_KEYS: &[&str] = &["method", "path", "body", "content_type"];
-/// How a body may be written.
-pub(super) const BODIES: &[&str] = &["json", "form", "multipart", "text", "binary"];
 /// How the bodies of a whole target may be written.
-pub(super) const SERIALIZATIONS: &[&str] = &["json", "form"];
+pub(super) const SERIALIZATIONS: &[&str] = &[BodyForm::Json.as_str(), BodyForm::Form.as_str()];
 /// Those of HTTP, then those of WebDAV and its calendars.
 pub(super) const METHODS: &[&str] = &[
     "GET",
@@ -66,7 +64,9 @@ pub(super) fn read(
     let (method, mut path) = (method?, path?);
     // The generator form keeps what is said about the body in `http`.
     let holder = |key: &str| nested.as_ref().filter(|http| http.get(key).is_some()).unwrap_or(operation);
-    let body = reader.choice(holder("body"), "body", BODIES, parse_body).unwrap_or(target.serialization);
+    let body = reader
+        .choice(holder("body"), "body", &BodyForm::ALL.map(BodyForm::as_str), BodyForm::parse)
+        .unwrap_or(target.serialization);
     let content_type = content_type(reader, holder("content_type"), body);
     let mut params = place_params(reader, drafts, &mut path, &method, &pointer);
     let body_param = body_param(reader, operation, &mut params, body);
@@ -183,17 +183,6 @@ fn only_body_param(
         ),
     }
     None
-}
-
-pub(super) fn parse_body(word: &str) -> Option<BodyForm> {
-    match word {
-        "json" => Some(BodyForm::Json),
-        "form" => Some(BodyForm::Form),
-        "multipart" => Some(BodyForm::Multipart),
-        "text" => Some(BodyForm::Text),
-        "binary" => Some(BodyForm::Binary),
-        _ => None,
-    }
 }
 
 fn method_of(reader: &mut Reader, method: &str, pointer: &str) -> Option<String> {

@@ -50,8 +50,7 @@ impl Draft {
             }
         };
         let Some(form) = self.form.filter(|form| !fitting.contains(form)) else { return };
-        let word = |form: StyleForm| STYLES.iter().copied().find(|word| parse_style(word) == Some(form));
-        let words: Vec<&str> = fitting.iter().copied().filter_map(word).collect();
+        let words: Vec<&str> = fitting.iter().map(|form| form.as_str()).collect();
         reader.push(
             Diagnostic::warning(
                 Code::SchemaInvalidValue,
@@ -59,7 +58,7 @@ impl Draft {
                 format!(
                     "Parameter '{}' cannot be spelled in style '{}' where it stands",
                     self.param.name,
-                    word(form).unwrap_or_default()
+                    form.as_str()
                 ),
             )
             .expected(words.join(", ")),
@@ -193,7 +192,7 @@ fn param(
         }
     }
     param.schema = schema;
-    let form = reader.choice(&object, "style", STYLES, parse_style);
+    let form = reader.choice(&object, "style", &StyleForm::ALL.map(StyleForm::as_str), StyleForm::parse);
     let explode = reader.boolean(&object, "explode");
     let reserved = reader.boolean(&object, "allow_reserved").unwrap_or(false);
     param.from = reader.strings(&object, "from");
@@ -266,33 +265,6 @@ fn parse_place(word: &str) -> Option<Place> {
         "header" => Some(Place::Header),
         "cookie" => Some(Place::Cookie),
         "body" => Some(Place::Body),
-        _ => None,
-    }
-}
-
-pub(super) const STYLES: &[&str] = &[
-    "form",
-    "simple",
-    "spaceDelimited",
-    "pipeDelimited",
-    "deepObject",
-    "label",
-    "matrix",
-    "json",
-    "segments",
-];
-
-fn parse_style(word: &str) -> Option<StyleForm> {
-    match word {
-        "form" => Some(StyleForm::Form),
-        "simple" => Some(StyleForm::Simple),
-        "spaceDelimited" => Some(StyleForm::SpaceDelimited),
-        "pipeDelimited" => Some(StyleForm::PipeDelimited),
-        "deepObject" => Some(StyleForm::DeepObject),
-        "label" => Some(StyleForm::Label),
-        "matrix" => Some(StyleForm::Matrix),
-        "json" => Some(StyleForm::Json),
-        "segments" => Some(StyleForm::Segments),
         _ => None,
     }
 }

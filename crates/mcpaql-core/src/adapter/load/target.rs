@@ -1,6 +1,6 @@
 //! `target`: where calls go.
 
-use super::http::{SERIALIZATIONS, parse_body};
+use super::http::SERIALIZATIONS;
 use super::operation::title_of;
 use super::{address, dialect, params, secrets};
 use crate::adapter::{
@@ -98,7 +98,7 @@ pub(super) fn word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Option<&'s
 fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
     reader.known(target, HTTP_KEYS);
     // A text or a file is the body of one operation, not of all.
-    let of_targets = |word: &str| parse_body(word).filter(|_| SERIALIZATIONS.contains(&word));
+    let of_targets = |word: &str| BodyForm::parse(word).filter(|_| SERIALIZATIONS.contains(&word));
     let serialization =
         reader.choice(target, "serialization", SERIALIZATIONS, of_targets).unwrap_or(BodyForm::Json);
     let base_url = reader.required_string(target, "base_url");

@@ -4,8 +4,8 @@ mod annotations;
 mod cost;
 pub(super) mod descriptions;
 mod names;
-mod schemas;
-mod titles;
+pub(super) mod schemas;
+pub(super) mod titles;
 
 use super::rule::Rule;
 

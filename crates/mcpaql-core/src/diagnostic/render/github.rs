@@ -27,10 +27,24 @@ pub fn github(reports: &[Report<'_>]) -> String {
 
 /// Text as the message of a workflow command.
 pub(crate) fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    escaped(text, b"%\r\n")
 }
 
 /// Text as a property of a workflow command.
 pub(crate) fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+    escaped(text, b"%\r\n:,")
+}
+
+fn escaped(text: &str, special: &[u8]) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| special.contains(&byte)) {
+        let (plain, behind) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        escaped.push_str(plain);
+        let mut behind = behind.chars();
+        let _ = behind.next().map(|special| write!(escaped, "%{:02X}", u32::from(special)));
+        rest = behind.as_str();
+    }
+    escaped.push_str(rest);
+    escaped
 }

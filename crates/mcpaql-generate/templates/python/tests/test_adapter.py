@@ -28,7 +28,9 @@ class TheAdapter(unittest.TestCase):
         cls.catalog = load(cls.data, {})
 
     def test_every_operation_has_a_handler_and_every_handler_an_operation(self) -> None:
-        names = {operation.name for operation in self.catalog.operations} - {"introspect"}
+        # What is asked about the adapter itself, or about work in the background, the runtime answers.
+        handled = (operation for operation in self.catalog.operations if operation.execution is None)
+        names = {operation.name for operation in handled} - {"introspect"}
         self.assertEqual(names, set(OPERATIONS))
         self.assertLessEqual(set(HANDLERS), names)
 

@@ -11,6 +11,7 @@ from adapter_template.runtime.bindings import Command, CommandTarget, Group, Whe
 from adapter_template.runtime.command import Runner
 from adapter_template.runtime.errors import Code, OpError
 from adapter_template.runtime.output import clean, last_line
+from adapter_template.runtime.process import all_ended
 from adapter_template.runtime.response import Raw
 
 
@@ -57,11 +58,19 @@ class Programs(unittest.IsolatedAsyncioTestCase):
         command = Command(argv=("/bin/sh", "-c", script.replace("{", "{{").replace("}", "}}")), **how)
         return await Runner(target, dict(os.environ)).call(command, args)
 
+    async def test_in_the_background_a_program_has_the_time_of_its_execution(self) -> None:
+        runner = Runner(CommandTarget(timeout_ms=60_000), dict(os.environ))
+        self.addAsyncCleanup(all_ended)
+        for own, limit, told in ((None, 50, 50), (70, 60_000, 70)):
+            with self.assertRaises(OpError) as caught:
+                await runner.call(Command(argv=("sleep", "50"), timeout_ms=own), {}, limit)
+            self.assertIn(f"did not finish within {told} ms", caught.exception.message)
+
     async def test_output_is_read_as_the_operation_says(self) -> None:
         self.assertEqual((await self.run_shell("echo a; echo b", output="lines")).data, ["a", "b"])
         self.assertEqual((await self.run_shell("printf 'a\\r\\n'", output="text")).data, "a")
         self.assertEqual((await self.run_shell("echo ' {\"a\": 1} '", output="json")).data, Raw('{"a": 1}'))
-        self.assertEqual((await self.run_shell("printf '1\\n\\n2'", output="jsonl")).data, Raw("[1,2]"))
+        self.assertEqual((await self.run_shell("printf '1\\n\\n2'", output="jsonlines")).data, Raw("[1,2]"))
         self.assertIsNone((await self.run_shell("true", output="json")).data)
         self.assertEqual(
             (await self.run_shell("cat", stdin="*", output="json", args={"a": "ü"})).data, Raw('{"a":"ü"}')

@@ -13,7 +13,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, JSONRPCResponse
 from adapter_template.runtime.stdio import converse
 
-async def serve(reading, writing):
+async def serve(reading, writing, peer):
     async for item in reading:
         if isinstance(item.message, JSONRPCRequest):
             await writing.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=item.message.id, result={})))

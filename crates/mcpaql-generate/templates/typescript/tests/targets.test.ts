@@ -1,9 +1,6 @@
-// What holds on the way to every target: how values are spelled, what is hidden, what no value can do, and what a store keeps.
+// What holds on the way to every target: how values are spelled, what is hidden, and what no value can do.
 
 import assert from "node:assert/strict";
-import { appendFileSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { Reserved } from "../src/runtime/auth.js";
 import { argvOf } from "../src/runtime/command/argv.js";
@@ -13,7 +10,6 @@ import { bytesOf } from "../src/runtime/http/base64.js";
 import type { HttpRequest } from "../src/runtime/http/binding.js";
 import { build } from "../src/runtime/http/request.js";
 import { Mask } from "../src/runtime/secrets.js";
-import { type Change, StoreFile } from "../src/runtime/store/file.js";
 import { minified } from "../src/runtime/values.js";
 
 function built(request: HttpRequest, args: Record<string, unknown>): { url: string; body: string | undefined } {
@@ -92,27 +88,4 @@ test("no value becomes an option of a program", () => {
 test("JSON loses nothing but white space", () => {
   assert.equal(minified('{ "a b" : [ 1.0 ,\n"c \\" d" ] }'), '{"a b":[1.0,"c \\" d"]}');
   assert.equal(lineOfFault('{\n"a": 1,\n}'), 3);
-});
-
-test("whoever writes later to a store sees who was faster", async () => {
-  const path = join(mkdtempSync(join(tmpdir(), "store-")), "x.jsonl");
-  const reader = (): { versions: Map<string, number>; open: () => Promise<StoreFile> } => {
-    const versions = new Map<string, number>();
-    const apply = ({ id, version }: Change): boolean => {
-      if (version !== (versions.get(id) ?? 0) + 1) return false;
-      versions.set(id, version);
-      return true;
-    };
-    return { versions, open: () => StoreFile.open(path, apply) };
-  };
-  const [one, other] = [reader(), reader()];
-  const [first, second] = [await one.open(), await other.open()];
-  const change = (version: number): Change => ({ resource: "note", id: "n1", version, created_at: 0, updated_at: 0, body: {} });
-  assert.equal(await first.write(change(1)), true);
-  assert.equal(await second.write(change(1)), false);
-  assert.equal(await second.write(change(2)), true);
-  appendFileSync(path, '{"id":"n1","versi');
-  assert.equal(await first.write(change(3)), true);
-  await second.refresh();
-  assert.deepEqual(one.versions, other.versions);
 });

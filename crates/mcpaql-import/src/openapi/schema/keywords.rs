@@ -227,7 +227,7 @@ impl Writer<'_> {
                 && non_empty(map, "oneOf").is_none()
                 && non_empty(map, "anyOf").is_none()
             {
-                out.insert("type".into(), "array".into());
+                infer(out, "array");
             }
             out.insert("items".into(), items);
         }
@@ -239,6 +239,19 @@ impl Writer<'_> {
             out.insert("uniqueItems".into(), true.into());
         }
     }
+}
+
+/// The type that other keywords imply. Listed values of another type contradict them, and they say more.
+pub(super) fn infer(out: &mut Map<String, Value>, kind: &str) {
+    let listed =
+        |values: &Value| values.as_array().is_some_and(|all| all.iter().all(|value| fits(value, kind)));
+    if out.get("enum").is_some_and(|values| !listed(values)) {
+        out.shift_remove("enum");
+    }
+    if out.get("const").is_some_and(|value| !fits(value, kind)) {
+        out.shift_remove("const");
+    }
+    out.insert("type".into(), kind.into());
 }
 
 /// An `enum` beside `items` that lists no list: its values are meant for the items.

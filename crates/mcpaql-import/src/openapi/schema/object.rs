@@ -1,6 +1,7 @@
 //! Objects: their fields, and the parts (`allOf`) that make one object together.
 
 use super::super::refs::Refs;
+use super::keywords::infer;
 use super::{Side, Writer, annotate, non_empty};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -226,15 +227,7 @@ impl Writer<'_> {
             && non_empty(map, "oneOf").is_none()
             && non_empty(map, "anyOf").is_none()
         {
-            // Listed values that are no objects contradict the fields, which say more.
-            if out
-                .get("enum")
-                .and_then(Value::as_array)
-                .is_some_and(|values| !values.iter().all(Value::is_object))
-            {
-                out.shift_remove("enum");
-            }
-            out.insert("type".into(), "object".into());
+            infer(out, "object");
         }
         if fields.is_none() {
             // Variants and `not` say by `required` alone what they want.

@@ -111,6 +111,13 @@ fn what_makes_no_sense_is_mended_or_left_out() {
             json!({"properties": {"a": {"type": "string"}}, "enum": [null]}),
             json!({"type": "object", "properties": {"a": {"type": "string"}}}),
         ),
+        (json!({"items": true, "enum": [null]}), json!({"type": "array", "items": {}})),
+        (json!({"items": true, "const": 1}), json!({"type": "array", "items": {}})),
+        (
+            json!({"items": {"type": "string"}, "enum": ["a"]}),
+            json!({"type": "array", "items": {"type": "string", "enum": ["a"]}}),
+        ),
+        (json!({"items": true, "enum": [[1]]}), json!({"enum": [[1]], "type": "array", "items": {}})),
         (
             json!({"type": "integer", "minimum": "3", "maximum": [4]}),
             json!({"type": "integer", "minimum": 3}),

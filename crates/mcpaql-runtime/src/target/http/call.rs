@@ -62,7 +62,7 @@ impl Call<'_> {
     /// Attempts until an answer is final, then reads it.
     pub(super) async fn run(&mut self, first: Hop<'_>) -> Result<Answer, OpError> {
         self.sign_in().await?;
-        let attempts = if retry::may_repeat(self.operation) { self.client.retries } else { 0 };
+        let attempts = if self.operation.may_repeat() { self.client.retries } else { 0 };
         let mut n = 0;
         let mut renewed = false;
         loop {

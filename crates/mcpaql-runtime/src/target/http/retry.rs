@@ -3,8 +3,6 @@
 //! What always holds: only operations whose repetition does no harm are repeated; a wait never reaches past the deadline
 //! of the call; a wait the upstream asked for is not shortened.
 
-use mcpaql_core::facts::Repeat;
-use mcpaql_core::operation::{Category, Operation};
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -40,16 +38,6 @@ impl Backoff {
 /// Jitter needs no more than the seed of the standard library's hash maps.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
-}
-
-/// Whether repeating the operation does no harm, by its facts.
-pub(super) fn may_repeat(operation: &Operation) -> bool {
-    match operation.facts.repeat {
-        Repeat::NoEffect => true,
-        Repeat::FailsWithoutEffect => matches!(operation.category, Category::Delete | Category::Read),
-        Repeat::Unknown => operation.category == Category::Read,
-        Repeat::Accumulates => false,
-    }
 }
 
 /// The wait before the next attempt after this answer, or `None` where it is final.

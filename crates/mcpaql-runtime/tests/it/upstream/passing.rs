@@ -6,6 +6,7 @@ use mcpaql_core::adapter::McpCommand;
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::check;
 use mcpaql_core::source::Source;
+use mcpaql_runtime::document::{Answer, Handlers};
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::{Caller, Limits};
 use mcpaql_runtime::open::open;
@@ -21,9 +22,15 @@ async fn adapter(name: &str) -> Served {
 }
 
 async fn adapter_of(name: &str, fixture: McpCommand) -> Served {
+    adapter_at(name, fixture, json!({})).await
+}
+
+/// An adapter of the fixture, or with several `targets` like it.
+async fn adapter_at(name: &str, fixture: McpCommand, targets: Value) -> Served {
     let document = json!({
         "type": "adapter", "name": name, "version": "1.0.0", "description": "A server far away",
         "target": {"transport": "mcp", "command": fixture.command, "set_env": fixture.set_env},
+        "targets": targets,
         "operations": {"execute": [{"name": "echo"}]},
     });
     let checked = check::check(&Source::new("a.json", document.to_string()), &Settings::default());
@@ -61,6 +68,33 @@ async fn only_what_a_server_is_known_to_have_is_declared() {
     assert_eq!((&after["prompts"], &after["resources"]), (&json!({}), &json!({})));
     upstream.close().await;
     assert_eq!(capabilities(&gateway).await, after, "what is known stays known");
+}
+
+#[tokio::test]
+async fn functions_in_place_of_operations_hide_nothing_of_the_server() {
+    let served = adapter("far-away").await;
+    let upstream = upstream(&served);
+    let handlers = Handlers::new().on_operation("echo", async |_, _| Ok(Answer::new(json!("mine"))));
+    let gateway = Arc::new(Gateway::new(vec![served.answered_by(handlers)]).unwrap());
+    in_time(upstream.start()).await.unwrap();
+    assert_eq!(capabilities(&gateway).await["prompts"], json!({}));
+    let mut raw = Raw::new(&gateway, Limits::default());
+    let listed = ask(&mut raw, "prompts/list", json!({})).await;
+    assert_eq!(listed["result"]["prompts"][0]["name"], "far_away_greet", "{listed}");
+}
+
+#[tokio::test]
+async fn of_several_servers_to_choose_from_logs_alone_are_passed_on() {
+    let served = adapter_at("far-away", command(""), json!({"near": {}, "far": {}})).await;
+    let Target::Several(targets) = served.target() else { panic!("another target") };
+    for target in targets.values() {
+        let Target::Mcp(proxy) = target else { panic!("another target") };
+        in_time(proxy.upstream().start()).await.unwrap();
+    }
+    let gateway = Arc::new(Gateway::new(vec![served]).unwrap());
+    let said = capabilities(&gateway).await;
+    assert_eq!(said["logging"], json!({}));
+    assert_eq!((said.get("prompts"), said.get("resources")), (None, None));
 }
 
 #[tokio::test]

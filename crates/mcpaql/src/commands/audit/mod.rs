@@ -13,7 +13,11 @@ use crate::output::Hinted;
 use crate::{Outcome, args, clients, descriptions, output};
 use anyhow::Result;
 use mcpaql_core::audit::render::{Format, Options};
-use mcpaql_core::audit::{Audited, Baseline, Finding, Report, audit, audit_surfaces, surfaces};
+use mcpaql_core::audit::{
+    Audited, Baseline, Finding, Report, Server, Share, Surface, audit, conclude, shares,
+};
+use mcpaql_core::convention::Standard;
+use std::num::NonZero;
 use std::path::Path;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
@@ -42,8 +46,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
     let outcome = thread::scope(|scope| {
         // All tools are imported for it, which takes longer than the audit and needs nothing of it.
         let comparing = (compares && as_adapters.is_none()).then(|| aside(scope, || sources.as_adapters()));
-        let surfaces = surfaces(&sources.servers);
-        let findings = audit_surfaces(&surfaces, &standard.standard);
+        let (surfaces, findings) = audited(scope, &sources.servers, &standard.standard, comparing.is_some());
         let audited = Audited {
             servers: &sources.servers,
             origins: &sources.origins,
@@ -68,6 +71,30 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
     std::mem::forget(sources);
     outcome
 }
+
+/// Looks at shares of the tools on as many threads as there may be; on one, where another is busy with them already.
+fn audited<'scope, 'env, 'a: 'scope>(
+    scope: &'scope Scope<'scope, 'env>,
+    servers: &'a [Server],
+    standard: &'a Standard,
+    is_busy: bool,
+) -> (Vec<Surface<'a>>, Vec<Finding>) {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+    let threads = if is_busy { 1 } else { threads };
+    let shares = shares(servers, standard, threads);
+    let see = |shares: Vec<Share<'a>>| shares.into_iter().map(Share::see).collect::<Vec<_>>();
+    let mut parts = shares.chunks(shares.len().div_ceil(threads).max(1)).map(<[Share<'_>]>::to_vec);
+    let own = parts.next().unwrap_or_default();
+    let others: Vec<_> = parts.map(|part| (part.clone(), aside(scope, move || see(part)))).collect();
+    let mut seen = see(own);
+    for (part, thread) in others {
+        seen.extend(thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| see(part)));
+    }
+    conclude(servers, standard, seen)
+}
+
+/// More are no help: what is left takes longer than what they share.
+const MOST_THREADS: usize = 8;
 
 /// Writes down what was asked for, and says whether the audit fails.
 fn tell(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result<Outcome> {

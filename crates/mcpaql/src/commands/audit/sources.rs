@@ -16,7 +16,7 @@ use mcpaql_core::catalog::{self, Catalog, Settings};
 use mcpaql_core::config;
 use mcpaql_core::facts::Reach;
 use mcpaql_core::source::Source;
-use mcpaql_core::tokens;
+use mcpaql_core::surface;
 use mcpaql_core::unified::Unified;
 use mcpaql_import::mcp;
 use mcpaql_runtime::environment::{self, Environment};
@@ -359,9 +359,7 @@ fn as_adapter(tools: &[Value]) -> Option<usize> {
         set_env: Default::default(),
     };
     let target = McpTarget::new(McpLink::Command(command));
-    let (said, options) = (Capture::default(), mcp::Options::default());
-    let imported = mcp::import_tools(tools, &said, target, Auth::None, &options).ok()?;
-    let compiled = catalog::compile(imported.adapter, &Origins::default(), &Settings::default());
-    let tools = compiled.catalog?.tools;
-    (!tools.is_empty()).then(|| tools.iter().map(|tool| tokens::estimate(&tool.to_json().to_string())).sum())
+    let adapter = mcp::outline_tools(tools, target, surface::looked_into).ok()?;
+    let catalog = catalog::compile(adapter, &Origins::default(), &Settings::default()).catalog?;
+    (!catalog.tools.is_empty()).then(|| surface::surface_cost(&catalog))
 }

@@ -94,8 +94,8 @@ impl File {
             return Some(text.to_owned());
         }
         let path = self.folder.join(text);
-        // The name of a built-in adapter is no file.
-        Some(if path.exists() || text.contains(['.', '/']) {
+        // The name of an adapter is no file.
+        Some(if path.is_file() || text.contains(['.', '/']) {
             path.display().to_string()
         } else {
             text.to_owned()
@@ -121,6 +121,9 @@ pub(crate) fn wanted(args: &args::Generate) -> Result<Wanted, Failure> {
         include: either(&args.importing.include, file.list("include")),
         exclude: either(&args.importing.exclude, file.list("exclude")),
     };
+    if let Some(key) = TEXTS.iter().find(|key| file.text(key).is_some_and(|text| text.trim().is_empty())) {
+        return Err(wrong(key)("it is empty".to_owned()));
+    }
     Ok(Wanted {
         origin,
         importing,

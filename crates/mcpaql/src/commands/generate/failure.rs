@@ -59,22 +59,56 @@ pub(crate) struct Detail {
     pub(crate) code: String,
     pub(crate) message: String,
     pub(crate) suggestion: Option<String>,
+    /// What should stand there, and what does.
+    expected: Option<String>,
+    found: Option<String>,
+    /// Line and column.
+    place: Option<(usize, usize)>,
 }
 
 impl Detail {
+    pub(crate) fn new(path: impl Into<String>, code: &str, message: impl Into<String>) -> Detail {
+        Detail {
+            path: path.into(),
+            code: code.to_owned(),
+            message: message.into(),
+            suggestion: None,
+            expected: None,
+            found: None,
+            place: None,
+        }
+    }
+
+    pub(crate) fn suggest(mut self, suggestion: impl Into<String>) -> Detail {
+        self.suggestion = Some(suggestion.into());
+        self
+    }
+
     pub(crate) fn of(diagnostic: &Diagnostic) -> Detail {
         Detail {
-            path: field_path(&diagnostic.pointer),
-            code: diagnostic.code.as_str().to_owned(),
-            message: diagnostic.message.clone(),
             suggestion: diagnostic.suggestion.clone(),
+            expected: diagnostic.expected.clone(),
+            found: diagnostic.found.clone(),
+            place: diagnostic.span.map(|span| (span.line, span.column)),
+            ..Detail::new(
+                field_path(&diagnostic.pointer),
+                diagnostic.code.as_str(),
+                diagnostic.message.clone(),
+            )
         }
     }
 
     pub(crate) fn to_json(&self) -> Value {
         let mut value = json!({"path": self.path, "code": self.code, "message": self.message});
-        if let (Some(suggestion), Some(members)) = (&self.suggestion, value.as_object_mut()) {
-            members.insert("suggestion".to_owned(), suggestion.as_str().into());
+        let told = [
+            ("line", self.place.map(|(line, _)| line.into())),
+            ("column", self.place.map(|(_, column)| column.into())),
+            ("expected", self.expected.as_deref().map(Value::from)),
+            ("found", self.found.as_deref().map(Value::from)),
+            ("suggestion", self.suggestion.as_deref().map(Value::from)),
+        ];
+        if let Some(members) = value.as_object_mut() {
+            members.extend(told.into_iter().filter_map(|(key, told)| Some((key.to_owned(), told?))));
         }
         value
     }

@@ -144,12 +144,7 @@ impl Plan {
         let shown = root.display();
         let whole = |code: &str, message: String, reason: String| {
             let hint = "choose another folder with --output, or write into it with --force";
-            let detail = Detail {
-                path: shown.to_string(),
-                code: code.to_owned(),
-                message: reason,
-                suggestion: Some(hint.to_owned()),
-            };
+            let detail = Detail::new(shown.to_string(), code, reason).suggest(hint);
             Some(Failure::new(Kind::Io, message).hint(hint).details(vec![detail]))
         };
         if self.is_foreign {
@@ -164,13 +159,9 @@ impl Plan {
         if self.edited.is_empty() {
             return None;
         }
-        let details = self.edited.iter().map(|path| Detail {
-            path: path.clone(),
-            code: "FILE_EDITED".to_owned(),
-            message: "the file was edited after it was generated".to_owned(),
-            suggestion: Some(
-                "move what you changed to where it is kept, or write over it with --force".to_owned(),
-            ),
+        let details = self.edited.iter().map(|path| {
+            Detail::new(path, "FILE_EDITED", "the file was edited after it was generated")
+                .suggest("move what you changed to where it is kept, or write over it with --force")
         });
         let count = self.edited.len();
         let message = format!(
@@ -180,6 +171,51 @@ impl Plan {
         );
         let hint = "`--diff` shows what would be lost; move it to a handler of your own, or write over it with --force";
         Some(Failure::new(Kind::Io, message).hint(hint).details(details.collect()))
+    }
+
+    /// Why what happens to a file happens, for people.
+    pub(crate) fn reason(&self, step: &Step) -> &'static str {
+        match self.edited.contains(&step.path) {
+            true if self.is_foreign => "it was not generated, and --force writes over it",
+            true => "it was edited, and --force writes over it",
+            false => step.change.reason(),
+        }
+    }
+
+    /// What whoever goes on with the folder should know, and need not mend.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = Detail> {
+        let replaced = self.edited.iter().map(|path| {
+            let was = if self.is_foreign { "not generated" } else { "edited" };
+            Detail::new(path, "FILE_REPLACED", format!("{path} was {was}, and is written over by --force"))
+        });
+        let left = self.steps.iter().filter(|step| step.change == Change::Left).map(|step| {
+            let path = step.path.as_str();
+            match self.abandoned.get(path) {
+                Some(Some(successor)) => Detail::new(
+                    path,
+                    "HANDLERS_UNUSED",
+                    format!(
+                        "what you wrote stands in {path} and is not used any more: move it to {successor}"
+                    ),
+                ),
+                Some(None) => Detail::new(
+                    path,
+                    "HANDLERS_UNUSED",
+                    format!("{path} is yours and is not used any more: remove it or keep it"),
+                ),
+                None => Detail::new(
+                    path,
+                    "FILE_LEFT",
+                    format!("{path} is no longer generated, but was edited: remove it or keep it"),
+                ),
+            }
+        });
+        let outdated = self.outdated.iter().map(|path| {
+            let message =
+                format!("{path} is yours and stays; generated anew, it would not be as it was then");
+            Detail::new(path, "TEMPLATE_CHANGED", message)
+        });
+        replaced.chain(left).chain(outdated)
     }
 
     pub(crate) fn count(&self, change: Change) -> usize {
@@ -213,10 +249,23 @@ fn check_root(root: &Path) -> Result<(), Failure> {
             let message = format!("{} is a file, not a folder", root.display());
             Err(Failure::new(Kind::Io, message).hint("choose another folder with --output"))
         }
-        // A link that leads nowhere is there, although what it leads to is not.
-        Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(root).is_err() => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            match root.ancestors().find(|above| leads_nowhere(above)) {
+                None => Ok(()),
+                Some(link) => {
+                    let message = format!("{} is a symbolic link that leads nowhere", link.display());
+                    let hint = "make the folder that it leads to, or choose another folder with --output";
+                    Err(Failure::new(Kind::Io, message).hint(hint))
+                }
+            }
+        }
         Err(error) => Err(failed("look into", root, &error)),
     }
+}
+
+/// A link that leads nowhere is there, although what it leads to is not.
+fn leads_nowhere(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) && !path.exists()
 }
 
 /// A repository that was only begun holds nothing yet.
@@ -241,7 +290,7 @@ fn record(root: &Path) -> Result<Option<Record>, Failure> {
 }
 
 /// Whether a path stays below the folder, on every system.
-fn is_legal(path: &str) -> bool {
+pub(super) fn is_legal(path: &str) -> bool {
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     !path.is_empty()
         && !path.contains(['\\', ':', '\0'])
@@ -250,7 +299,7 @@ fn is_legal(path: &str) -> bool {
 }
 
 /// What a file holds; `None` where there is none. Links are not followed.
-fn look(root: &Path, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+pub(super) fn look(root: &Path, path: &str) -> Result<Option<Vec<u8>>, Failure> {
     let mut at = root.to_path_buf();
     let parts: Vec<&str> = path.split('/').collect();
     for (index, part) in parts.iter().enumerate() {
@@ -263,6 +312,7 @@ fn look(root: &Path, path: &str) -> Result<Option<Vec<u8>>, Failure> {
             Err(error) => return Err(failed("look at", &at, &error)),
         };
         let problem = match (is_last, found.is_symlink()) {
+            (_, true) if leads_nowhere(&at) => "is a symbolic link that leads nowhere",
             (_, true) => "is a symbolic link, which is not followed",
             (false, _) if !found.is_dir() => "is a file where a folder must be",
             (true, _) if !found.is_file() => "is not a file",

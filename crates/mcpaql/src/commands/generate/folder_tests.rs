@@ -1,7 +1,7 @@
 //! Folders that were generated, edited, mistaken or set up as traps.
 
 use super::folder::{self, Change, Plan};
-use super::write::write;
+use super::write::{STAGING, carry_out, in_staging, take_up, touched, write};
 use mcpaql_generate::provenance::{self, hash};
 use mcpaql_generate::{File, Owner};
 use std::collections::BTreeMap;
@@ -132,6 +132,10 @@ fn an_edited_file_is_named_and_refused_before_anything_is_touched() {
     assert_eq!((refusal.kind.exit_code(), refusal.details[0].code.as_str()), (4, "FILE_EDITED"));
     assert_eq!(tree(folder.path()), before);
     // With force.
+    let readme = edited.steps.iter().find(|step| step.path == "README.md").unwrap();
+    assert_eq!(edited.reason(readme), "it was edited, and --force writes over it");
+    let notes: Vec<String> = edited.notes().map(|note| note.path).collect();
+    assert_eq!(notes, ["README.md", "src/main.x"]);
     write(folder.path(), &edited).unwrap();
     assert_eq!(tree(folder.path())["src/main.x"], "main\n");
 }
@@ -290,7 +294,27 @@ fn links_are_not_followed() {
     // One that leads nowhere is nobody's folder.
     let dangling = beside.path().join("dangling");
     symlink(beside.path().join("nowhere"), &dangling).unwrap();
-    assert!(plan(&dangling, project(FIRST)).is_err());
+    for root in [dangling.clone(), dangling.join("below"), dangling.join("far/below")] {
+        let failure = plan(&root, project(FIRST)).unwrap_err();
+        assert_eq!(failure.kind.exit_code(), 4);
+        assert!(
+            failure.message.contains("dangling is a symbolic link that leads nowhere"),
+            "{}",
+            failure.message
+        );
+    }
+    assert!(!beside.path().join("nowhere").exists());
+    // Nor is one in the folder, wherever it stands: it may be what somebody means to mend.
+    for link in ["src", "README.md", "src/handlers.x", provenance::FILE] {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join(link);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink("nowhere", &path).unwrap();
+        let failure = plan(folder.path(), project(FIRST)).unwrap_err();
+        assert_eq!(failure.kind.exit_code(), 4);
+        assert!(failure.message.contains("leads nowhere"), "{}", failure.message);
+        assert!(path.is_symlink());
+    }
 }
 
 #[test]
@@ -309,13 +333,142 @@ fn what_stands_in_the_way_is_named() {
 fn a_failure_half_way_leaves_everything_as_it_was() {
     let folder = made();
     let plan = plan(folder.path(), project(SECOND)).unwrap();
-    // Something comes between looking and writing.
-    std::fs::remove_file(folder.path().join("src/old/a.x")).unwrap();
+    // Something comes between looking and putting.
     std::fs::create_dir(folder.path().join("src/new.x")).unwrap();
     std::fs::write(folder.path().join("src/new.x/in-the-way"), "x").unwrap();
     let before = tree(folder.path());
-    assert_eq!(write(folder.path(), &plan).unwrap_err().kind.exit_code(), 4);
+    let root = folder.path();
+    in_staging(root, |staging| {
+        carry_out(root, staging, &touched(&plan)).unwrap_err();
+        Ok(())
+    })
+    .unwrap();
     assert_eq!(tree(folder.path()), before);
+}
+
+#[test]
+fn what_somebody_wrote_since_the_plan_was_made_is_not_written_over() {
+    type Meanwhile = fn(&Path);
+    let meanwhiles: [Meanwhile; 3] = [
+        |root| std::fs::write(root.join("README.md"), "by somebody else\n").unwrap(),
+        |root| std::fs::write(root.join("src/new.x"), "by somebody else\n").unwrap(),
+        |root| std::fs::remove_file(root.join("src/old/a.x")).unwrap(),
+    ];
+    for meanwhile in meanwhiles {
+        let folder = made();
+        let plan = plan(folder.path(), project(SECOND)).unwrap();
+        meanwhile(folder.path());
+        let before = tree(folder.path());
+        let failure = write(folder.path(), &plan).unwrap_err();
+        assert_eq!(failure.kind.exit_code(), 4);
+        assert!(failure.message.contains("meanwhile"), "{}", failure.message);
+        assert_eq!(tree(folder.path()), before);
+    }
+}
+
+#[test]
+fn one_run_at_a_time_writes() {
+    let folder = made();
+    let root = folder.path();
+    let plan = plan(root, project(SECOND)).unwrap();
+    in_staging(root, |_| {
+        let before = tree(root);
+        for failure in [write(root, &plan).unwrap_err(), take_up(root, false).unwrap_err()] {
+            assert_eq!(failure.kind.exit_code(), 4);
+            assert!(failure.message.contains("another run"), "{}", failure.message);
+        }
+        assert_eq!(tree(root), before);
+        Ok(())
+    })
+    .unwrap();
+    write(root, &plan).unwrap();
+}
+
+/// A run that was killed after so many of its files were in place.
+fn killed(root: &Path, plan: &Plan, done: usize) {
+    let mut left = BTreeMap::new();
+    let steps = touched(plan);
+    in_staging(root, |staging| {
+        let (first, _) = steps.split_at(done);
+        carry_out(root, staging, &steps).unwrap();
+        // What the others would have done is undone by hand.
+        for (index, step) in steps.iter().enumerate().skip(first.len()) {
+            let path = root.join(&step.path);
+            if let Some(text) = &step.new {
+                std::fs::remove_file(&path).unwrap();
+                std::fs::write(staging.join(format!("new-{index}")), text).unwrap();
+            }
+            if step.old.is_some() {
+                std::fs::rename(staging.join(format!("old-{index}")), &path).unwrap();
+            }
+        }
+        for entry in std::fs::read_dir(staging).unwrap() {
+            let path = entry.unwrap().path();
+            left.insert(path.file_name().unwrap().to_owned(), std::fs::read(&path).unwrap());
+        }
+        Ok(())
+    })
+    .unwrap();
+    std::fs::create_dir(root.join(STAGING)).unwrap();
+    for (name, bytes) in left {
+        std::fs::write(root.join(STAGING).join(name), bytes).unwrap();
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_is_taken_back_by_the_next() {
+    let steps = touched(&plan(made().path(), project(SECOND)).unwrap()).len();
+    for done in 0..=steps {
+        let folder = made();
+        let root = folder.path();
+        let before = tree(root);
+        let second = plan(root, project(SECOND)).unwrap();
+        killed(root, &second, done);
+        let half = tree(root);
+        let failure = take_up(root, true).unwrap_err();
+        assert!(failure.message.contains("interrupted"), "{}", failure.message);
+        assert_eq!(tree(root), half, "a trial changes nothing");
+        take_up(root, false).unwrap();
+        assert_eq!(tree(root), before, "after {done}");
+    }
+    // The first run into an empty folder leaves nothing.
+    let folder = tempdir().unwrap();
+    let first = plan(folder.path(), project(FIRST)).unwrap();
+    killed(folder.path(), &first, 3);
+    take_up(folder.path(), false).unwrap();
+    assert_eq!(tree(folder.path()), BTreeMap::new());
+}
+
+#[test]
+fn what_was_written_after_a_run_was_killed_stays() {
+    let folder = made();
+    let root = folder.path();
+    let second = plan(root, project(SECOND)).unwrap();
+    killed(root, &second, touched(&second).len());
+    for path in ["README.md", "src/new.x"] {
+        std::fs::write(root.join(path), "mine\n").unwrap();
+    }
+    take_up(root, false).unwrap();
+    let found = tree(root);
+    assert_eq!((found["README.md"].as_str(), found["src/new.x"].as_str()), ("mine\n", "mine\n"));
+    assert_eq!(found["src/old/a.x"], "a\n");
+}
+
+#[test]
+fn a_journal_that_lies_touches_nothing_outside() {
+    let outer = tempdir().unwrap();
+    let victim = outer.path().join("victim");
+    std::fs::write(&victim, "precious").unwrap();
+    let staging = outer.path().join("project").join(STAGING);
+    std::fs::create_dir_all(&staging).unwrap();
+    let rows = serde_json::json!([
+        {"path": "../victim", "hash": hash("precious")},
+        {"path": victim.to_str().unwrap(), "hash": hash("precious")},
+    ]);
+    std::fs::write(staging.join("journal.json"), rows.to_string()).unwrap();
+    std::fs::write(staging.join("old-0"), "theirs").unwrap();
+    take_up(&outer.path().join("project"), false).unwrap();
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
 }
 
 #[test]

@@ -3,30 +3,55 @@
 //! What always holds: the project carries the text that its catalog was compiled from, so `mcpaql serve schema/FILE` serves the
 //! same. A description, and what an MCP server says, become a document on the way.
 
+mod configured;
+
 use super::config::{Origin, Wanted};
 use super::failure::{Detail, Failure, Kind};
+use super::origin;
+use crate::args::Importing;
 use crate::commands::import;
 use crate::descriptions::{self, Description};
+use crate::documents::CONFIG;
 use crate::{args, documents, servers};
+use configured::Found;
 use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
+use mcpaql_core::catalog::Settings;
 use mcpaql_core::source::{Format, Source};
+use mcpaql_generate::provenance;
 use mcpaql_import::emit::{self, Provenance};
+use mcpaql_import::openapi::details::Note;
 use mcpaql_import::report::{Judged, Notes, Report};
 use mcpaql_import::select::Selection;
 use mcpaql_import::{mcp, openapi};
 use mcpaql_runtime::{builtin, environment};
+use serde_json::Value;
 use std::path::Path;
 
 /// A document, and what was noticed while it came to be.
+#[derive(Debug)]
 pub(crate) struct Input {
     /// Its name in the project: letters, digits, `.`, `_` and `-`.
     pub(crate) file: String,
     pub(crate) source: Source,
-    /// What an import noticed, all that the summary names included.
+    /// What it was derived from, where nobody wrote it.
+    pub(crate) origin: Option<provenance::Origin>,
+    /// What a configuration decides over it, below the flags.
+    pub(crate) settings: Settings,
+    pub(crate) imported: Option<Imported>,
+}
+
+/// What an import decided.
+#[derive(Debug)]
+pub(crate) struct Imported {
+    /// What it noticed, all that the summary names included.
     pub(crate) noticed: Vec<Detail>,
-    /// What it decided, for people.
-    pub(crate) summary: Option<String>,
+    /// What could not be expressed.
+    pub(crate) lost: Vec<Detail>,
+    /// How many operations became what.
+    pub(crate) counts: Value,
+    /// For people.
+    pub(crate) summary: String,
 }
 
 pub(crate) fn read(args: &args::Generate, wanted: &Wanted) -> Result<Input, Failure> {
@@ -42,22 +67,13 @@ pub(crate) fn read(args: &args::Generate, wanted: &Wanted) -> Result<Input, Fail
 
 fn schema(name: &str, wanted: &Wanted) -> Result<Input, Failure> {
     let path = Path::new(name);
-    if !path.exists()
-        && let Some(source) = builtin::document(name)
-    {
-        return given(Source::new(format!("{name}-adapter.md"), source.text), wanted);
-    }
     if descriptions::is_address(name) {
         let description = descriptions::read(name).map_err(|error| Failure::of(Kind::Io, &error))?;
         return described(description, wanted);
     }
-    if !path.exists() {
-        let known: Vec<&str> = builtin::names().collect();
-        let hint = format!(
-            "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
-            known.join(", ")
-        );
-        return Err(Failure::new(Kind::Io, format!("there is no file '{name}'")).hint(hint));
+    // A folder may have the name of an adapter, such as one that was generated before.
+    if !path.exists() || path.is_dir() {
+        return adapter_named(name, wanted);
     }
     let text = descriptions::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
     if openapi::is_description(&text) {
@@ -66,22 +82,64 @@ fn schema(name: &str, wanted: &Wanted) -> Result<Input, Failure> {
     given(Source::new(name, text), wanted)
 }
 
+/// An adapter of the configuration, else a built-in one.
+fn adapter_named(name: &str, wanted: &Wanted) -> Result<Input, Failure> {
+    let mut others = Vec::new();
+    if Path::new(CONFIG).exists() {
+        match configured::named(name, wanted)? {
+            Found::Adapter(input) => return Ok(*input),
+            Found::Unknown(names) => others = names,
+        }
+    }
+    if let Some(source) = builtin::document(name) {
+        return given(Source::new(format!("{name}-adapter.md"), source.text), wanted);
+    }
+    let is_folder = Path::new(name).is_dir();
+    if !others.is_empty() && !is_folder {
+        return Err(Failure::of(Kind::Io, &documents::unknown(name, &others)));
+    }
+    let message =
+        if is_folder { format!("'{name}' is a folder") } else { format!("there is no file '{name}'") };
+    let known: Vec<&str> = builtin::names().collect();
+    let hint = format!(
+        "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
+        known.join(", ")
+    );
+    Err(Failure::new(Kind::Io, message).hint(hint))
+}
+
 /// A document as it is.
 fn given(source: Source, wanted: &Wanted) -> Result<Input, Failure> {
-    let importing = &wanted.importing;
+    refuse_choices(
+        &wanted.importing,
+        &format!("{} is an adapter document", source.name),
+        "edit the document",
+    )?;
+    Ok(Input {
+        file: file_name(&source),
+        source,
+        origin: None,
+        settings: Settings::default(),
+        imported: None,
+    })
+}
+
+/// Refuses what decides about imports where something else does.
+fn refuse_choices(importing: &Importing, because: &str, instead: &str) -> Result<(), Failure> {
     let given = [
         ("name", importing.name.is_some()),
         ("overrides", importing.overrides.is_some()),
         ("include", !importing.include.is_empty()),
         ("exclude", !importing.exclude.is_empty()),
     ];
-    if let Some((what, _)) = given.into_iter().find(|(_, given)| *given) {
-        let message = format!("`{what}` decides about imports, and {} is an adapter document", source.name);
-        return Err(
-            Failure::new(Kind::Configuration, message).hint("leave it out, and edit the document instead")
-        );
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((what, _)) => {
+            let message = format!("`{what}` decides about imports, and {because}");
+            Err(Failure::new(Kind::Configuration, message)
+                .hint(format!("leave it out, and {instead} instead")))
+        }
     }
-    Ok(Input { file: file_name(&source), source, noticed: Vec::new(), summary: None })
 }
 
 /// The document's own name as far as every language and file system takes it.
@@ -112,20 +170,27 @@ fn file_name(source: &Source) -> String {
 }
 
 fn described(description: Description, wanted: &Wanted) -> Result<Input, Failure> {
-    let from = description.name.clone();
-    let fingerprint = descriptions::fingerprint(&description.text);
     let import = documents::Wanted::new(description, &wanted.importing)
-        .map_err(|error| Failure::of(Kind::Configuration, &error))?
-        .open()
-        .map_err(|(source, diagnostics)| {
-            let is_description = source.name == from;
-            let kind = if is_description { Kind::Schema } else { Kind::Configuration };
-            Failure::about(kind, format!("{} cannot be used", source.name), source, diagnostics)
-        })?;
-    let openapi::Whole { adapter, notes } = openapi::whole(&import);
+        .map_err(|error| Failure::of(Kind::Configuration, &error))?;
+    opened(import, |_| {})
+}
+
+/// The document of a description, with what is `decided` over it.
+fn opened(wanted: documents::Wanted, decided: impl FnOnce(&mut Adapter)) -> Result<Input, Failure> {
+    let from = wanted.description.name.clone();
+    let fingerprint = descriptions::fingerprint(&wanted.description.text);
+    let mut origin = origin::described(&wanted.description, &wanted.importing);
+    let import = wanted.open().map_err(|(source, diagnostics)| {
+        let is_description = source.name == from;
+        let kind = if is_description { Kind::Schema } else { Kind::Configuration };
+        Failure::about(kind, format!("{} cannot be used", source.name), source, diagnostics)
+    })?;
+    let openapi::Whole { mut adapter, notes } = openapi::whole(&import);
+    decided(&mut adapter);
+    origin.version.clone_from(&import.version);
     let provenance = Provenance { source: from, version: import.version, fingerprint: Some(fingerprint) };
     let report = import.report.without_lost(&adapter);
-    Ok(written(&adapter, &provenance, &report, &notes))
+    Ok(written(&adapter, &provenance, &report, &notes, origin))
 }
 
 fn served(args: &args::Generate, wanted: &Wanted) -> Result<Input, Failure> {
@@ -141,23 +206,47 @@ fn served(args: &args::Generate, wanted: &Wanted) -> Result<Input, Failure> {
         documents::corrections(&wanted.importing).map_err(|e| configuration(&e))?;
     let selection = Selection::parse(&wanted.importing.include, &wanted.importing.exclude)
         .map_err(|error| Failure::new(Kind::Configuration, error.to_string()))?;
-    let capture = match &args.tools {
-        Some(path) => servers::saved(path).map_err(|error| Failure::of(Kind::Schema, &error))?,
-        None => asked(&target, &auth)?,
-    };
-    if capture.tools.is_empty() {
-        return Err(Failure::new(Kind::Schema, "the server has no tools"));
-    }
     let options = mcp::Options { name: wanted.importing.name.clone(), selection, overrides };
-    let imported = mcp::import(&capture, target, auth, &options).map_err(|mut diagnostics| {
-        let source = corrections.unwrap_or_else(|| Source::new("overrides", String::new()));
-        source.locate(&mut diagnostics);
-        Failure::about(Kind::Configuration, format!("{} cannot be used", source.name), source, diagnostics)
-    })?;
-    let fingerprint = descriptions::fingerprint(&mcp::canonical(&capture));
-    let from = import::mcp::source_name(&capture, &imported, args.tools.as_deref());
-    let provenance = Provenance { source: from, version: imported.version, fingerprint: Some(fingerprint) };
-    Ok(written(&imported.adapter, &provenance, &imported.report, &imported.notes))
+    let server = Reached { target, auth, options, importing: &wanted.importing, corrections };
+    server.imported(args.tools.as_deref(), |_| {})
+}
+
+/// An MCP server and how what it says is imported.
+struct Reached<'a> {
+    target: McpTarget,
+    auth: Auth,
+    options: mcp::Options,
+    importing: &'a Importing,
+    /// The file of corrections, where there is one.
+    corrections: Option<Source>,
+}
+
+impl Reached<'_> {
+    /// The document of what the server says or said, with what is `decided` over it.
+    fn imported(self, saved: Option<&Path>, decided: impl FnOnce(&mut Adapter)) -> Result<Input, Failure> {
+        let Reached { target, auth, options, importing, corrections } = self;
+        let capture = match saved {
+            Some(path) => servers::saved(path).map_err(|error| Failure::of(Kind::Schema, &error))?,
+            None => asked(&target, &auth)?,
+        };
+        if capture.tools.is_empty() {
+            return Err(Failure::new(Kind::Schema, "the server has no tools"));
+        }
+        let mut origin = origin::heard(&capture, saved, &target, importing);
+        let mut imported = mcp::import(&capture, target, auth, &options).map_err(|mut diagnostics| {
+            let source = corrections.unwrap_or_else(|| Source::new("overrides", String::new()));
+            source.locate(&mut diagnostics);
+            let message = format!("{} cannot be used", source.name);
+            Failure::about(Kind::Configuration, message, source, diagnostics)
+        })?;
+        decided(&mut imported.adapter);
+        let fingerprint = descriptions::fingerprint(&mcp::canonical(&capture));
+        let from = import::mcp::source_name(&capture, &imported, saved);
+        origin.version.clone_from(&imported.version);
+        let provenance =
+            Provenance { source: from, version: imported.version, fingerprint: Some(fingerprint) };
+        Ok(written(&imported.adapter, &provenance, &imported.report, &imported.notes, origin))
+    }
 }
 
 fn asked(target: &McpTarget, auth: &Auth) -> Result<Capture, Failure> {
@@ -169,25 +258,43 @@ fn asked(target: &McpTarget, auth: &Auth) -> Result<Capture, Failure> {
 }
 
 /// The document of an import.
-fn written(adapter: &Adapter, provenance: &Provenance, report: &Report, notes: &Notes) -> Input {
+fn written(
+    adapter: &Adapter,
+    provenance: &Provenance,
+    report: &Report,
+    notes: &Notes,
+    origin: provenance::Origin,
+) -> Input {
+    let counts = report.to_json(notes).get_mut("counts").map(Value::take).unwrap_or_default();
+    let imported = Imported {
+        noticed: report.reviews().map(to_review).chain(report.diagnostics.iter().map(Detail::of)).collect(),
+        lost: notes.iter().flat_map(|(operation, notes)| lost(operation, notes)).collect(),
+        counts,
+        summary: report.summary(notes, "--verbose"),
+    };
+    Input { origin: Some(origin), imported: Some(imported), ..rewritten(adapter, provenance) }
+}
+
+/// The document of an adapter.
+fn rewritten(adapter: &Adapter, provenance: &Provenance) -> Input {
     let stem = adapter.name.strip_suffix("-adapter").unwrap_or(&adapter.name);
     let file = format!("{stem}-adapter.md");
-    Input {
-        source: Source::new(file.clone(), emit::markdown(adapter, provenance)),
-        file,
-        noticed: report.reviews().map(to_review).chain(report.diagnostics.iter().map(Detail::of)).collect(),
-        summary: Some(report.summary(notes, "--verbose")),
-    }
+    let source = Source::new(file.clone(), emit::markdown(adapter, provenance));
+    Input { file, source, origin: None, settings: Settings::default(), imported: None }
+}
+
+/// What an operation lost that its description says.
+fn lost<'a>(operation: &'a str, notes: &'a [Note]) -> impl Iterator<Item = Detail> + 'a {
+    notes.iter().filter(|note| note.lost).map(move |note| {
+        Detail::new(format!("{operation}.{}", note.place), "IMPORT_PART_LOST", note.what.clone())
+    })
 }
 
 /// What a person should look at is a warning like any other.
 fn to_review((judged, why): (&Judged, String)) -> Detail {
-    Detail {
-        path: judged.origin.to_string(),
-        code: "IMPORT_TO_REVIEW".to_owned(),
-        message: format!("{} should be looked at: {why}", judged.name),
-        suggestion: Some("say what it is with --overrides".to_owned()),
-    }
+    let message = format!("{} should be looked at: {why}", judged.name);
+    Detail::new(judged.origin.to_string(), "IMPORT_TO_REVIEW", message)
+        .suggest("say what it is with --overrides")
 }
 
 #[cfg(test)]

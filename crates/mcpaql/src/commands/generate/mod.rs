@@ -8,6 +8,7 @@ mod folder;
 #[cfg(test)]
 mod folder_tests;
 mod input;
+mod origin;
 mod report;
 mod write;
 
@@ -18,7 +19,7 @@ use crate::{Outcome, diff, output};
 use config::Wanted;
 use failure::{Detail, Failure};
 use folder::{Change, Plan, Step};
-use input::Input;
+use input::{Imported, Input};
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check;
 use mcpaql_core::diagnostic::Severity;
@@ -37,6 +38,8 @@ pub(crate) fn run(args: &args::Generate) -> Outcome {
     let ran =
         ran.unwrap_or_else(|_| Err(Failure::new(Kind::Internal, "the generator failed; please report it")));
     match ran {
+        // Whoever did not get the report is told by the status.
+        Ok(()) if output::lost().is_some() => Outcome::Generator(Kind::Io),
         Ok(()) => Outcome::Clean,
         Err(failure) => {
             report::tell_failure(&failure, args.output_format);
@@ -80,27 +83,24 @@ fn is_ours(words: &[String]) -> bool {
 }
 
 fn generate(args: &args::Generate) -> Result<(), Failure> {
-    let wanted = config::wanted(args)?;
+    let mut wanted = config::wanted(args)?;
     let timestamp = timestamp(&wanted)?;
-    let Input { file, source, noticed, summary } = input::read(args, &wanted)?;
+    let Input { file, source, origin, settings, imported } = input::read(args, &wanted)?;
+    wanted.options.settings = std::mem::take(&mut wanted.options.settings).over(settings);
     let (catalog, mut warnings) = compiled(&source, &wanted)?;
-    warnings.extend(license::warning(&wanted.options.license).map(|message| Detail {
-        path: "LICENSE".to_owned(),
-        code: "LICENSE_TEXT_MISSING".to_owned(),
-        message,
-        suggestion: None,
-    }));
-    if wanted.strict && !(noticed.is_empty() && warnings.is_empty()) {
-        let warnings = [noticed, warnings].concat();
-        let count = warnings.len();
-        let message =
-            format!("{count} warning{}, and --strict lets none pass", if count == 1 { "" } else { "s" });
-        return Err(Failure::new(Kind::Schema, message).details(warnings));
+    warnings.extend(
+        license::warning(&wanted.options.license)
+            .map(|message| Detail::new("LICENSE", "LICENSE_TEXT_MISSING", message)),
+    );
+    if wanted.strict {
+        check_strictly(imported.as_ref(), &warnings)?;
     }
     let document = Document { file: &file, text: &source.text };
-    let project = Project { catalog: &catalog, document, options: wanted.options.clone() };
+    let project = Project { catalog: &catalog, document, origin, options: wanted.options.clone() };
     let files = mcpaql_generate::files(&project, timestamp.as_deref())
         .map_err(|why| Failure::new(Kind::Template, why.message).hint(why.suggestion))?;
+    let is_trial = args.dry_run || args.diff;
+    write::take_up(&wanted.output, is_trial)?;
     let plan = folder::plan(&wanted.output, wanted.options.language.as_str(), files)?;
     let refusal = plan.refusal(&wanted.output).filter(|_| !args.force);
     let mut diff = None;
@@ -117,14 +117,26 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
         wanted: &wanted,
         plan: &plan,
         fingerprint: provenance::fingerprint(&document),
-        noticed,
+        imported,
         warnings,
-        summary,
         project: &project,
         diff,
     };
     done.tell();
     Ok(())
+}
+
+/// Fails where anything was noticed.
+fn check_strictly(imported: Option<&Imported>, warnings: &[Detail]) -> Result<(), Failure> {
+    let noticed = imported.map(|imported| imported.noticed.as_slice()).unwrap_or_default();
+    let all = [noticed, warnings].concat();
+    let count = all.len();
+    if count == 0 {
+        return Ok(());
+    }
+    let message =
+        format!("{count} warning{}, and --strict lets none pass", if count == 1 { "" } else { "s" });
+    Err(Failure::new(Kind::Schema, message).details(all))
 }
 
 /// When the project is generated, unless that shall not be told.

@@ -3,7 +3,8 @@
 
 use super::config::Wanted;
 use super::failure::{Detail, Failure};
-use super::folder::{Change, Plan};
+use super::folder::{Change, Plan, Step};
+use super::input::Imported;
 use crate::args::{self, OutputFormat};
 use crate::output;
 use mcpaql_core::diagnostic::render;
@@ -11,17 +12,18 @@ use mcpaql_generate::{Project, VERSION};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+/// Where a project in Rust says which library it stands on.
+const MANIFEST: &str = "Cargo.toml";
+
 /// What came of a run.
 pub(crate) struct Done<'a> {
     pub(crate) args: &'a args::Generate,
     pub(crate) wanted: &'a Wanted,
     pub(crate) plan: &'a Plan,
     pub(crate) fingerprint: String,
-    /// What an import noticed; its summary names the first of it.
-    pub(crate) noticed: Vec<Detail>,
+    /// What an import decided; its summary names the first of what it noticed.
+    pub(crate) imported: Option<Imported>,
     pub(crate) warnings: Vec<Detail>,
-    /// What an import decided.
-    pub(crate) summary: Option<String>,
     pub(crate) project: &'a Project<'a>,
     /// What would change, where somebody asked.
     pub(crate) diff: Option<String>,
@@ -44,19 +46,35 @@ impl Done<'_> {
             .filter(|step| is_file(step.change))
             .map(|step| step.path.as_str())
             .collect();
+        let noticed = self.imported.iter().flat_map(|imported| &imported.noticed);
+        let lost = self.imported.iter().flat_map(|imported| imported.lost.clone());
         let mut value = json!({
             "success": true,
             "output_directory": self.wanted.output.display().to_string(),
             "files_generated": files,
             "provenance": {"schema_fingerprint": self.fingerprint, "generator_version": VERSION},
-            "warnings": self.noticed.iter().chain(&self.warnings).map(Detail::to_json).collect::<Vec<_>>(),
+            "warnings": noticed.chain(&self.warnings).map(Detail::to_json).collect::<Vec<_>>(),
+            "notes": lost.chain(self.notes()).map(|note| note.to_json()).collect::<Vec<_>>(),
             "changes": self.changes(),
             "written": !self.is_trial(),
         });
-        if let (Some(diff), Some(members)) = (&self.diff, value.as_object_mut()) {
-            members.insert("diff".to_owned(), diff.as_str().into());
+        if let Some(members) = value.as_object_mut() {
+            members
+                .extend(self.imported.iter().map(|imported| ("import".to_owned(), imported.counts.clone())));
+            members.extend(self.diff.iter().map(|diff| ("diff".to_owned(), diff.as_str().into())));
         }
         value
+    }
+
+    /// What to know and not to mend: of the library, as long as its place is the generator's choice, and of the folder.
+    fn notes(&self) -> impl Iterator<Item = Detail> {
+        let is_kept = |step: &Step| step.path == MANIFEST && step.change == Change::Kept;
+        let is_theirs = self.plan.steps.iter().any(is_kept);
+        let runtime = self.project.runtime_note().filter(|_| !is_theirs).map(|note| {
+            let message = format!("the project takes {}", note.message);
+            Detail::new(MANIFEST, "RUNTIME_FROM_REGISTRY", message).suggest(note.suggestion)
+        });
+        runtime.into_iter().chain(self.plan.notes())
     }
 
     /// What becomes of which files, but for those that stay as they are.
@@ -79,9 +97,11 @@ impl Done<'_> {
 
     fn talk(&self) {
         if !self.args.quiet {
-            self.summary.iter().for_each(|summary| output::talk(summary));
-            if self.args.verbose {
-                warn(&self.noticed, true);
+            if let Some(imported) = &self.imported {
+                output::talk(&imported.summary);
+                if self.args.verbose {
+                    warn(&imported.noticed, true);
+                }
             }
             warn(&self.warnings, self.args.verbose);
         }
@@ -94,39 +114,34 @@ impl Done<'_> {
         if self.args.quiet {
             return;
         }
+        self.tell_notes();
         let mut text = self.summary();
         if self.args.verbose || self.args.dry_run {
             for step in &self.plan.steps {
                 let _ = write!(text, "\n  {:<9}  {}", step.change.as_str(), step.path);
                 if self.args.verbose {
-                    let _ = write!(text, "  ({})", step.change.reason());
+                    let _ = write!(text, "  ({})", self.plan.reason(step));
                 }
             }
-        }
-        let left = self.plan.steps.iter().filter(|step| step.change == Change::Left);
-        for path in left.map(|step| &step.path) {
-            let _ = match self.plan.abandoned.get(path) {
-                Some(Some(successor)) => write!(
-                    text,
-                    "\nwhat you wrote stands in {path} and is not used any more: move it to {successor}"
-                ),
-                Some(None) => {
-                    write!(text, "\n{path} is yours and is not used any more: remove it or keep it")
-                }
-                None => {
-                    write!(text, "\n{path} is no longer generated, but was edited: remove it or keep it")
-                }
-            };
-        }
-        for path in &self.plan.outdated {
-            let _ =
-                write!(text, "\n{path} is yours and stays; generated anew, it would not be as it was then");
         }
         if !self.is_trial() {
             text.push_str("\n\n");
             text.push_str(&self.next_steps());
         }
         output::data(&output::visible(&text));
+    }
+
+    fn tell_notes(&self) {
+        let notes: Vec<Detail> = self.notes().collect();
+        let shown = if self.args.verbose { notes.len() } else { SHOWN };
+        for note in notes.iter().take(shown) {
+            let more =
+                note.suggestion.as_ref().map(|suggestion| format!("; {suggestion}")).unwrap_or_default();
+            output::talk(&format!("note: {}{more}", note.message));
+        }
+        if let Some(more) = notes.len().checked_sub(shown).filter(|more| *more > 0) {
+            output::talk(&format!("note: and {more} more, which --verbose shows"));
+        }
     }
 
     fn summary(&self) -> String {
@@ -148,7 +163,7 @@ impl Done<'_> {
     }
 
     fn next_steps(&self) -> String {
-        let folder = self.wanted.output.display();
+        let folder = shell_word(&self.wanted.output.display().to_string());
         let mut text = format!("Next:\n  cd {folder}\n");
         for command in self.project.build() {
             let _ = writeln!(text, "  {command}");
@@ -157,6 +172,16 @@ impl Done<'_> {
         let _ = write!(text, "  {start}   # an MCP server on standard input and output");
         text
     }
+}
+
+/// A path as a shell takes it.
+fn shell_word(path: &str) -> String {
+    let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:+,@%=".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path;
+    }
+    format!("'{}'", path.replace('\'', "'\\''"))
 }
 
 /// How many warnings are shown unless all are asked for.
@@ -214,4 +239,23 @@ pub(crate) fn painted(diff: &str) -> String {
         };
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell_word;
+
+    #[test]
+    fn a_folder_can_be_pasted_into_a_shell() {
+        for (path, word) in [
+            ("./generated", "./generated"),
+            ("größe/a-b", "größe/a-b"),
+            ("my folder", "'my folder'"),
+            ("it's; rm -r $HOME", "'it'\\''s; rm -r $HOME'"),
+            ("-dash", "./-dash"),
+            ("~/x", "'~/x'"),
+        ] {
+            assert_eq!(shell_word(path), word);
+        }
+    }
 }

@@ -2,7 +2,6 @@
 
 use crate::audit::deed::is_single;
 use crate::audit::finding::Findings;
-use crate::audit::parameters::switch;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::{Level, Standard};
@@ -44,7 +43,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         findings
             .tool(tool, "", message)
             .help("serve the adapter in semantic mode, with a tool for each endpoint")
-    } else if let Some(switch) = switch(tool) {
+    } else if let Some(switch) = &tool.switch {
         let message = format!(
             "The tool '{}' both reads and writes: its '{}' can be '{}' and '{}'",
             tool.name, switch.parameter, switch.reads, switch.acts

@@ -2,7 +2,6 @@
 
 use crate::audit::deed::{surely_acts, told_to_act};
 use crate::audit::finding::{Findings, Fix};
-use crate::audit::parameters::switch;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::classify::verbs;
@@ -93,7 +92,7 @@ fn belies(tool: &Tool<'_>) -> Option<(String, Level)> {
         let what = acting_word(tool).map(|word| format!("'{word}' in its name {deed}"));
         return Some((what.unwrap_or_else(|| "its name says otherwise".to_owned()), level));
     }
-    if let Some(switch) = switch(tool) {
+    if let Some(switch) = &tool.switch {
         return Some((format!("its '{}' can be '{}'", switch.parameter, switch.acts), Level::Warning));
     }
     let verb = told.filter(|verb| verb.acts() && verb.word != "generate")?;

@@ -41,6 +41,7 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let what = if text.glance.holds(Telling::COMMENT) {
             "an HTML comment, which people do not see"
         } else if text.text.len() > BLANKS.min(4 * LINES)
+            && has_gap(text.text)
             && may_push(text.text)
             && is_pushed_away(text.text.trim_end())
         {
@@ -52,6 +53,13 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         findings.tool(tool, tool.tree.pointer(text.at), message).help("say it openly or not at all");
         return;
     }
+}
+
+/// Whether there may be as many blanks in a row as lines count: then one of all eights of bytes has nothing else.
+fn has_gap(text: &str) -> bool {
+    const { assert!(LINES >= 15 && BLANKS >= 15) };
+    let (eights, _) = text.as_bytes().as_chunks::<8>();
+    eights.iter().any(|eight| eight.iter().all(|byte| matches!(byte, b' ' | b'\n' | b'\t' | b'\r')))
 }
 
 /// Whether two blanks stand beside each other anywhere that is not the end: most texts have none.

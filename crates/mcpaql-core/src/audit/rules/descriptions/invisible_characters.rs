@@ -64,6 +64,7 @@ fn first(text: &str, glance: Glance) -> Option<(usize, char, &'static str)> {
     let what = |c| if c == '\u{1b}' { "a terminal escape" } else { "a control character" };
     let found = found.map(|(position, c)| (position, c, what(c)));
     found.or_else(|| {
+        unicode::has_invisible(text).then_some(())?;
         unicode::hidden(text)
             .find(|(position, c)| !(*position == 0 && *c == '\u{feff}'))
             .map(|(position, c)| (position, c, unicode::what(c)))

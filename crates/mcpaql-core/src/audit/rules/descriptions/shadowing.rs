@@ -6,6 +6,7 @@ use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Surface;
 use crate::convention::Standard;
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 rule! {
@@ -53,8 +54,8 @@ fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
         }
     }
     for surface in surfaces {
-        let own: HashSet<&str> = surface.tools.iter().map(|tool| tool.name).collect();
-        let own_parameters: HashSet<&str> = parameters(surface);
+        let own = LazyCell::new(|| surface.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
+        let own_parameters = LazyCell::new(|| parameters(surface));
         for tool in &surface.tools {
             if let Some(finding) = report(Family::Shadowing, tool, findings) {
                 finding.help("say nothing about tools of others; do not connect to this server before you know why it does");

@@ -34,7 +34,7 @@ rule! {
 }
 
 fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let names: HashSet<&str> = surface.tools.iter().map(|tool| tool.name).collect();
+    let names = LazyCell::new(|| surface.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
     // In the order of the list, so that the same is proposed every time.
     let near = LazyCell::new(|| Names::new(surface.tools.iter().map(|tool| tool.name)));
     for tool in &surface.tools {
@@ -62,16 +62,17 @@ fn may_mention(text: &str) -> bool {
 
 /// Names in quotes or backticks with "tool" directly before or behind, or "call" before, of several words, as tools are named.
 fn mentioned(text: &str) -> impl Iterator<Item = &str> {
-    let quote = |c: char| matches!(c, '`' | '\'' | '"');
-    let parts: Vec<&str> = text.split(quote).collect();
-    (1..parts.len().saturating_sub(1)).filter_map(move |index| {
-        let (before, name, behind) = (parts.get(index - 1)?, parts.get(index)?, parts.get(index + 1)?);
+    let quote = |byte: u8| matches!(byte, b'`' | b'\'' | b'"');
+    let mut last = None;
+    text.bytes().enumerate().filter(move |(_, byte)| quote(*byte)).filter_map(move |(close, _)| {
+        let open: usize = last.replace(close)?;
+        let (before, name, behind) = (text.get(..open)?, text.get(open + 1..close)?, text.get(close + 1..)?);
         let is_name = name.len() < 65
             && name.contains(['_', '-'])
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
         let said = behind.starts_with(" tool")
             || ["tool ", "tools ", " call "].iter().any(|end| before.ends_with(end));
-        (is_name && said).then_some(*name)
+        (is_name && said).then_some(name)
     })
 }
 

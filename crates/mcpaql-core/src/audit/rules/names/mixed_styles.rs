@@ -63,14 +63,14 @@ impl Style {
     /// Of names of several words; one word has every style.
     fn of(name: &str) -> Option<Style> {
         let inner = name.trim_matches(['_', '-', '.']);
-        let has = |c: char| inner.contains(c);
-        let lower = inner.chars().any(|c| c.is_ascii_lowercase());
+        let has = |byte: u8| inner.as_bytes().contains(&byte);
+        let lower = inner.bytes().any(|byte| byte.is_ascii_lowercase());
         let hump = lower
             && inner
                 .bytes()
                 .zip(inner.bytes().skip(1))
                 .any(|(a, b)| (a.is_ascii_lowercase() || a.is_ascii_digit()) && b.is_ascii_uppercase());
-        match (has('.'), has('_'), has('-'), hump) {
+        match (has(b'.'), has(b'_'), has(b'-'), hump) {
             (false, false, false, false) => None,
             (false, true, false, false) => Some(Style::Snake),
             (false, false, true, false) => Some(Style::Kebab),

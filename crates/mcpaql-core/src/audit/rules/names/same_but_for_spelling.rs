@@ -6,6 +6,7 @@ use crate::audit::rule::rule;
 use crate::audit::view::{Surface, Tool};
 use crate::convention::Standard;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 rule! {
     /// Two names of one server differ only in case or in what joins their words.
@@ -36,16 +37,17 @@ rule! {
 fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let mut first: HashMap<String, &Tool<'_>> = HashMap::with_capacity(surface.tools.len());
     for tool in named(surface) {
-        match first.get(&bare(tool.name)) {
-            None => {
-                first.insert(bare(tool.name), tool);
+        match first.entry(bare(tool.name)) {
+            Entry::Vacant(slot) => {
+                slot.insert(tool);
             }
-            Some(other) if other.name != tool.name => {
+            Entry::Occupied(slot) if slot.get().name != tool.name => {
+                let other = slot.get();
                 let message =
                     format!("The name '{}' is '{}' spelled anew", clipped(tool.name), clipped(other.name));
                 findings.tool(tool, "/name", message).with(other.place("/name"));
             }
-            Some(_) => {}
+            Entry::Occupied(_) => {}
         }
     }
 }

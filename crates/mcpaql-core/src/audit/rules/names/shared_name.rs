@@ -36,6 +36,9 @@ rule! {
 }
 
 fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
+    if surfaces.len() < 2 {
+        return;
+    }
     let mut first: HashMap<&str, (&Surface<'_>, Place)> = HashMap::new();
     for surface in surfaces {
         for tool in named(surface) {

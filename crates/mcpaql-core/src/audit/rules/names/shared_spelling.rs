@@ -6,6 +6,7 @@ use crate::audit::rule::rule;
 use crate::audit::view::{Surface, Tool};
 use crate::convention::Standard;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 rule! {
     /// Tools of two servers have names that differ only in case or in what joins their words.
@@ -34,14 +35,20 @@ rule! {
 }
 
 fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
+    if surfaces.len() < 2 {
+        return;
+    }
     let mut first: HashMap<String, (&Surface<'_>, &Tool<'_>)> = HashMap::new();
     for surface in surfaces {
         for tool in named(surface) {
-            match first.get(&bare(tool.name)) {
-                None => {
-                    first.insert(bare(tool.name), (surface, tool));
+            match first.entry(bare(tool.name)) {
+                Entry::Vacant(slot) => {
+                    slot.insert((surface, tool));
                 }
-                Some((other, twin)) if other.index != surface.index && twin.name != tool.name => {
+                Entry::Occupied(slot)
+                    if slot.get().0.index != surface.index && slot.get().1.name != tool.name =>
+                {
+                    let (other, twin) = slot.get();
                     let message = format!(
                         "The name '{}' is '{}' of '{}' spelled anew",
                         clipped(tool.name),
@@ -50,7 +57,7 @@ fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
                     );
                     findings.tool(tool, "/name", message).with(twin.place("/name"));
                 }
-                Some(_) => {}
+                Entry::Occupied(_) => {}
             }
         }
     }

@@ -90,7 +90,10 @@ pub(in crate::audit::rules) fn unmet<'s, T>(
 
 /// Letters and digits in lower case: what two spellings of one name have in common.
 pub(super) fn bare(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
+    let mut bare = String::with_capacity(name.len());
+    bare.extend(letters.map(|letter| char::from(letter.to_ascii_lowercase())));
+    bare
 }
 
 /// Tools that have a name.

@@ -108,13 +108,15 @@ impl<'s> Over<'s> {
     fn of(who: &'s str, names: &'s Names, tool: &Tool<'_>) -> Option<Over<'s>> {
         let longest = names.max_length.filter(|longest| *longest < MCP)?;
         let pattern = names.shown_as.as_deref().unwrap_or_default();
+        let hole = if pattern.contains("{tool}") { "{tool}".len() } else { 0 };
+        let frame = pattern.len() - hole;
         let length = |server: &str| match &names.shown_as {
             Some(pattern) => template::shown(pattern, server, tool.name).chars().count(),
             None => tool.name.chars().count(),
         };
         let over = |server: &str| {
             // No character takes less than a byte.
-            let is_short = tool.name.len() + server.len() + pattern.len() <= longest;
+            let is_short = tool.name.len() + server.len() + frame <= longest;
             let by = if is_short { 0 } else { length(server).saturating_sub(longest) };
             (by > 0).then_some(by)
         };

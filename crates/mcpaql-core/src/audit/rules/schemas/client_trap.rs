@@ -46,7 +46,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     if refused.is_empty() {
         return;
     }
-    for Found { trap, pointer } in trap::find(&tool.tree, tool.value, &refused) {
+    for Found { trap, pointer } in trap::find(&tool.tree, &refused) {
         let message = format!("The schema of '{}' {}", tool.name, trap::says(trap));
         let types = tool.value.pointer(&pointer).and_then(Value::as_array);
         let is_choice = types.is_some_and(|types| types.iter().all(|name| name != "null"));

@@ -1,6 +1,6 @@
 //! SCHEMA-003.
 
-use super::reference::{Target, target, written};
+use super::reference::{Reference, Target};
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
@@ -33,11 +33,9 @@ rule! {
 }
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    for schema in &tool.tree.schemas {
-        let Some(reference) = written(schema) else { continue };
-        if matches!(target(&tool.tree, schema, reference, tool.value), Target::Missing) {
-            let message =
-                format!("The schema of '{}' refers to '{reference}', which is not there", tool.name);
+    for Reference { schema, written, target } in &tool.tree.references {
+        if let (Target::Missing, Some(schema)) = (target, tool.tree.schemas.get(*schema)) {
+            let message = format!("The schema of '{}' refers to '{written}', which is not there", tool.name);
             findings
                 .tool(tool, tool.tree.below(schema.at, "$ref"), message)
                 .help("carry it along under `$defs`");

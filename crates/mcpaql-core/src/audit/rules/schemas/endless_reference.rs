@@ -1,8 +1,9 @@
 //! SCHEMA-014.
 
-use super::reference::{Target, target, written};
+use super::reference::{Target, target};
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
+use crate::audit::tree::of;
 use crate::audit::view::Tool;
 use crate::convention::Standard;
 use serde_json::Value;
@@ -36,12 +37,13 @@ rule! {
 const LONGEST: usize = 32;
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    for schema in &tool.tree.schemas {
-        let Some(mut reference) = written(schema) else { continue };
+    for reference in &tool.tree.references {
+        let Some(schema) = tool.tree.schemas.get(reference.schema) else { continue };
+        let mut led = reference.target;
         for step in 0..=LONGEST {
-            let Target::Found(found) = target(&tool.tree, schema, reference, tool.value) else { break };
-            let Some(next) = found.get("$ref").and_then(Value::as_str) else { break };
-            reference = next;
+            let Target::Found(found) = led else { break };
+            let Some(next) = of(found, "$ref").and_then(Value::as_str) else { break };
+            led = target(&tool.tree, schema, next, tool.value);
             if step == LONGEST {
                 let message = format!("A reference in the schema of '{}' leads only to itself", tool.name);
                 findings.tool(tool, tool.tree.below(schema.at, "$ref"), message).help("say what it is");

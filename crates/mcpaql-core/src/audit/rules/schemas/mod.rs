@@ -11,7 +11,7 @@ mod malformed_keyword;
 mod network_reference;
 mod no_object;
 mod parameter_name;
-mod reference;
+pub(in crate::audit) mod reference;
 mod trap;
 mod undeclared_required;
 mod undescribed_parameters;

@@ -1,6 +1,6 @@
 //! SCHEMA-004.
 
-use super::reference::{Target, target, written};
+use super::reference::{Reference, Target};
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
@@ -33,9 +33,8 @@ rule! {
 }
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    for schema in &tool.tree.schemas {
-        let Some(reference) = written(schema) else { continue };
-        if matches!(target(&tool.tree, schema, reference, tool.value), Target::Network) {
+    for Reference { schema, target, .. } in &tool.tree.references {
+        if let (Target::Network, Some(schema)) = (target, tool.tree.schemas.get(*schema)) {
             let message = format!("The schema of '{}' refers to another document", tool.name);
             findings
                 .tool(tool, tool.tree.below(schema.at, "$ref"), message)

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 /// What a reference leads to.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Target<'a> {
+pub(in crate::audit) enum Target<'a> {
     /// A schema of the same tool.
     Found(&'a Value),
     /// Nothing.
@@ -15,6 +15,27 @@ pub(super) enum Target<'a> {
     Network,
     /// Nobody can say without resolving identifiers.
     Unknown,
+}
+
+/// A reference of a tool's schemas.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::audit) struct Reference<'a> {
+    /// Index of the schema that has it.
+    pub(super) schema: usize,
+    pub(super) written: &'a str,
+    pub(super) target: Target<'a>,
+}
+
+/// The references of a tool, in the order of its schemas.
+pub(in crate::audit) fn all<'a>(tree: &Tree<'a>, tool: &'a Value) -> Vec<Reference<'a>> {
+    let schemas = tree.schemas.iter().enumerate();
+    let referring = schemas.filter_map(|(index, schema)| Some((index, schema, written(schema)?)));
+    let reference = |(index, schema, written)| Reference {
+        schema: index,
+        written,
+        target: target(tree, schema, written, tool),
+    };
+    referring.map(reference).collect()
 }
 
 /// The reference of a schema, as written.

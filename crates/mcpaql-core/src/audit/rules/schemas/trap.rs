@@ -1,6 +1,6 @@
 //! Which traps a schema holds, and what to say about each.
 
-use super::reference::{Target, target, written};
+use super::reference::{Reference, Target};
 use crate::audit::tree::{Schema, Tree};
 use crate::convention::{Standard, Trap};
 use serde_json::{Map, Value};
@@ -24,11 +24,11 @@ pub(super) fn refused(standard: &Standard) -> Vec<Trap> {
 const FORMATS: &[&str] = &["enum", "date-time", "int32", "int64", "float", "double"];
 
 /// Where each of these traps first stands in the schemas of arguments.
-pub(super) fn find<'a>(tree: &Tree<'a>, tool: &'a Value, refused: &[Trap]) -> Vec<Found> {
+pub(super) fn find<'a>(tree: &Tree<'a>, refused: &[Trap]) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for trap in refused {
         let pointer = if *trap == Trap::Recursion {
-            recursion(tree, tool)
+            recursion(tree)
         } else {
             tree.inputs().find_map(|schema| {
                 place(*trap, tree, schema).map(|key| {
@@ -72,35 +72,35 @@ fn place<'a>(trap: Trap, tree: &Tree<'a>, schema: &Schema<'a>) -> Option<&'stati
 }
 
 /// The first reference that leads to a schema around it, be it by way of others.
-fn recursion<'a>(tree: &Tree<'a>, tool: &'a Value) -> Option<String> {
-    let inputs: Vec<(usize, &Schema<'a>)> =
-        tree.schemas.iter().enumerate().filter(|(_, schema)| schema.is_input).collect();
-    let referring: Vec<(usize, &Schema<'a>)> =
-        inputs.iter().copied().filter(|(_, schema)| written(schema).is_some()).collect();
+fn recursion<'a>(tree: &Tree<'a>) -> Option<String> {
+    let of_input = |reference: &Reference<'a>| tree.schemas.get(reference.schema).filter(|own| own.is_input);
+    let referring: Vec<(&Reference<'a>, &Schema<'a>)> =
+        tree.references.iter().filter_map(|reference| Some((reference, of_input(reference)?))).collect();
     if referring.is_empty() {
         return None;
     }
+    let inputs = tree.schemas.iter().enumerate().filter(|(_, schema)| schema.is_input);
     let index: HashMap<*const Map<String, Value>, usize> =
-        inputs.iter().map(|(index, schema)| (std::ptr::from_ref(schema.map), *index)).collect();
-    let leads = |schema: &Schema<'a>| match target(tree, schema, written(schema)?, tool) {
+        inputs.map(|(index, schema)| (std::ptr::from_ref(schema.map), index)).collect();
+    let leads = |reference: &Reference<'a>| match reference.target {
         Target::Found(Value::Object(map)) => index.get(&std::ptr::from_ref(map)).copied(),
         _ => None,
     };
     // From each reference to what it leads to, and from there to the references inside: a way back is recursion.
     let to: HashMap<usize, usize> =
-        referring.iter().filter_map(|(from, schema)| Some((*from, leads(schema)?))).collect();
+        referring.iter().filter_map(|(from, _)| Some((from.schema, leads(from)?))).collect();
     let mut inside: HashMap<usize, Vec<usize>> = HashMap::new();
     for (from, schema) in &referring {
-        let mut around = Some(*from);
+        let mut around = Some(from.schema);
         let mut parent = schema.parent;
         while let Some(index) = around {
-            inside.entry(index).or_default().push(*from);
+            inside.entry(index).or_default().push(from.schema);
             around = parent;
             parent = parent.and_then(|parent| tree.schemas.get(parent)?.parent);
         }
     }
     let mut done: Vec<bool> = vec![false; tree.schemas.len()];
-    for (start, schema) in &referring {
+    for (Reference { schema: start, .. }, schema) in &referring {
         let mut seen = vec![false; if done.get(*start) == Some(&true) { 0 } else { tree.schemas.len() }];
         let mut open: Vec<usize> = to.get(start).copied().into_iter().collect();
         while let Some(target) = open.pop() {

@@ -40,14 +40,13 @@ rule! {
 
 fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     let who = unmet(standard, |convention| convention.titles.required.then_some(()), |()| false);
-    let mut wordings = None;
     for tool in &surface.tools {
         if tool.shown_title().is_some_and(|title| !title.trim().is_empty()) {
             continue;
         }
         let finding =
             findings.tool(tool, "/title", format!("The tool '{}' has no title", clipped(tool.name)));
-        finding.fix = wordings.get_or_insert_with(|| Wordings::of(surface)).fix(tool);
+        finding.fix = Wordings::of(surface).fix(tool);
         if who.is_empty() {
             finding.advice();
         }

@@ -10,7 +10,7 @@ mod other_verb;
 mod pattern;
 mod too_long;
 mod two_titles;
-mod wording;
+pub(in crate::audit) mod wording;
 
 use crate::audit::rule::Rule;
 

@@ -39,7 +39,6 @@ rule! {
 }
 
 fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let mut wordings = None;
     for tool in &surface.tools {
         let Some(title) = tool.shown_title().filter(|title| !title.trim().is_empty()) else { continue };
         if is_human(title, tool.name) {
@@ -51,7 +50,7 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let other = tool.annotation_title.filter(|other| is_human(other, tool.name));
         finding.fix = match other {
             Some(other) => Some(Fix::Title(other.to_owned())),
-            None => wordings.get_or_insert_with(|| Wordings::of(surface)).fix(tool),
+            None => Wordings::of(surface).fix(tool),
         };
         let help = match &finding.fix {
             Some(Fix::Title(title)) => format!("write it as people would: '{}'", clipped(title)),

@@ -3,6 +3,7 @@
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::rules::names::spelling::clipped;
+use crate::audit::tree::of;
 use crate::audit::view::Tool;
 use crate::convention::Standard;
 
@@ -33,8 +34,9 @@ rule! {
 }
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    for pointer in ["/title", "/annotations/title"] {
-        if tool.value.pointer(pointer).is_some_and(|title| !title.is_string()) {
+    let annotations = of(tool.value, "annotations");
+    for (pointer, holder) in [("/title", Some(tool.value)), ("/annotations/title", annotations)] {
+        if holder.and_then(|holder| of(holder, "title")).is_some_and(|title| !title.is_string()) {
             let message = format!("The title of '{}' is not a string", clipped(tool.name));
             findings.tool(tool, pointer, message).help("write a text, or leave the member out");
         }

@@ -70,15 +70,22 @@ const BRANDS: &[(&str, &str)] = &[
 ];
 
 /// The titles that a server's tools have or would get from their names, and how many would get each.
-pub(super) struct Wordings<'s, 'a> {
-    surface: &'s Surface<'a>,
+#[derive(Debug)]
+pub(in crate::audit) struct Wordings {
+    tools: usize,
     shared: usize,
     counts: HashMap<String, usize>,
 }
 
-impl<'s, 'a> Wordings<'s, 'a> {
-    pub(super) fn of(surface: &'s Surface<'a>) -> Wordings<'s, 'a> {
-        let mut wordings = Wordings { surface, shared: shared_words(surface), counts: HashMap::new() };
+impl Wordings {
+    pub(super) fn of<'s>(surface: &'s Surface<'_>) -> &'s Wordings {
+        surface.wordings.get_or_init(|| Wordings::new(surface))
+    }
+
+    fn new(surface: &Surface<'_>) -> Wordings {
+        let tools = surface.tools.len();
+        let mut wordings =
+            Wordings { tools, shared: shared_words(surface), counts: HashMap::with_capacity(tools) };
         for tool in &surface.tools {
             let title = tool.shown_title().filter(|title| is_human(title, tool.name));
             let title = title.map_or_else(|| wordings.title(tool), str::to_owned);
@@ -99,7 +106,7 @@ impl<'s, 'a> Wordings<'s, 'a> {
         if let Some((adapter, endpoint)) = tool.name.rsplit_once("_mcpaql_") {
             return format!("{} — {}", capitalised(adapter), capitalised(endpoint));
         }
-        let is_shared = self.surface.tools.len() >= FEWEST && tool.words.len() > self.shared + 1;
+        let is_shared = self.tools >= FEWEST && tool.words.len() > self.shared + 1;
         let mut words: Vec<&str> = tool.words.iter().map(String::as_str).collect();
         words.drain(..if is_shared { self.shared } else { 0 });
         let at_end = Place::of(&tool.words, self.shared).is_some_and(|place| !place.before);

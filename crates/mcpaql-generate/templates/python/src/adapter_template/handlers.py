@@ -1,7 +1,8 @@
 """Handlers of your own, in place of the default ones. This file is yours: generating again leaves it alone.
 
 A handler gets the parameters, validated and completed with defaults, and the call. It gives the answer as JSON or as an
-`Answer`, or raises `OpError`. `call.http`, `call.store` and `call.command` reach the target as the default handlers do:
+`Answer`, or raises `OpError`. `call.http`, `call.store`, `call.command` and `call.tool` reach the target as the default
+handlers do, and `call.progress` tells whoever waits how far the work has come:
 
     from .operations import Handlers, read
     from .runtime.errors import Code, OpError

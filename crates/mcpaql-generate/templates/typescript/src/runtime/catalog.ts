@@ -5,6 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import type { Environment } from "./environment.js";
+import type { ExecutionAction, Lifecycle } from "./executions/status.js";
 import { parse } from "./json.js";
 import { LONG_PREFIX, renamed } from "./naming.js";
 import type { ErrorPolicy } from "./response.js";
@@ -86,6 +87,10 @@ export interface Operation {
   readonly spelled?: Readonly<Record<string, number | null>>;
   /** Fields may stand in `input`. */
   readonly takes_input?: boolean;
+  /** It runs in the background, where it does. */
+  readonly lifecycle?: Lifecycle;
+  /** It asks about what runs in the background. */
+  readonly execution?: ExecutionAction;
   /** The description of the API does not say how it is called. */
   readonly unreadable?: boolean;
 }

@@ -7,32 +7,40 @@
 const OPERATOR = ["INTERNAL_ERROR", "TRANSPORT_TIMEOUT", "TRANSPORT_CONNECTION_FAILED", "TRANSPORT_CANCELLED"] as const;
 
 /** The codes of the protocol that calls are answered with. */
-export type Code =
-  | "VALIDATION_MISSING_PARAM"
-  | "VALIDATION_INVALID_TYPE"
-  | "VALIDATION_INVALID_VALUE"
-  | "VALIDATION_UNKNOWN_PARAM"
-  | "VALIDATION_UNKNOWN_FIELD"
-  | "VALIDATION_ENDPOINT_MISMATCH"
-  | "VALIDATION_INVALID_ENCODING"
-  | "VALIDATION_PAYLOAD_TOO_LARGE"
-  | "NOT_FOUND_OPERATION"
-  | "NOT_FOUND_RESOURCE"
-  | "PERMISSION_DENIED"
-  | "PERMISSION_TRUST_LEVEL_INSUFFICIENT"
-  | "PERMISSION_DANGER_LEVEL_DENIED"
-  | "CONFIRMATION_REQUIRED"
-  | "TOKEN_INVALID"
-  | "TOKEN_EXPIRED"
-  | "TOKEN_ALREADY_USED"
-  | "TOKEN_SCOPE_MISMATCH"
-  | "RATE_LIMIT_EXCEEDED"
-  | "RATE_LIMIT_QUOTA_WARNING"
-  | "RATE_LIMIT_QUOTA_PAUSE"
-  | "RATE_LIMIT_QUOTA_EXHAUSTED"
-  | "CONFLICT_ALREADY_EXISTS"
-  | "CONFLICT_VERSION_MISMATCH"
-  | (typeof OPERATOR)[number];
+const CODES = [
+  "VALIDATION_MISSING_PARAM",
+  "VALIDATION_INVALID_TYPE",
+  "VALIDATION_INVALID_VALUE",
+  "VALIDATION_UNKNOWN_PARAM",
+  "VALIDATION_UNKNOWN_FIELD",
+  "VALIDATION_ENDPOINT_MISMATCH",
+  "VALIDATION_INVALID_ENCODING",
+  "VALIDATION_PAYLOAD_TOO_LARGE",
+  "NOT_FOUND_OPERATION",
+  "NOT_FOUND_RESOURCE",
+  "PERMISSION_DENIED",
+  "PERMISSION_TRUST_LEVEL_INSUFFICIENT",
+  "PERMISSION_DANGER_LEVEL_DENIED",
+  "CONFIRMATION_REQUIRED",
+  "TOKEN_INVALID",
+  "TOKEN_EXPIRED",
+  "TOKEN_ALREADY_USED",
+  "TOKEN_SCOPE_MISMATCH",
+  "RATE_LIMIT_EXCEEDED",
+  "RATE_LIMIT_QUOTA_WARNING",
+  "RATE_LIMIT_QUOTA_PAUSE",
+  "RATE_LIMIT_QUOTA_EXHAUSTED",
+  "CONFLICT_ALREADY_EXISTS",
+  "CONFLICT_VERSION_MISMATCH",
+  ...OPERATOR,
+] as const;
+
+export type Code = (typeof CODES)[number];
+
+/** The code of that name. */
+export function codeNamed(name: string): Code | undefined {
+  return CODES.find((code) => code === name);
+}
 
 /** Who can do something about a failure, which decides MCP's `isError`. */
 export type Remedy = "agent" | "operator";
@@ -74,6 +82,14 @@ export class OpError extends Error {
     this.cause = cause;
     return this;
   }
+}
+
+/** The same error once more, for another caller. */
+export function copyOf(error: OpError): OpError {
+  const copy = new OpError(error.code, error.message).because(error.cause);
+  copy.undispatched = error.undispatched;
+  Object.assign(copy.details, error.details);
+  return copy;
 }
 
 /** Whatever finds fault with a call's parameters, the caller is shown what they should be. */

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 /** A JSON object. */
 export type Fields = Record<string, unknown>;
 
-const NUMBER_OR_STRING = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\s*:)/g;
+const NUMBER_OR_STRING = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\s*:)/g;
 /** Most texts have none, and are read at full speed. */
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16,20}\s*(?:[,\]}]|$)/;
 const MARK = `${randomUUID()}:`;

@@ -4,9 +4,15 @@
 
 import { OpError, remedy } from "./errors.js";
 import { stringify } from "./json.js";
+import { heldBlock } from "./mcp/shapes.js";
 
 /** The data of an answer: a value that was built here, or JSON text from elsewhere that is known to be one valid value. */
 export type Data = { readonly value: unknown } | { readonly raw: string };
+
+/** The data as JSON text. */
+export function dataText(data: Data): string {
+  return "raw" in data ? data.raw : stringify(data.value);
+}
 
 /** Something the agent should know although the call succeeded. */
 export interface Warning {
@@ -37,6 +43,8 @@ export interface Reply {
   /** MCP content blocks behind it, as they came. */
   readonly blocks: unknown[];
   readonly isError: boolean;
+  /** The execution that the call goes on as. */
+  readonly execution?: string;
 }
 
 /** The envelope of an outcome. */
@@ -47,7 +55,11 @@ export function envelope(outcome: Answer | OpError, policy: ErrorPolicy): Reply 
     const isError = policy === "all" || outcome.undispatched || remedy(code) !== "agent";
     return { text: stringify({ success: false, error }), blocks: [], isError };
   }
-  const data = "raw" in outcome.data ? outcome.data.raw : stringify(outcome.data.value);
   const warnings = outcome.warnings.length === 0 ? "" : `,"warnings":${stringify(outcome.warnings)}`;
-  return { text: `{"success":true,"data":${data}${warnings}}`, blocks: outcome.blocks, isError: false };
+  return { text: `{"success":true,"data":${dataText(outcome.data)}${warnings}}`, blocks: outcome.blocks, isError: false };
+}
+
+/** A reply as the result of a call. */
+export function resultOf({ text, blocks, isError }: Reply): Record<string, unknown> {
+  return { content: [{ type: "text", text }, ...blocks.map(heldBlock)], isError };
 }

@@ -3,6 +3,7 @@
 // What always holds: text that passes through a mask holds none of the values the mask knows, neither as they are nor in the
 // spellings they take on the wire (percent-encoded, base64, inside a JSON string).
 
+import { type Environment, parseTemplate, variablesOf } from "./environment.js";
 import { isArray, isObject, jsonText } from "./values.js";
 import { byteLength, chars } from "./text.js";
 
@@ -16,6 +17,24 @@ const ALONE_BELOW = 4;
 const MOST_SCALARS = 100;
 
 const LETTER_OR_DIGIT = /^[\p{Alphabetic}\p{N}]$/u;
+
+/** What looks like a credential, whoever it belongs to. */
+const TOKEN = new RegExp(
+  [
+    "\\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}",
+    "sk-[A-Za-z0-9_-]{20,}|sk_live_[A-Za-z0-9]{16,}|rk_live_[A-Za-z0-9]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}",
+    "AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|eyJ[A-Za-z0-9_-]{10,}\\.eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]+)",
+    "(?:[Bb][Ee][Aa][Rr][Ee][Rr]|[Bb][Aa][Ss][Ii][Cc])\\s+[A-Za-z0-9+/_.=-]{16,}",
+    "://[^/\\s:@]+:[^/\\s@]+@",
+    "-----BEGIN [A-Z ]*PRIVATE KEY-----",
+  ].join("|"),
+  "gu",
+);
+
+/** The text without what looks like a credential. */
+export function withoutTokens(text: string): string {
+  return text.includes("${env:") ? text : text.replace(TOKEN, "•••");
+}
 
 /** Takes known secrets out of text that is passed on. */
 export class Mask {
@@ -38,7 +57,7 @@ export class Mask {
       const value = left.pop();
       if (isArray(value)) left.push(...value);
       else if (isObject(value)) left.push(...Object.values(value));
-      else if (typeof value === "string" || typeof value === "number") {
+      else if (["string", "number", "bigint"].includes(typeof value)) {
         scalars += 1;
         if (scalars > MOST_SCALARS) {
           this.#opaque = true;
@@ -74,7 +93,7 @@ export class Mask {
 
   /** The value with every string, key and number in it masked. */
   applyValue(value: unknown): unknown {
-    if (typeof value === "number") {
+    if (typeof value === "number" || typeof value === "bigint") {
       const text = jsonText(value);
       return this.finds(text) ? this.apply(text) : value;
     }
@@ -95,6 +114,21 @@ export class Mask {
     all.sort((a, b) => b.length - a.length || Buffer.compare(a, b));
     this.#needles = all.map((bytes) => bytes.toString("utf8"));
   }
+}
+
+/** Adds the values of the variables that a target or a binding names: those of its credentials, its headers, its programs. */
+export function addNamed(mask: Mask, value: unknown, env: Environment): void {
+  for (const name of namedIn(value)) mask.add((env[name] ?? "").trim());
+}
+
+function namedIn(value: unknown): string[] {
+  if (typeof value === "string") return variablesOf(parseTemplate(value) ?? []);
+  if (isArray(value)) return value.flatMap(namedIn);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    const names = key === "env" ? item : key.endsWith("_env") && key !== "set_env" ? [item] : undefined;
+    return isArray(names) ? names.filter((name) => typeof name === "string") : namedIn(item);
+  });
 }
 
 function spellings(secret: string): string[] {

@@ -8,12 +8,11 @@ import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, type RequestId, SUBSCRIPTION_ID_META_KEY, type Transport } from "@modelcontextprotocol/server";
 import { stringify } from "./json.js";
+import { IdScan, LineReader, type TooLong, lineText } from "./reader.js";
 import { type JsonObject, isObject, parseValue } from "./values.js";
 
 /** The longest line that is read. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** The longest id that is looked for in what cannot be read, as written. */
-const ID_BYTES = 256;
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -33,9 +32,10 @@ export class StdioTransport implements Transport {
   readonly closed: Promise<void>;
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #line = new Line();
+  readonly #lines = new LineReader(MAX_LINE_BYTES);
   /** Requests that were read and are not yet answered. */
   readonly #pending = new Set<RequestId>();
+  readonly #codes = new Map<RequestId, number>();
   #ended = false;
   #isClosed = false;
   #toldClosed: () => void = () => undefined;
@@ -53,7 +53,7 @@ export class StdioTransport implements Transport {
       this.#read(chunk);
     });
     this.#input.on("end", () => {
-      this.#take(this.#line.end());
+      this.#take(this.#lines.end());
       this.end();
     });
     this.#input.on("error", () => {
@@ -66,9 +66,14 @@ export class StdioTransport implements Transport {
     return Promise.resolve();
   }
 
+  /** The error that answers this request keeps its code, which the SDK would write as that of a later revision. */
+  keepCode(id: RequestId, code: number): void {
+    this.#codes.set(id, code);
+  }
+
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return;
-    await this.#write(message);
+    await this.#write(this.#coded(message));
     const id = answeredBy(message);
     if (id !== undefined) this.#settle(id);
   }
@@ -90,28 +95,32 @@ export class StdioTransport implements Transport {
     if (this.#pending.size === 0) void this.close();
   }
 
-  #read(chunk: Buffer): void {
-    let from = 0;
-    for (;;) {
-      const end = chunk.indexOf(0x0a, from);
-      if (end < 0 || this.#ended) break;
-      this.#line.push(chunk.subarray(from, end));
-      this.#take(this.#line.end());
-      from = end + 1;
-    }
-    if (!this.#ended) this.#line.push(chunk.subarray(from));
+  #coded(message: JSONRPCMessage): JSONRPCMessage {
+    if (!("error" in message) || message.id === undefined) return message;
+    const code = this.#codes.get(message.id) ?? message.error.code;
+    this.#codes.delete(message.id);
+    return { ...message, error: { ...message.error, code } };
   }
 
-  #take(line: Buffer | "too long"): void {
-    if (line === "too long") {
-      this.#refuse(INVALID_REQUEST, TOO_LONG, this.#line.lastId);
+  #read(chunk: Buffer): void {
+    for (const line of this.#lines.feed(chunk)) {
+      if (this.#ended) return;
+      this.#take(line);
+    }
+  }
+
+  #take(line: Buffer | TooLong): void {
+    if ("tooLong" in line) {
+      this.#refuse(INVALID_REQUEST, TOO_LONG, line.tooLong.found);
       return;
     }
-    const text = line.toString("utf8").replace(/^\ufeff/, "").replace(/^[ \t\n\f\r]+|[ \t\n\f\r]+$/g, "");
+    const text = lineText(line);
     if (text === "") return;
     const value = isUtf8(line) ? parseValue(text) : undefined;
     if (value === undefined) {
-      this.#refuse(PARSE_ERROR, UNREADABLE, idIn(text));
+      const scan = new IdScan();
+      scan.feed(line);
+      this.#refuse(PARSE_ERROR, UNREADABLE, scan.found);
     } else if (isMessage(value)) {
       const message = understood(value);
       this.#note(message);
@@ -145,33 +154,6 @@ export class StdioTransport implements Transport {
       if (this.#output.write(`${stringify(message)}\n`)) resolve();
       else this.#output.once("drain", resolve);
     });
-  }
-}
-
-/** The line that is being read. */
-class Line {
-  #pieces: Buffer[] = [];
-  #length = 0;
-  #isTooLong = false;
-  /** The id in the last line that was too long, as far as it stood in its beginning. */
-  lastId: RequestId | undefined;
-
-  push(piece: Buffer): void {
-    this.#length += piece.length;
-    if (this.#length > MAX_LINE_BYTES && !this.#isTooLong) {
-      this.#isTooLong = true;
-      this.lastId = idIn(Buffer.concat(this.#pieces).toString("utf8"));
-      this.#pieces = [];
-    }
-    if (!this.#isTooLong) this.#pieces.push(piece);
-  }
-
-  end(): Buffer | "too long" {
-    const line = this.#isTooLong ? "too long" : Buffer.concat(this.#pieces);
-    this.#pieces = [];
-    this.#length = 0;
-    this.#isTooLong = false;
-    return line;
   }
 }
 
@@ -216,33 +198,4 @@ function asksForAnswer(value: unknown): boolean {
   const { id, method } = value;
   const isAnswer = method === undefined && ("result" in value || "error" in value);
   return !isAnswer && !(id === undefined && typeof method === "string");
-}
-
-/** The `id` among the outermost members of a message that is broken elsewhere. */
-function idIn(text: string): RequestId | undefined {
-  let depth = 0;
-  let token = "";
-  let key: string | undefined;
-  const end = (): RequestId | undefined => {
-    const value = depth === 1 && key === '"id"' && token.length <= ID_BYTES ? parseValue(token) : undefined;
-    token = "";
-    key = undefined;
-    return isId(value) ? value : undefined;
-  };
-  for (const [piece] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[^"]/gs)) {
-    if (piece === "{" || piece === "[") {
-      if (depth === 1) token += piece;
-      depth += 1;
-    } else if (piece === "}" || piece === "]" || piece === ",") {
-      const found = end();
-      if (found !== undefined) return found;
-      if (piece !== ",") depth -= 1;
-    } else if (piece === ":" && depth === 1) {
-      key = token;
-      token = "";
-    } else if (depth === 1 && !/\s/.test(piece) && token.length <= ID_BYTES) {
-      token += piece;
-    }
-  }
-  return undefined;
 }

@@ -8,19 +8,22 @@ import { OpError } from "./errors.js";
 import { SetupError } from "./http/address.js";
 import type { HttpRequest, HttpTarget } from "./http/binding.js";
 import { HttpClient } from "./http/client.js";
+import { StoreError } from "./journal.js";
+import type { McpTarget, ToolCall } from "./mcp/binding.js";
+import { Upstream } from "./mcp/upstream.js";
+import type { Caller } from "./pipeline.js";
 import type { Answer } from "./response.js";
 import type { StoreAction, StoreTarget } from "./store/binding.js";
-import { StoreError } from "./store/file.js";
 import { Store } from "./store/store.js";
 import { type JsonObject, own } from "./values.js";
 
-type Target = HttpTarget | StoreTarget | CommandTarget;
+type Target = HttpTarget | StoreTarget | CommandTarget | McpTarget;
 
 /** The target as `catalog.json` describes it, with what calls may choose instead. */
 type TargetData = Target & { readonly alternatives?: Readonly<Record<string, Target>> };
 
 /** One target, opened. */
-type Opened = HttpClient | Store | Runner;
+type Opened = HttpClient | Store | Runner | Upstream;
 
 /** Why an adapter cannot be served. For the operator: it may name paths. */
 export class OpenError extends Error {
@@ -58,11 +61,11 @@ export class Targets {
     return new Targets(undefined, several);
   }
 
-  /** One HTTP request. */
-  async http(request: HttpRequest, args: JsonObject, signal: AbortSignal): Promise<Answer> {
+  /** One HTTP request. Work in the background has a time of its own, here and below. */
+  async http(request: HttpRequest, args: JsonObject, signal: AbortSignal, background?: number): Promise<Answer> {
     const client = this.#chosen(request.target, args);
     if (!(client instanceof HttpClient)) throw unfit("This operation has no HTTP request; tell the operator.");
-    return await client.call(request, without(args, request.target), signal);
+    return await client.call(request, without(args, request.target), signal, background);
   }
 
   /** One action on the store. */
@@ -73,10 +76,28 @@ export class Targets {
   }
 
   /** One process. */
-  async command(line: CommandLine, args: JsonObject, signal: AbortSignal): Promise<Answer> {
+  async command(line: CommandLine, args: JsonObject, signal: AbortSignal, background?: number): Promise<Answer> {
     const runner = this.#chosen(line.target, args);
     if (!(runner instanceof Runner)) throw unfit("The operation is not usable; tell the user.");
-    return await runner.call(line, without(args, line.target), signal);
+    return await runner.call(line, without(args, line.target), signal, background);
+  }
+
+  /** One call of a tool. */
+  async tool(call: ToolCall, args: JsonObject, caller: Caller): Promise<Answer> {
+    const upstream = this.#chosen(call.target, args);
+    if (!(upstream instanceof Upstream)) throw unfit("The operation is not usable; tell the user.");
+    return await upstream.call(call, without(args, call.target), caller);
+  }
+
+  /** The MCP server behind the adapter, where there is just one. */
+  get upstream(): Upstream | undefined {
+    return this.#only instanceof Upstream ? this.#only : undefined;
+  }
+
+  /** Ends what the targets keep running. */
+  async close(): Promise<void> {
+    const all = [this.#only, ...this.#several.values()].filter((target) => target instanceof Upstream);
+    await Promise.all(all.map((upstream) => upstream.close()));
   }
 
   #chosen(param: string | undefined, args: JsonObject): Opened {
@@ -105,6 +126,8 @@ async function reach(catalog: Catalog, target: Target, { env, userAgent, data }:
         return new HttpClient(target, env, userAgent);
       case "command":
         return new Runner(target, env);
+      case "mcp":
+        return new Upstream(target, env, userAgent);
       case "store":
         if (data === undefined) throw new OpenError(`adapter '${name}' keeps data, and neither --data nor HOME says where`);
         return await Store.open(data, catalog, target);

@@ -2,7 +2,7 @@
 // Unicode.
 
 const WORD = /^[\p{Alphabetic}\p{N}]$/u;
-const BLANK_ENDS = /^\p{White_Space}+|\p{White_Space}+$/gu;
+const BLANK = /^\p{White_Space}$/u;
 
 /** Whether one code point is a letter or a digit of any script. */
 export function isAlphanumeric(char: string): boolean {
@@ -28,7 +28,21 @@ export function charCount(text: string): number {
 
 /** The text without blanks around it. */
 export function trim(text: string): string {
-  return text.replace(BLANK_ENDS, "");
+  return trimEnd(trimStart(text, BLANK), BLANK);
+}
+
+/** The text without such characters before it, of which each is matched by itself: an expression for all of them could take for ever. */
+export function trimStart(text: string, char: RegExp): string {
+  let start = 0;
+  while (start < text.length && char.test(text.charAt(start))) start += 1;
+  return text.slice(start);
+}
+
+/** The text without such characters behind it. */
+export function trimEnd(text: string, char: RegExp): string {
+  let end = text.length;
+  while (end > 0 && char.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }
 
 /** The words between blanks. */

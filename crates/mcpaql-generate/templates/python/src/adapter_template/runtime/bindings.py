@@ -19,7 +19,7 @@ Place: TypeAlias = Literal["path", "query", "header", "cookie", "body"]
 """Where a request carries a parameter."""
 
 StyleForm: TypeAlias = Literal[
-    "form", "simple", "space_delimited", "pipe_delimited", "deep_object", "label", "matrix", "json", "segments"
+    "form", "simple", "spaceDelimited", "pipeDelimited", "deepObject", "label", "matrix", "json", "segments"
 ]
 """How arrays and objects are spelled outside a JSON body; OpenAPI's `style`, and `json` and `segments` besides."""
 
@@ -227,7 +227,7 @@ class Command:
     """The program and its arguments; placeholders in braces are parameters, a doubled brace is one brace."""
     stdin: str | None = None
     """The parameter that is standard input, or `*` for all of them as one JSON object; closed where there is none."""
-    output: Literal["json", "jsonl", "lines", "text"] = "text"
+    output: Literal["json", "jsonlines", "lines", "text"] = "text"
     timeout_ms: int | None = None
     exit: Mapping[int, ExitMeaning] = field(default_factory=dict)
     """Exit statuses that mean success besides 0, or an error of their own."""
@@ -250,7 +250,57 @@ class CommandTarget:
     max_output_bytes: int = 1_048_576
 
 
-Target: TypeAlias = HttpTarget | StoreTarget | CommandTarget
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool of another MCP server."""
+
+    tool: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Parameters that the tool knows by another name."""
+    fixed: Mapping[str, Json] = field(default_factory=dict)
+    """Arguments that are the same in every call."""
+    sensitive: tuple[str, ...] = ()
+    """Parameters whose values are never repeated in an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpProgram:
+    """An MCP server that is a program; every text may hold `${env:NAME}`."""
+
+    command: tuple[str, ...]
+    cwd: str | None = None
+    env: tuple[str, ...] = ()
+    """Environment variables that are passed on besides the usual ones."""
+    set_env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class McpAddress:
+    """An MCP server that answers over streamable HTTP."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    allow_http: bool = False
+    """Plain `http://` to other machines is allowed only where this says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpTarget:
+    """Another MCP server."""
+
+    link: McpProgram | McpAddress
+    auth: Auth = field(default_factory=NoAuth)
+    caller_headers: tuple[str, ...] = ()
+    """HTTP headers of whoever calls that go along; a call that did not come over HTTP has none."""
+    eager: bool = False
+    """It is started before anybody needs it."""
+    start_timeout_ms: int = 30_000
+    timeout_ms: int = 60_000
+    """For one call; news of its progress begin the time anew."""
+    max_response_bytes: int = 10_485_760
+
+
+Target: TypeAlias = HttpTarget | StoreTarget | CommandTarget | McpTarget
 """Where calls go."""
 
 Args: TypeAlias = "Mapping[str, Json]"

@@ -27,6 +27,8 @@ FORMAT = 1
 PREFIX = "MCP_AQL_TOOL_PREFIX"
 """The variable whose value stands before the names of tools."""
 INTROSPECT = "introspect"
+_TIMEOUT_MS = 3_600_000
+"""How long an execution may take unless the document says otherwise: an hour."""
 _LONGEST_NAME = 96
 """Longer keys are not another spelling of a name."""
 
@@ -53,6 +55,23 @@ class Param:
     """What validation fills in, where it does."""
     producers: tuple[str, ...] = ()
     """Operations that have values for it, as its author says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """How an operation runs in the background."""
+
+    survives: bool
+    """It goes on when the session that started it ends."""
+    keep_seconds: int
+    """How long it is kept after its end."""
+    timeout_ms: int | None
+    """How long it may take, where the document says; it stands in place of the target's own timeout."""
+
+    @property
+    def limit_ms(self) -> int:
+        """How long it may take."""
+        return _TIMEOUT_MS if self.timeout_ms is None else self.timeout_ms
 
 
 @dataclass
@@ -84,6 +103,10 @@ class Operation:
     takes_input: bool
     wire: Mapping[str, int]
     spelled: Mapping[str, int | None]
+    lifecycle: Lifecycle | None
+    """How it runs in the background, where it does."""
+    execution: Literal["get", "list", "cancel"] | None
+    """What it asks about executions, where it does."""
 
     @cached_property
     def by_name(self) -> dict[str, Param]:
@@ -185,6 +208,11 @@ class Catalog:
         """Its place among the operations."""
         return self._by_name[operation.name]
 
+    @property
+    def has_executions(self) -> bool:
+        """Whether anything runs in the background."""
+        return any(operation.lifecycle is not None for operation in self.operations)
+
     def brief(self, operation: Operation, tokens: int) -> str:
         """Its signature in about that many estimated tokens."""
         return operation.brief[self.brief_sizes.index(tokens)]
@@ -263,6 +291,8 @@ def _operation(data: Mapping[str, Any], params: list[Param], renamed: Mapping[st
         takes_input=data.get("takes_input", False),
         wire=data.get("wire", {}),
         spelled=data.get("spelled", {}),
+        lifecycle=Lifecycle(**data["lifecycle"]) if "lifecycle" in data else None,
+        execution=data.get("execution"),
     )
 
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from .bindings import Args, Command, CommandTarget
     from .jsontext import Json
 
-_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER")
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER")
 """Passed on to every program; adapters add to them."""
-_SECRET_LENGTH = 6
+SECRET_LENGTH = 6
 """A shorter value is a setting, not a secret, and would mask ordinary words."""
 
 
@@ -50,11 +50,11 @@ class Runner:
         # What errors must not show, and what they show instead.
         self._hidden: list[tuple[str, str]] = []
         self._env: dict[str, str] = {}
-        for name in (*_PASSED_ON, *target.env):
+        for name in (*PASSED_ON, *target.env):
             value = environ.get(name)
             if value is None or name in self._env or name in target.set_env:
                 continue
-            if name not in _PASSED_ON and len(value.encode()) >= _SECRET_LENGTH:
+            if name not in PASSED_ON and len(value.encode()) >= SECRET_LENGTH:
                 self._hidden.append((value, "***"))
             self._env[name] = value
         for name, value in target.set_env.items():
@@ -67,14 +67,15 @@ class Runner:
         places = ((self._cwd, "."), (environ.get("HOME"), "~"))
         self._hidden += [(path, mask) for path, mask in places if path is not None and len(path) > 1]
 
-    async def call(self, command: Command, args: Args) -> Answer:
-        """Runs one call.
+    async def call(self, command: Command, args: Args, limit_ms: int | None = None) -> Answer:
+        """Runs one call; `limit_ms` stands in place of the target's timeout.
 
         Raises `OpError` for a value the program must not see, a program that is missing, fails, writes too much or
         takes too long.
         """
         program, arguments = build(command.argv, args)
-        timeout_ms = self._target.timeout_ms if command.timeout_ms is None else command.timeout_ms
+        usual_ms = self._target.timeout_ms if limit_ms is None else limit_ms
+        timeout_ms = usual_ms if command.timeout_ms is None else command.timeout_ms
         job = Job(
             program=program,
             args=arguments,
@@ -88,7 +89,7 @@ class Runner:
             finished = await run(job)
         except OSError as error:
             raise self._cannot_run(program, error) from None
-        return self._judge(_short(program), command, args, finished, timeout_ms)
+        return self._judge(short(program), command, args, finished, timeout_ms)
 
     def _judge(self, name: str, command: Command, args: Args, finished: Finished, timeout_ms: int) -> Answer:
         if finished.ending == "too_large":
@@ -139,7 +140,7 @@ class Runner:
         return sorted(hidden, key=lambda pair: -len(pair[0].encode()))
 
     def _cannot_run(self, program: str, error: OSError) -> OpError:
-        name = _short(program)
+        name = short(program)
         if self._cwd is not None and not Path(self._cwd).is_dir():
             message = "The adapter's working directory is gone; tell the user."
         elif error.errno == errno.E2BIG:
@@ -154,7 +155,7 @@ class Runner:
         return OpError(Code.INTERNAL, message).because(error)
 
 
-def _short(program: str) -> str:
+def short(program: str) -> str:
     """The program without its folder."""
     return program.replace("\\", "/").rpartition("/")[2]
 

@@ -1,12 +1,35 @@
-"""Texts with `${env:NAME}`, or `${env:NAME:-fallback}` where the variable need not be set."""
+"""Variables, and texts with `${env:NAME}`, or `${env:NAME:-fallback}` where the variable need not be set."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
+
+
+class Variables(Mapping[str, str]):
+    """The variables of this process, as they are now; one whose value is no text is as good as not set."""
+
+    def __getitem__(self, name: str) -> str:
+        """The value."""
+        value = os.environ[name]
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise KeyError(name) from None
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return (name for name in os.environ if name in self)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return sum(1 for _ in self)
 
 
 class Unset(LookupError):

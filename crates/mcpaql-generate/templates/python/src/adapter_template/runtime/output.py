@@ -18,7 +18,7 @@ _ESCAPE = re.compile("\x1b(?:\\[[^@-~]*[@-~]?|[^\\[])?", re.DOTALL)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def answer(form: Literal["json", "jsonl", "lines", "text"], stdout: bytes) -> Answer:
+def answer(form: Literal["json", "jsonlines", "lines", "text"], stdout: bytes) -> Answer:
     """Reads standard output the way the operation says.
 
     Nothing at all is null where JSON is expected. Text loses one final line end, lines their ends.
@@ -31,7 +31,7 @@ def answer(form: Literal["json", "jsonl", "lines", "text"], stdout: bytes) -> An
             if not rawjson.is_valid(written):
                 raise _not_json(_bad_line(written))
             return Answer(Raw(written.strip(" \t\r\n")))
-        case "jsonl":
+        case "jsonlines":
             return _json_lines(_exact(stdout))
         case "lines":
             written, warnings = _lossy(stdout)

@@ -7,20 +7,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from . import text
+from .caller import News
 from .command import Runner
 from .errors import Code, OpError, Remedy, remedy
 from .http.client import HttpClient
 from .introspect import introspect
 from .params import Given, Params, args_of
+from .process import all_ended
 from .request import prepare
-from .response import Answer, Reply, envelope, signed
+from .response import Answer, Raw, Reply, envelope, signed
 from .store import Store
+from .upstream.server import McpServer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from .bindings import Command, HttpRequest, StoreAction
-    from .catalog import Catalog
+    from .bindings import Command, HttpRequest, StoreAction, ToolCall
+    from .caller import Caller
+    from .catalog import Catalog, Lifecycle
+    from .catalog import Operation as CatalogOperation
+    from .executions import Executions
+    from .executions.outcome import Outcome
     from .jsontext import Json
     from .request import Prepared
     from .targets import Target
@@ -55,12 +62,15 @@ class Call:
     """As the caller gave them, completed with defaults."""
     _target: Target
     _chooser: str | None
+    _caller: Caller
+    _limit_ms: int | None
+    """How long it may take in the background, in place of the target's own timeout; nothing where it runs otherwise."""
 
     async def http(self, request: HttpRequest, params: Given) -> Answer:
         """Sends a request to the adapter's API, with its credentials, limits and care."""
         if not isinstance(self._target, HttpClient):
             raise _no_such("HTTP API")
-        return await self._target.call(request, self._arguments(params))
+        return await self._target.call(request, self._arguments(params), self._limit_ms)
 
     async def store(self, action: StoreAction, params: Given) -> Answer:
         """Runs an action on the adapter's store."""
@@ -72,7 +82,17 @@ class Call:
         """Runs one of the adapter's programs."""
         if not isinstance(self._target, Runner):
             raise _no_such("programs")
-        return await self._target.call(command, self._arguments(params))
+        return await self._target.call(command, self._arguments(params), self._limit_ms)
+
+    async def tool(self, tool: ToolCall, params: Given) -> Answer:
+        """Calls a tool of the MCP server behind the adapter."""
+        if not isinstance(self._target, McpServer):
+            raise _no_such("MCP server")
+        return await self._target.call(tool, self._arguments(params), self._caller)
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tells whoever waits how far the work has come: `done` rises with it, up to `total` where that is known."""
+        self._caller.progress(News(done, total, message))
 
     def _arguments(self, params: Given) -> dict[str, Json]:
         """In the order in which the caller gave them, without the one that chooses the upstream."""
@@ -95,45 +115,88 @@ class Adapter:
         targets: Mapping[str | None, Target],
         operations: Mapping[str, Operation[Any]],
         handlers: Mapping[str, Any],
+        executions: Executions | None = None,
     ) -> None:
-        """`handlers` of the author stand before those of `operations`."""
+        """`handlers` of the author stand before those of `operations`.
+
+        Without `executions`, operations that would run in the background run to their end.
+        """
         self.catalog = catalog
         self._targets = targets
         self._operations = operations
         self._handlers = handlers
+        self.executions = executions
 
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Reply:
-        """A call through one of the adapter's tools."""
+    async def call(self, tool: str, arguments: Mapping[str, Json], caller: Caller) -> Reply:
+        """A call through one of the adapter's tools. One that runs in the background is answered at once."""
         try:
             call = prepare(self.catalog, tool, arguments)
-            outcome: Answer | OpError = await self._run(call)
+            lifecycle = call.operation.lifecycle
+            if self.executions is not None and lifecycle is not None:
+                outcome: Answer | OpError = await self._start(self.executions, lifecycle, call, caller)
+            else:
+                outcome = await self._run(call, caller)
         except OpError as error:
             outcome = error
         return self._reply(outcome)
 
-    async def close(self) -> None:
-        """Lets go of the targets."""
+    def concluded(self, outcome: Outcome) -> Reply:
+        """What a call would have been answered with whose work went on in the background."""
+        return self._reply(outcome if isinstance(outcome, OpError) else Answer(Raw(outcome.data), [], outcome.blocks))
+
+    def start(self) -> None:
+        """Starts what shall be there before anybody calls it."""
         for target in self._targets.values():
-            if isinstance(target, HttpClient):
+            if isinstance(target, McpServer):
+                target.start()
+
+    @property
+    def servers(self) -> list[McpServer]:
+        """The MCP servers behind the adapter."""
+        return [target for target in self._targets.values() if isinstance(target, McpServer)]
+
+    async def close(self) -> None:
+        """Drops what still runs in the background, and lets go of the targets."""
+        if self.executions is not None:
+            await self.executions.close()
+        await all_ended()
+        for target in self._targets.values():
+            if isinstance(target, (HttpClient, McpServer)):
                 await target.close()
             elif isinstance(target, Store):
                 target.close()
 
-    async def _run(self, call: Prepared) -> Answer:
-        operation = call.operation
-        try:
-            if operation.name == "introspect":
-                answer = introspect(self.catalog, call.args)
-            else:
-                answer = await self._handled(operation.name, call.args)
-        except OpError as error:
-            self._report(operation.name, error)
-            raise signed(error, operation) from None
+    async def _run(self, call: Prepared, caller: Caller) -> Answer:
+        answer = await self._answered(call.operation, call.args, caller)
         answer.warnings[:0] = call.warnings
         return answer
 
-    async def _handled(self, name: str, args: dict[str, Json]) -> Answer:
-        operation = self._operations.get(name)
+    async def _start(self, executions: Executions, lifecycle: Lifecycle, call: Prepared, caller: Caller) -> Answer:
+        operation, args = call.operation, call.args
+        answer = await executions.start(
+            operation.name,
+            lifecycle,
+            self.catalog.limits.response_bytes,
+            caller,
+            lambda listener: self._answered(operation, args, listener),
+        )
+        answer.warnings[:0] = call.warnings
+        return answer
+
+    async def _answered(self, operation: CatalogOperation, args: dict[str, Json], caller: Caller) -> Answer:
+        """What an operation answers, in the foreground as in the background."""
+        try:
+            if operation.name == "introspect":
+                return introspect(self.catalog, args)
+            if operation.execution is not None and self.executions is not None:
+                return await self.executions.answer(operation.execution, args, caller)
+            return await self._handled(operation, args, caller)
+        except OpError as error:
+            self._report(operation.name, error)
+            raise signed(error, operation) from None
+
+    async def _handled(self, known: CatalogOperation, args: dict[str, Json], caller: Caller) -> Answer:
+        name, operation = known.name, self._operations.get(known.name)
         if operation is None:
             raise OpError(Code.INTERNAL, f"Nothing answers '{name}' in this program; tell the user.")
         chosen = args.get(operation.target) if operation.target else None
@@ -141,7 +204,9 @@ class Adapter:
         if target is None:
             raise OpError(Code.INTERNAL, "The call chose no upstream; tell the user.")
         handler = self._handlers.get(name, operation.handler)
-        answer = await handler(operation.params.of(args), Call(name, args, target, operation.target))
+        limit_ms = None if known.lifecycle is None else known.lifecycle.limit_ms
+        call = Call(name, args, target, operation.target, caller, limit_ms)
+        answer = await handler(operation.params.of(args), call)
         return answer if isinstance(answer, Answer) else Answer(answer)
 
     def _reply(self, outcome: Answer | OpError) -> Reply:

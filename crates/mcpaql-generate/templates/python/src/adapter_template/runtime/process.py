@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_GRACE = 0.5
+GRACE = 0.5
 """Seconds for a program to end after the polite signal, and for its descendants to let go of its output."""
 TAIL = 2048
 """How much of standard error is kept: its end."""
 _CHUNK = 64 * 1024
 _LOOK = 0.05
 """Seconds between two looks at whether a process is gone whose output is still open."""
+
+_FINAL = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""The signal that nobody can ignore, on systems that have one."""
 
 Ending: TypeAlias = Literal["exited", "held", "too_large", "timed_out"]
 
@@ -66,13 +69,7 @@ async def run(job: Job) -> Finished:
 
     Raises `OSError` where it cannot be started.
     """
-    starting = asyncio.create_task(_start(job))
-    try:
-        running = await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        # It may be there already, with children of its own, although nobody was told so yet.
-        starting.add_done_callback(_forsake)
-        raise
+    running = await start([job.program, *job.args], job.env, job.cwd, is_fed=job.stdin is not None)
     try:
         async with asyncio.timeout(job.timeout):
             return await running.follow(job)
@@ -84,29 +81,36 @@ async def run(job: Job) -> Finished:
         running.give_up()
 
 
-async def _start(job: Job) -> _Running:
+async def start(argv: list[str], env: Mapping[str, str], cwd: str | None, *, is_fed: bool) -> Process:
+    """Starts a program with these variables alone; its standard input is closed unless it is fed.
+
+    Raises `OSError` where it cannot be started.
+    """
+    starting = asyncio.create_task(_started(argv, env, cwd, is_fed=is_fed))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # It may be there already, with children of its own, although nobody was told so yet.
+        starting.add_done_callback(_forsake)
+        raise
+
+
+async def _started(argv: list[str], env: Mapping[str, str], cwd: str | None, *, is_fed: bool) -> Process:
     pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     options: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
     process = await asyncio.create_subprocess_exec(
-        job.program,
-        *job.args,
-        env=dict(job.env),
-        cwd=job.cwd,
-        stdin=null if job.stdin is None else pipe,
-        stdout=pipe,
-        stderr=pipe,
-        **options,
+        *argv, env=dict(env), cwd=cwd, stdin=pipe if is_fed else null, stdout=pipe, stderr=pipe, **options
     )
-    return _Running(process)
+    return Process(process)
 
 
-def _forsake(starting: asyncio.Task[_Running]) -> None:
+def _forsake(starting: asyncio.Task[Process]) -> None:
     if not starting.cancelled() and starting.exception() is None:
         starting.result().give_up()
 
 
 @dataclass(slots=True)
-class _Running:
+class Process:
     """A running process and its group."""
 
     process: asyncio.subprocess.Process
@@ -124,18 +128,39 @@ class _Running:
                 await asyncio.wait({reading}, timeout=_LOOK)
             ending: Ending = "exited"
             if not reading.done():
-                await asyncio.wait({reading}, timeout=_GRACE)
+                await asyncio.wait({reading}, timeout=GRACE)
             if reading.done():
                 reading.result()
                 await self.process.wait()
             else:
-                self._signal(signal.SIGKILL)
+                self._signal(_FINAL)
                 ending = "held"
             self.is_done = True
             return Finished(ending, self.process.returncode or 0, bytes(self.stdout), bytes(self.stderr))
         finally:
             feeding.cancel()
             reading.cancel()
+
+    async def end(self, patience: float) -> int:
+        """Lets the leader end by itself for so many seconds, then ends it; its descendants go with it.
+
+        The exit status; negative where a signal ended it.
+        """
+        if not await self._is_gone(patience):
+            self._signal(signal.SIGTERM)
+            await self._is_gone(GRACE)
+        self._signal(_FINAL)
+        self.is_done = True
+        await self._is_gone(GRACE)
+        return self.process.returncode or 0
+
+    async def _is_gone(self, patience: float) -> bool:
+        """Waits for the leader alone: a descendant may hold its output open."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + patience
+        while self.process.returncode is None and clock() < until:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK / 5)
+        return self.process.returncode is not None
 
     def give_up(self) -> None:
         """Ends the group unless the process has ended by itself."""
@@ -148,12 +173,12 @@ class _Running:
 
     async def _end(self) -> None:
         try:
-            async with asyncio.timeout(_GRACE):
+            async with asyncio.timeout(GRACE):
                 await self.process.wait()
         except TimeoutError:
             pass
         finally:
-            self._signal(signal.SIGKILL)
+            self._signal(_FINAL)
 
     def _signal(self, number: int) -> None:
         # A group that is already gone is what we want.

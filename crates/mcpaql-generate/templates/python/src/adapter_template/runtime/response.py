@@ -6,9 +6,10 @@ Success may carry `warnings`; a failure is bare. A JSON body of an upstream pass
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import jsontext
+from .blocks import shown
 from .errors import OpError, Remedy, remedy
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ class Reply:
     blocks: list[dict[str, Json]]
     is_error: bool
 
+    def result(self) -> dict[str, Any]:
+        """As the result of `tools/call`."""
+        content = [{"type": "text", "text": self.text}, *map(shown, self.blocks)]
+        return {"content": content, "isError": self.is_error}
+
 
 def envelope(outcome: Answer | OpError, policy: ErrorPolicy) -> Reply:
     """The envelope of an outcome."""
@@ -59,6 +65,11 @@ def envelope(outcome: Answer | OpError, policy: ErrorPolicy) -> Reply:
         unrepairable = outcome.undispatched or remedy(outcome.code) is not Remedy.AGENT
         return Reply(_failure(outcome), [], policy == "all" or unrepairable)
     return Reply(_success(outcome), outcome.blocks, is_error=False)
+
+
+def warnings_text(warnings: list[Notice]) -> str:
+    """Warnings as JSON."""
+    return jsontext.write([{"code": notice.code, "message": notice.message} for notice in warnings])
 
 
 def signed(error: OpError, operation: Operation) -> OpError:
@@ -74,8 +85,7 @@ def _success(answer: Answer) -> str:
     data = answer.data.text if isinstance(answer.data, Raw) else jsontext.write(answer.data)
     if not answer.warnings:
         return f'{{"success":true,"data":{data}}}'
-    warnings = jsontext.write([{"code": notice.code, "message": notice.message} for notice in answer.warnings])
-    return f'{{"success":true,"data":{data},"warnings":{warnings}}}'
+    return f'{{"success":true,"data":{data},"warnings":{warnings_text(answer.warnings)}}}'
 
 
 def _failure(failure: OpError) -> str:

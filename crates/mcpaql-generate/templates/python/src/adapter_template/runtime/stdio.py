@@ -23,6 +23,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from . import jsontext
+from .peer import Peer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,7 +37,7 @@ _log = logging.getLogger(__name__)
 _STDIN, _STDOUT = 0, 1
 _MAX_LINE = 16 * 1024 * 1024
 """The longest line that is read."""
-_GRACE = 10.0
+GRACE = 10.0
 """Seconds for running calls after the server was told to stop."""
 _CHUNK = 64 * 1024
 
@@ -47,8 +48,8 @@ _UNREADABLE = (
 _NO_REQUEST = "The message is no JSON-RPC 2.0 request: send an object with jsonrpc, id, method and, if any, params."
 _ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.){0,254}"|-?[0-9]{1,20})')
 
-Serve: TypeAlias = "Callable[[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]], Awaitable[None]]"
-"""Serves the messages of one stream and answers into the other until the first one ends."""
+Serve: TypeAlias = "Callable[[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any], Peer], Awaitable[None]]"
+"""Serves the messages of one stream and answers into the other until the first one ends; the client can be asked."""
 
 
 async def converse(serve: Serve) -> None:
@@ -70,6 +71,7 @@ class _Conversation:
         self._lost = asyncio.Event()
         self._to_server, self._from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         self._to_client, self._from_server = anyio.create_memory_object_stream[SessionMessage](0)
+        self._peer = Peer(self._to_client.send)
 
     async def run(self, serve: Serve) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -83,7 +85,7 @@ class _Conversation:
         writing = asyncio.create_task(self._write())
         receiving = asyncio.create_task(self._receive())
         try:
-            await serve(self._from_client, self._to_client)
+            await serve(self._from_client, self._to_client, self._peer)
         finally:
             receiving.cancel()
             await self._to_client.aclose()
@@ -141,6 +143,7 @@ class _Conversation:
                 if line is None:
                     break
                 await self._take(line.removeprefix(b"\xef\xbb\xbf").strip())
+            self._peer.end()
             await self._drained(stopping, losing)
         finally:
             stopping.cancel()
@@ -152,7 +155,7 @@ class _Conversation:
         while self._pending and not losing.done():
             self._answered.clear()
             answered = asyncio.create_task(self._answered.wait())
-            timeout = _GRACE if stopping.done() else None
+            timeout = GRACE if stopping.done() else None
             waiting = {answered, losing} if stopping.done() else {answered, losing, stopping}
             done, _ = await asyncio.wait(waiting, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
             answered.cancel()
@@ -179,7 +182,8 @@ class _Conversation:
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             # A cancelled request is never answered.
             self._settle((message.params or {}).get("requestId"))
-        await self._to_server.send(SessionMessage(message))
+        if not self._peer.heard(message):
+            await self._to_server.send(SessionMessage(message))
 
     async def _write(self) -> None:
         async for item in self._from_server:

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import re
-import secrets
 import sqlite3
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from . import jsontext, text
+from .datafile import Layout, open_file
 from .errors import Code, OpError
 from .response import Answer, Raw
-from .store_file import open_file
+from .stamp import fresh_id, now, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,13 +35,34 @@ FILE = "mcpaql.sqlite"
 RECORD_KEYS = ("id", "created_at", "updated_at", "_etag")
 """What a record has besides its fields."""
 
+_LAYOUT = Layout(
+    0x6D61716C,  # "maql"
+    """
+    CREATE TABLE records (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        adapter TEXT NOT NULL,
+        resource TEXT NOT NULL,
+        id TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        head TEXT NOT NULL,
+        rest TEXT NOT NULL,
+        UNIQUE (adapter, resource, id)
+    ) STRICT;
+    CREATE INDEX records_newest ON records (adapter, resource, seq);
+    CREATE TABLE indexed (
+        adapter TEXT NOT NULL,
+        resource TEXT NOT NULL,
+        search TEXT NOT NULL,
+        PRIMARY KEY (adapter, resource)
+    ) STRICT, WITHOUT ROWID;
+    """,
+)
+
 _ID_ATTEMPTS = 8
 """An id is taken only if two records share a millisecond and 19 random bits."""
-_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
-"""Digits that no eye confuses, in ascending order."""
-_EPOCH_MS = 1_577_836_800_000
-"""2020-01-01."""
-_RANDOM_BITS = 19
 
 _MAX_RECORD_BYTES = 1 << 20
 """Largest record. What is larger could be written but hardly be read again."""
@@ -72,7 +91,7 @@ class _Record:
     def text(self) -> str:
         """The record as clients see it."""
         fields = self.body.strip()[1:-1]
-        times = f'"created_at":"{_timestamp(self.created_at)}","updated_at":"{_timestamp(self.updated_at)}"'
+        times = f'"created_at":"{timestamp(self.created_at)}","updated_at":"{timestamp(self.updated_at)}"'
         # Ids are made of letters and digits alone, so they need no escaping.
         return f'{{"id":"{self.id}",{fields + "," if fields.strip() else ""}{times},"_etag":"{self.version}"}}'
 
@@ -89,7 +108,7 @@ class Store:
         self._adapter = adapter
         self._target = target
         self._check = check
-        self._file = open_file(path)
+        self._file = open_file(path, _LAYOUT)
         # Held by the threads that work, so that a cancelled call does not let go of it too early.
         self._one_at_a_time = threading.Lock()
         self._index_anew()
@@ -121,9 +140,9 @@ class Store:
         _merge(fields, {field: args[field] for field in resource.fields if field in args})
         self._check(name, fields)
         head, rest = _search_text(resource, fields)
-        body, created = _written(fields), int(time.time())
+        body, created = _written(fields), now()
         for _ in range(_ID_ATTEMPTS):
-            record = _Record(_fresh_id(name), 1, created, created, body)
+            record = _Record(fresh_id(name), 1, created, created, body)
             try:
                 self._file.execute(
                     "INSERT INTO records (adapter, resource, id, version, created_at, updated_at, body, head, rest) "
@@ -154,7 +173,7 @@ class Store:
                 return Answer(Raw(stored.text()))
             self._check(name, fields)
             head, rest = _search_text(resource, fields)
-            record = _Record(found, stored.version + 1, stored.created_at, int(time.time()), _written(fields))
+            record = _Record(found, stored.version + 1, stored.created_at, now(), _written(fields))
             self._file.execute(
                 "UPDATE records SET version = ?4, updated_at = ?5, body = ?6, head = ?7, rest = ?8 "
                 "WHERE adapter = ?1 AND resource = ?2 AND id = ?3",
@@ -387,23 +406,6 @@ def _check_match(name: str, args: Args, version: int) -> None:
 def _clip(words: str) -> str:
     """What a caller sent, short enough to be repeated to it."""
     return "".join(char for char in words if not (char < " " or "\x7f" <= char < "\xa0"))[:64]
-
-
-def _fresh_id(resource: str) -> str:
-    """A new id.
-
-    Ids are short because agents read and repeat them: the first letter of the resource, then 60 bits as 12 characters
-    (41 bits of milliseconds since 2020, 19 random bits). They sort by age, and a guessed id hits nothing.
-    """
-    letter = next((char for char in resource if "a" <= char <= "z"), "r")
-    millis = max(0, time.time_ns() // 1_000_000 - _EPOCH_MS)
-    bits = millis << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
-    return letter + "".join(_DIGITS[bits >> 5 * place & 31] for place in range(11, -1, -1))
-
-
-def _timestamp(seconds: int) -> str:
-    """RFC 3339 in UTC, to the second."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _internal(cause: str) -> OpError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,23 +16,31 @@ from .bindings import (
     Bearer,
     CommandTarget,
     HttpTarget,
+    McpAddress,
+    McpProgram,
+    McpTarget,
     NoAuth,
     OAuth2,
     Resource,
     StoreTarget,
 )
 from .command import CommandSetupError, Runner
+from .datafile import StoreError
+from .executions import Executions
 from .http.client import HttpClient
 from .http.errors import SetupError
 from .store import FILE, CheckFields, Store
-from .store_file import StoreError
+from .upstream.errors import UpstreamSetupError
+from .upstream.server import McpServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .catalog import Catalog
 
-Target: TypeAlias = HttpClient | Store | Runner
+_log = logging.getLogger(__name__)
+
+Target: TypeAlias = HttpClient | Store | Runner | McpServer
 """One that is open."""
 
 
@@ -54,7 +63,23 @@ def open_targets(
     name = catalog.adapter["name"]
     try:
         return {key: _open(name, one, environ, data, check) for key, one in chosen.items()}
-    except (SetupError, CommandSetupError, StoreError) as error:
+    except (SetupError, CommandSetupError, StoreError, UpstreamSetupError) as error:
+        raise OpenError(f"adapter '{name}': {error}") from error
+
+
+def open_executions(catalog: Catalog, data: Path | None) -> Executions | None:
+    """Somewhere to keep what runs in the background, where anything does.
+
+    Raises `OpenError`.
+    """
+    if not catalog.has_executions:
+        return None
+    name = catalog.adapter["name"]
+    if data is None:
+        _log.warning("neither --data nor HOME says where to keep executions; they are lost when the server ends")
+    try:
+        return Executions(data, name)
+    except StoreError as error:
         raise OpenError(f"adapter '{name}': {error}") from error
 
 
@@ -70,6 +95,8 @@ def _open(
             return HttpClient(_http(target), environ)
         case "command":
             return Runner(_command(target), environ)
+        case "mcp":
+            return McpServer(_mcp(target), environ)
         case "store":
             if data is None:
                 raise OpenError(f"adapter '{adapter}' keeps data, and neither --data nor HOME says where")
@@ -98,6 +125,21 @@ def _command(target: Mapping[str, Any]) -> CommandTarget:
         set_env=target["set_env"],
         timeout_ms=target["timeout_ms"],
         max_output_bytes=target["max_output_bytes"],
+    )
+
+
+def _mcp(target: Mapping[str, Any]) -> McpTarget:
+    link: Mapping[str, Any] = target["link"]
+    return McpTarget(
+        link=McpAddress(link["url"], link["headers"], link["allow_http"])
+        if "url" in link
+        else McpProgram(tuple(link["command"]), link["cwd"], tuple(link["env"]), link["set_env"]),
+        auth=auth_of(target["auth"]),
+        caller_headers=tuple(target["caller_headers"]),
+        eager=target["eager"],
+        start_timeout_ms=target["start_timeout_ms"],
+        timeout_ms=target["timeout_ms"],
+        max_response_bytes=target["max_response_bytes"],
     )
 
 
@@ -153,7 +195,7 @@ def auth_of(auth: Mapping[str, Any] | None) -> Auth:
 
 
 def default_data(environ: Mapping[str, str]) -> Path | None:
-    """Where stores are kept unless the operator says otherwise."""
+    """Where stores and executions are kept unless the operator says otherwise."""
     home, local = environ.get("HOME"), environ.get("LOCALAPPDATA")
     base = Path(environ["XDG_DATA_HOME"]) if environ.get("XDG_DATA_HOME") else None
     if base is None and sys.platform == "win32":

@@ -5,19 +5,24 @@
 
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
-import type { Readable } from "node:stream";
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
 
 /** How long a program may take to end after the polite signal, and its descendants to let go of the output after its end. */
-const GRACE_MS = 500;
+export const GRACE_MS = 500;
 /** How much of standard error is kept: its end. */
 export const TAIL = 2048;
 
-/** What to run. */
-export interface Job {
+/** What to start, with these variables alone. */
+export interface Program {
   readonly program: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
+}
+
+/** What to run to its end. */
+export interface Job extends Program {
   /** Nothing means closed. */
   readonly stdin: Buffer | undefined;
   readonly maxOutput: number;
@@ -45,20 +50,61 @@ export function endAll(): void {
   for (const child of running) signalGroup(child, "SIGKILL");
 }
 
-/** Runs the job to its end; throws what the system says where it cannot be started. */
-export async function run(job: Job, signal: AbortSignal): Promise<Finished> {
-  const child: ChildProcess = spawn(job.program, job.argv, {
-    env: job.env,
-    cwd: job.cwd,
-    detached: true,
-    stdio: [job.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-  });
+/** A program that runs for as long as somebody wants it, spoken to over its streams. */
+export class Process {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** How the leader ended; never rejects. */
+  readonly exited: Promise<Exit>;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, exited: Promise<Exit>, streams: readonly [Writable, Readable, Readable]) {
+    this.#child = child;
+    this.exited = exited;
+    [this.stdin, this.stdout, this.stderr] = streams;
+  }
+
+  /** Starts it; throws what the system says where that cannot be. */
+  static async start(program: Program): Promise<Process> {
+    const { child, exited } = launch(program, "pipe");
+    await Promise.race([once(child, "spawn"), exited]);
+    const { stdin, stdout, stderr } = child;
+    if (stdin === null || stdout === null || stderr === null) throw new Error("no streams");
+    // A signal that could not be sent is no news of the process.
+    const ended = exited.catch(() => ({ code: null, signal: null }));
+    return new Process(child, ended, [stdin, stdout, stderr]);
+  }
+
+  /** Lets the leader end by itself for so long, then ends it; its descendants go with it. */
+  async end(patienceMs: number): Promise<Exit> {
+    try {
+      await within(patienceMs, this.exited);
+    } catch {
+      signalGroup(this.#child, "SIGTERM");
+      await within(GRACE_MS, this.exited).catch(() => undefined);
+    }
+    signalGroup(this.#child, "SIGKILL");
+    return await this.exited;
+  }
+}
+
+function launch(program: Program, stdin: "ignore" | "pipe"): { child: ChildProcess; exited: Promise<Exit> } {
+  const { env, cwd } = program;
+  const child: ChildProcess = spawn(program.program, program.argv, { env, cwd, detached: true, stdio: [stdin, "pipe", "pipe"] });
   const exited = exitOf(child);
+  if (running.size === 0) process.off("exit", endAll).once("exit", endAll);
   running.add(child);
   void exited.then(
     () => running.delete(child),
     () => running.delete(child),
   );
+  return { child, exited };
+}
+
+/** Runs the job to its end; throws what the system says where it cannot be started. */
+export async function run(job: Job, signal: AbortSignal): Promise<Finished> {
+  const { child, exited } = launch(job, job.stdin === undefined ? "ignore" : "pipe");
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   const finished = (ending: Finished["ending"]): Finished => ({

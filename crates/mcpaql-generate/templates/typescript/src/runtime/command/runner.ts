@@ -22,9 +22,9 @@ import type { Exit, Finished } from "./process.js";
 import { TAIL, run } from "./process.js";
 
 /** Passed on to every program; adapters add to them. */
-const PASSED_ON = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
+export const PASSED_ON = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 /** A shorter value is a setting, not a secret, and would mask ordinary words. */
-const SECRET_LENGTH = 6;
+export const SECRET_LENGTH = 6;
 
 /** Why an adapter's programs cannot be run. For the operator: the message may name paths, `told` does not. */
 export class CommandSetupError extends Error {
@@ -73,10 +73,10 @@ export class Runner {
     }
   }
 
-  /** Runs one call. */
-  async call(line: CommandLine, args: JsonObject, signal: AbortSignal): Promise<Answer> {
+  /** Runs one call; `background` is how long it may take where nobody waits for it. */
+  async call(line: CommandLine, args: JsonObject, signal: AbortSignal, background?: number): Promise<Answer> {
     const { program, argv } = argvOf(line.argv, args);
-    const timeoutMs = line.timeoutMs ?? this.#target.timeout_ms;
+    const timeoutMs = line.timeoutMs ?? background ?? this.#target.timeout_ms;
     const maxOutput = this.#target.max_output_bytes;
     const job = { program, argv, env: this.#env, cwd: this.#cwd, stdin: stdinOf(line, args), maxOutput, timeoutMs };
     let finished: Finished;
@@ -177,7 +177,7 @@ function failed(code: Code, name: string, exit: Exit, stream: "stderr" | "stdout
 }
 
 /** The program without its folder. */
-function short(program: string): string {
+export function short(program: string): string {
   return program.split(/[/\\]/).at(-1) ?? program;
 }
 
@@ -200,7 +200,7 @@ function textsOf(value: unknown): string[] {
   return isObject(value) ? Object.values(value).flatMap(textsOf) : [];
 }
 
-function isFolder(path: string): boolean {
+export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 

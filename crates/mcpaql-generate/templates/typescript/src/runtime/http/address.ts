@@ -1,7 +1,7 @@
 // Addresses that a document names, with their variables filled in and checked.
 //
 // What always holds: an address is `https`, or `http` to this machine, or `http` where the document allows it; it holds neither
-// credentials nor a fragment nor a query. Variables are read on every call, like those of headers.
+// credentials nor a fragment, and a query only where it is whole. Variables are read on every call, like those of headers.
 
 import type { Environment } from "../environment.js";
 import { fillTemplate, parseTemplate, variablesOf } from "../environment.js";
@@ -24,23 +24,23 @@ function plain(env: Environment, name: string): string | undefined {
 }
 
 /** The address behind a text of the document now; the name of a variable where that is not set. Throws a `SetupError`. */
-function filled(text: string, allowHttp: boolean, env: Environment): URL | { readonly unset: string } {
+function filled(text: string, allowHttp: boolean, env: Environment, isWhole: boolean): URL | { readonly unset: string } {
   const template = parseTemplate(text);
   if (template === undefined) throw new SetupError("the base URL holds a ${env:NAME} that is not closed");
   const full = fillTemplate(template, (name) => plain(env, name));
-  return "unset" in full ? full : checked(full.text, allowHttp);
+  return "unset" in full ? full : checked(full.text, allowHttp, isWhole);
 }
 
 /** Throws a `SetupError` where the address is wrong already; one whose variables are not set is checked by the calls. */
-export function checkBase(text: string, allowHttp: boolean, env: Environment): void {
-  filled(text, allowHttp, env);
+export function checkBase(text: string, allowHttp: boolean, env: Environment, isWhole = false): void {
+  filled(text, allowHttp, env, isWhole);
 }
 
-/** The address behind a text of the document, for this call. */
-export function resolve(text: string, allowHttp: boolean, env: Environment): URL {
+/** The address behind a text of the document, for this call; a whole one is not the beginning of others. */
+export function resolve(text: string, allowHttp: boolean, env: Environment, isWhole = false): URL {
   let found: URL | { readonly unset: string };
   try {
-    found = filled(text, allowHttp, env);
+    found = filled(text, allowHttp, env, isWhole);
   } catch (error) {
     throw wrong(text, error);
   }
@@ -51,14 +51,14 @@ export function resolve(text: string, allowHttp: boolean, env: Environment): URL
   ).with("variable", found.unset);
 }
 
-function checked(text: string, allowHttp: boolean): URL {
+function checked(text: string, allowHttp: boolean, isWhole: boolean): URL {
   if (!URL.canParse(text)) throw new SetupError("the base URL is not an absolute URL; write https://host/path");
   const url = new URL(text);
   if (url.username !== "" || url.password !== "") {
     throw new SetupError("the base URL holds credentials; put them into environment variables and name those in auth");
   }
   // An empty query or fragment leaves nothing behind but its mark.
-  if (url.search !== "" || url.hash !== "" || /[?#]/.test(url.href)) {
+  if ((isWhole ? /#/ : /[?#]/).test(url.href)) {
     throw new SetupError("the base URL holds a query or a fragment; declare parameters instead");
   }
   if (url.protocol === "https:") return url;

@@ -8,7 +8,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Auth } from "../auth.js";
 import { Credentials, Reserved } from "../auth.js";
 import type { Environment, Template } from "../environment.js";
-import { parseTemplate, variablesOf } from "../environment.js";
 import { OpError } from "../errors.js";
 import type { JsonObject } from "../values.js";
 import { own } from "../values.js";
@@ -23,7 +22,7 @@ import type { Message, Received } from "./connection.js";
 import { ConnectionError, Connections } from "./connection.js";
 import { READ_BYTES, failureOf } from "./failure.js";
 import type { Headers } from "./headers.js";
-import { headerName, isFraming, isSendable, joinCookies, unusableDocument } from "./headers.js";
+import { isSendable, joinCookies, targetHeaders, unusableDocument } from "./headers.js";
 import { randomBoundary } from "./multipart.js";
 import type { Hop } from "./redirect.js";
 import { MAX_HOPS, step } from "./redirect.js";
@@ -42,9 +41,9 @@ export class HttpClient {
   readonly connections: Connections;
   readonly tokens: Tokens;
   /** The target's headers that hold a variable. */
-  readonly secretHeaders: [string, Template][] = [];
+  readonly secretHeaders: readonly [string, Template][];
   /** The target's headers that hold no secret. */
-  readonly #headers: Headers = new Map();
+  readonly #headers: Headers;
   /** What the target's headers keep for the server, whatever the way of authentication. */
   readonly #fixed = new Reserved();
   /** That, and what the adapter's own way of authentication keeps. */
@@ -55,7 +54,8 @@ export class HttpClient {
     this.target = target;
     this.env = env;
     checkBase(target.base_url, target.allow_http, env);
-    for (const [name, value] of Object.entries(target.headers)) this.#keep(name, value);
+    const { plain, secret } = targetHeaders(target.headers, this.#fixed);
+    [this.#headers, this.secretHeaders] = [plain, secret];
     this.#reserved = this.#fixed.copy();
     const wrong = this.#reserved.add(target.auth);
     if (wrong !== undefined) throw new SetupError(`the header '${wrong}' is not a header name; correct it in auth`);
@@ -63,15 +63,15 @@ export class HttpClient {
     this.tokens = new Tokens(this.connections, target.allow_http);
   }
 
-  /** Runs one call whose arguments are validated and completed with defaults. */
-  async call(request: HttpRequest, args: JsonObject, signal: AbortSignal): Promise<Answer> {
+  /** Runs one call whose arguments are validated and completed with defaults; `background` is how long it may take where nobody waits. */
+  async call(request: HttpRequest, args: JsonObject, signal: AbortSignal, background?: number): Promise<Answer> {
     const { target, env } = this;
     const base = resolve(request.baseUrl ?? target.base_url, target.allow_http, env);
     // No credentials at all is a way of its own.
     const auth = request.auth === undefined ? target.auth : request.auth;
     const frame = { base, headers: this.#headers, reserved: this.#reservedFor(request.auth), boundary: randomBoundary };
     const outgoing = build(frame, request, args);
-    const call = new Call(this, request, args, auth, signal);
+    const call = new Call(this, request, args, auth, signal, background ?? target.timeout_ms);
     const started = Date.now();
     try {
       return await call.run({ outgoing, trusted: true });
@@ -86,26 +86,6 @@ export class HttpClient {
     const wrong = reserved.add(auth);
     if (wrong !== undefined) throw unusableDocument(`${JSON.stringify(wrong)} in auth is no header name`);
     return reserved;
-  }
-
-  /** Takes one of the target's headers, plain or secret, and notes what it keeps for the server. */
-  #keep(name: string, value: string): void {
-    const wrong = (reason: string): SetupError => new SetupError(`the header '${name}' ${reason}`);
-    const header = headerName(name);
-    if (header === undefined) throw wrong("is not a header name; correct it");
-    if (isFraming(header)) throw wrong("is set by the connection itself; remove it from the target");
-    if (header === "cookie") {
-      for (const pair of value.split(";")) this.#fixed.cookies.add((pair.split("=")[0] ?? "").trim());
-    }
-    const template = parseTemplate(value);
-    if (template === undefined) throw wrong("holds a ${env:NAME} that is not closed");
-    if (variablesOf(template).length > 0) {
-      this.#fixed.headers.add(header);
-      this.secretHeaders.push([header, template]);
-    } else {
-      if (!isSendable(value)) throw wrong("holds characters that cannot be sent; correct its value");
-      this.#headers.set(header, value);
-    }
   }
 }
 
@@ -127,17 +107,19 @@ class Call {
   readonly #request: HttpRequest;
   readonly #args: JsonObject;
   readonly #auth: Auth;
+  readonly #timeoutMs: number;
   readonly #deadline: number;
   readonly #late: AbortSignal;
   /** The call is over: it took too long, or nobody waits for it any more. */
   readonly #over: AbortSignal;
 
-  constructor(client: HttpClient, request: HttpRequest, args: JsonObject, auth: Auth, signal: AbortSignal) {
+  constructor(client: HttpClient, request: HttpRequest, args: JsonObject, auth: Auth, signal: AbortSignal, timeoutMs: number) {
     this.#client = client;
     this.#request = request;
     this.#args = args;
     this.#auth = auth;
-    const patience = Math.min(client.target.timeout_ms, FOREVER_MS);
+    this.#timeoutMs = timeoutMs;
+    const patience = Math.min(timeoutMs, FOREVER_MS);
     this.#deadline = Date.now() + patience;
     this.#late = AbortSignal.timeout(patience);
     this.#over = AbortSignal.any([signal, this.#late]);
@@ -149,7 +131,7 @@ class Call {
       return await this.#attempts(first);
     } catch (error) {
       if (error instanceof OpError) throw error;
-      if (this.#late.aborted) throw timedOut(this.#client.target.timeout_ms);
+      if (this.#late.aborted) throw timedOut(this.#timeoutMs);
       if (error instanceof ConnectionError) throw this.#broken(error);
       throw error;
     }
@@ -296,7 +278,7 @@ function timedOut(millis: number): OpError {
   );
 }
 
-function refusedRedirect(status: number, reason: string): OpError {
+export function refusedRedirect(status: number, reason: string): OpError {
   return new OpError(
     "INTERNAL_ERROR",
     `The API answered ${status} with a redirect that is not safe to follow; tell the operator to check the address.`,
@@ -306,7 +288,7 @@ function refusedRedirect(status: number, reason: string): OpError {
 }
 
 /** The request of a hop, with credentials where they may go along. */
-function signed(hop: Hop, credentials: Credentials): Message {
+export function signed(hop: Hop, credentials: Credentials): Message {
   const { method, body } = hop.outgoing;
   if (!hop.trusted) return { method, url: hop.outgoing.url, headers: hop.outgoing.headers, body };
   const url = new URL(hop.outgoing.url);

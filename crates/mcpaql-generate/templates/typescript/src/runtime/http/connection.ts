@@ -74,7 +74,7 @@ export class Received {
   /** Reads up to `limit` bytes, counted after decompression. What came before an error stands in `into`. */
   async read(limit: number, into: Buffer[]): Promise<"whole" | "cut"> {
     let room = limit;
-    for await (const chunk of this.#body as AsyncIterable<Buffer>) {
+    for await (const chunk of this.chunks()) {
       if (chunk.length > room) {
         into.push(chunk.subarray(0, room));
         this.drop();
@@ -84,6 +84,11 @@ export class Received {
       into.push(chunk);
     }
     return "whole";
+  }
+
+  /** The body as it comes, after decompression. */
+  chunks(): AsyncIterable<Buffer> {
+    return this.#body as AsyncIterable<Buffer>;
   }
 
   /** Nobody reads the rest. */

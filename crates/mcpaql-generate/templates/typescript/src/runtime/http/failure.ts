@@ -10,12 +10,12 @@ import { OpError } from "../errors.js";
 import { isArray, isObject, jsonText, own, parseValue } from "../values.js";
 import type { Mask } from "../secrets.js";
 import { lines } from "../lines.js";
-import { byteLength, charCount, splitBlanks, take, takeBytes, trim } from "../text.js";
+import { byteLength, charCount, splitBlanks, take, takeBytes, trim, trimEnd, trimStart } from "../text.js";
 import type { Received } from "./connection.js";
 import { retryAfter } from "./retry.js";
 
 /** How much of an upstream's error is passed on. */
-const SHOWN_BYTES = 4096;
+export const SHOWN_BYTES = 4096;
 /** How much of an upstream's error is read. */
 export const READ_BYTES = 64 * 1024;
 /** How much of an upstream's message becomes part of ours, in characters. */
@@ -38,6 +38,7 @@ const VALUE_WORDS = [
 /** Words that a dump of the upstream's state begins with. */
 const TRACE_WORDS = ["traceback", "stack trace", "stacktrace", "panicked", "exception in thread"];
 
+const PUNCTUATION = /[!-.:-@[\]^_`{|}]/;
 const SOURCE_KINDS = ["php", "py", "rb", "js", "mjs", "ts", "java", "kt", "go", "rs", "cs", "c", "cpp", "pl"];
 
 /** Where APIs put what they say. */
@@ -124,7 +125,7 @@ function saysValue(body: unknown): boolean {
   return VALUE_WORDS.some((said) => text.includes(said));
 }
 
-function advice(code: Code): string {
+export function advice(code: Code): string {
   switch (code) {
     case "VALIDATION_INVALID_VALUE":
       return "correct the value and call again";
@@ -148,7 +149,7 @@ function advice(code: Code): string {
 }
 
 /** What the upstream itself says, from the places where APIs put it. */
-function upstreamMessage(body: unknown): string | undefined {
+export function upstreamMessage(body: unknown): string | undefined {
   if (typeof body === "string") {
     // A page of text is no message.
     return charCount(body) <= MESSAGE_CHARS && trim(body) !== "" ? body : undefined;
@@ -159,14 +160,12 @@ function upstreamMessage(body: unknown): string | undefined {
 }
 
 /** The first line, capped and without a final full stop; `undefined` where the text shows the insides of the upstream. */
-function quotable(text: string): string | undefined {
+export function quotable(text: string): string | undefined {
   if (showsInsides(text)) return undefined;
   const first = lines(text)
     .map(trim)
     .find((line) => line !== "");
-  const line = pieces(first ?? "")
-    .join(" ")
-    .replace(/[.!;,:]+$/, "");
+  const line = trimEnd(pieces(first ?? "").join(" "), /[.!;,:]/);
   if (charCount(line) > MESSAGE_CHARS) return `${take(line, MESSAGE_CHARS)}…`;
   return line === "" ? undefined : line;
 }
@@ -181,7 +180,7 @@ function showsInsides(text: string): boolean {
   if (TRACE_WORDS.some((trace) => lower.includes(trace))) return true;
   let afterAt = false;
   return pieces(lower).some((piece) => {
-    const word = piece.replace(/^[!-.:-@[\]^_`{|}]+/, "").replace(/[!-.:-@[\]^_`{|}]+$/, "");
+    const word = trimEnd(trimStart(piece, PUNCTUATION), PUNCTUATION);
     const framed = afterAt && word !== "";
     afterAt = word === "at";
     return framed || word.split(/[(="'`[<,]/).some(isFilePath);
@@ -198,6 +197,6 @@ function isFilePath(word: string): boolean {
   const placed = /[/\\]/.test(file.slice(0, Math.max(dot, 0))) || /^[0-9]/.test(line);
   const isSource = dot >= 0 && placed && SOURCE_KINDS.includes(file.slice(dot + 1));
   return (
-    fromRoot?.replace(/\/+$/, "").includes("/") === true || /^[\x00-\x7f]:\\/.test(path) || path.startsWith("\\\\") || isSource
+    (fromRoot !== undefined && trimEnd(fromRoot, /\//).includes("/")) || /^[\x00-\x7f]:\\/.test(path) || path.startsWith("\\\\") || isSource
   );
 }

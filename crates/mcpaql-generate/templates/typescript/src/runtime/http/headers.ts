@@ -4,10 +4,12 @@
 // connection or to the credentials; there is one `cookie` header at most.
 
 import type { Reserved } from "../auth.js";
+import { type Template, parseTemplate, variablesOf } from "../environment.js";
 import { OpError } from "../errors.js";
 import type { JsonObject } from "../values.js";
 import { own } from "../values.js";
 import { hasControl, splitOnce } from "../lines.js";
+import { SetupError } from "./address.js";
 import type { HttpParam, HttpRequest } from "./binding.js";
 import { styleOf, wireOf } from "./binding.js";
 import { Pairs, headerText } from "./style.js";
@@ -46,6 +48,34 @@ export function isSendable(text: string): boolean {
 /** Whether a header belongs to the connection. */
 export function isFraming(name: string): boolean {
   return FRAMING.has(name);
+}
+
+/** A target's headers, plain or secret; what they keep for the server is added to `reserved`. Throws a `SetupError`. */
+export function targetHeaders(
+  headers: Readonly<Record<string, string>>,
+  reserved: Reserved,
+): { readonly plain: Headers; readonly secret: [string, Template][] } {
+  const plain: Headers = new Map();
+  const secret: [string, Template][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    const wrong = (reason: string): SetupError => new SetupError(`the header '${name}' ${reason}`);
+    const header = headerName(name);
+    if (header === undefined) throw wrong("is not a header name; correct it");
+    if (isFraming(header)) throw wrong("is set by the connection itself; remove it from the target");
+    if (header === "cookie") {
+      for (const pair of value.split(";")) reserved.cookies.add((pair.split("=")[0] ?? "").trim());
+    }
+    const template = parseTemplate(value);
+    if (template === undefined) throw wrong("holds a ${env:NAME} that is not closed");
+    if (variablesOf(template).length > 0) {
+      reserved.headers.add(header);
+      secret.push([header, template]);
+    } else {
+      if (!isSendable(value)) throw wrong("holds characters that cannot be sent; correct its value");
+      plain.set(header, value);
+    }
+  }
+  return { plain, secret };
 }
 
 /** The operation cannot be sent, whoever calls it. */

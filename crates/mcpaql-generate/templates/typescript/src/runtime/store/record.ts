@@ -1,6 +1,6 @@
-// A record: what the caller sees, the text that search reads, ids, times and cursors.
+// A record: what the caller sees, the text that search reads, and cursors.
 
-import { randomInt } from "node:crypto";
+import { timestamp } from "../stamp.js";
 import { chars } from "../text.js";
 import type { JsonObject } from "../values.js";
 import { isArray, isObject, own } from "../values.js";
@@ -20,6 +20,17 @@ export interface Stored {
   readonly rest: string;
 }
 
+/** A record after a change; without a body where it is gone. */
+export interface Change {
+  readonly resource: string;
+  readonly id: string;
+  /** The version that it leads to; the one that it removes. */
+  readonly version: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly body?: JsonObject;
+}
+
 /** The record as clients see it. */
 export function shown(record: Stored): JsonObject {
   return {
@@ -29,35 +40,6 @@ export function shown(record: Stored): JsonObject {
     updated_at: timestamp(record.updated),
     _etag: String(record.version),
   };
-}
-
-/** RFC 3339 in UTC, to the second. */
-function timestamp(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
-/** Seconds since 1970. */
-export function now(): number {
-  return Math.floor(Date.now() / 1000);
-}
-
-/** Digits that no eye confuses, in ascending order. */
-const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
-/** 2020-01-01, in milliseconds. */
-const EPOCH_MS = 1_577_836_800_000;
-const RANDOM_BITS = 19n;
-
-/**
- * A fresh id for something of that kind: the first letter of the resource, then 60 bits as 12 characters of Crockford's base 32
- * (41 bits of milliseconds since 2020, 19 random bits). Short because agents read and repeat it, sorted by age, not counted up,
- * so that a guessed one hits nothing.
- */
-export function freshId(resource: string): string {
-  const letter = /[a-z]/.exec(resource)?.[0] ?? "r";
-  const millis = BigInt(Math.max(0, Date.now() - EPOCH_MS));
-  const bits = (millis << RANDOM_BITS) | BigInt(randomInt(2 ** Number(RANDOM_BITS)));
-  const digits = Array.from({ length: 12 }, (_, place) => DIGITS.charAt(Number((bits >> BigInt(5 * (11 - place))) & 31n)));
-  return letter + digits.join("");
 }
 
 /** Text without case. Upper then lower case per character folds what lower case alone leaves apart (ß and SS, σ and ς). */

@@ -6,14 +6,15 @@
 import { join } from "node:path";
 import type { Catalog } from "../catalog.js";
 import { OpError } from "../errors.js";
+import { Journal, type State, StoreError } from "../journal.js";
 import { type Answer, answer } from "../response.js";
 import { OBJECT, Schemas } from "../schema/types.js";
+import { freshId, now } from "../stamp.js";
 import { byteLength, splitBlanks } from "../text.js";
 import { type JsonObject, isSame, jsonText, own } from "../values.js";
 import { RECORD_KEYS, type StoreAction, type StoreTarget, isFilter, searchFields } from "./binding.js";
 import { type Kind, changes, checkFields, clip, merged, newBody } from "./change.js";
-import { type Change, StoreError, StoreFile } from "./file.js";
-import { type Cursor, START, type Stored, decodeCursor, encodeCursor, fold, freshId, now, searchText, shown } from "./record.js";
+import { type Change, type Cursor, START, type Stored, decodeCursor, encodeCursor, fold, searchText, shown } from "./record.js";
 
 /** Records of a page unless the caller says otherwise, and the largest page. */
 const PAGE = 25;
@@ -25,8 +26,8 @@ const MAX_RECORD_BYTES = 1 << 20;
 /** So often a change is made anew when another process was faster. */
 const ATTEMPTS = 50;
 
-/** The records of a resource by id, in order of creation. */
-type Records = Map<string, Stored>;
+/** What the first line of the file says. */
+const FORMAT = "mcpaql-store";
 
 /** A record and how well a search found it: 0 is best. */
 interface Hit {
@@ -37,23 +38,23 @@ interface Hit {
 /** The store of one adapter. */
 export class Store {
   readonly #kinds: ReadonlyMap<string, Kind>;
-  readonly #records: ReadonlyMap<string, Records>;
-  #file: StoreFile | undefined;
-  #seq = 0;
+  readonly #records: Records;
+  readonly #file: Journal;
   /** One call after the other: each sees what the one before it did. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  private constructor(kinds: ReadonlyMap<string, Kind>) {
+  private constructor(kinds: ReadonlyMap<string, Kind>, records: Records, file: Journal) {
     this.#kinds = kinds;
-    this.#records = new Map([...kinds.keys()].map((name) => [name, new Map()]));
+    this.#records = records;
+    this.#file = file;
   }
 
   /** Opens the store in that folder; throws a `StoreError`. */
   static async open(folder: string, catalog: Catalog, target: StoreTarget): Promise<Store> {
-    const store = new Store(kindsOf(catalog, target));
+    const kinds = kindsOf(catalog, target);
+    const records = new Records(kinds);
     const path = join(folder, `${catalog.data.adapter.name}.jsonl`);
-    store.#file = await StoreFile.open(path, (change) => store.#apply(change));
-    return store;
+    return new Store(kinds, records, await Journal.open(path, FORMAT, records));
   }
 
   /** Runs one call. */
@@ -67,7 +68,7 @@ export class Store {
 
   async #run(kind: Kind, action: StoreAction["action"], args: JsonObject): Promise<unknown> {
     try {
-      await this.#opened().refresh();
+      await this.#file.refresh();
       switch (action) {
         case "create":
           return await this.#create(kind, args);
@@ -95,7 +96,7 @@ export class Store {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const id = freshId(kind.name);
       const change = { resource: kind.name, id, version: 1, created_at, updated_at: created_at, body };
-      if (await this.#opened().write(change)) return shown(this.#find(kind, { id }));
+      if (await this.#file.write(change)) return shown(this.#find(kind, { id }));
     }
     throw internal("no free id found");
   }
@@ -113,7 +114,7 @@ export class Store {
       checkSize(body);
       const { id, created: created_at } = record;
       const change = { resource: kind.name, id, version: record.version + 1, created_at, updated_at: now(), body };
-      if (await this.#opened().write(change)) return shown(this.#find(kind, args));
+      if (await this.#file.write(change)) return shown(this.#find(kind, args));
     }
     throw busy();
   }
@@ -123,7 +124,7 @@ export class Store {
       const record = this.#find(kind, args);
       checkMatch(kind, args, record.version);
       const { id, version, created: created_at } = record;
-      if (await this.#opened().write({ resource: kind.name, id, version, created_at, updated_at: now() })) {
+      if (await this.#file.write({ resource: kind.name, id, version, created_at, updated_at: now() })) {
         return { id, deleted: true };
       }
     }
@@ -154,12 +155,12 @@ export class Store {
   }
 
   #newest(kind: Kind): Stored[] {
-    return [...(this.#records.get(kind.name)?.values() ?? [])].reverse();
+    return [...this.#records.of(kind.name).values()].reverse();
   }
 
   #find(kind: Kind, args: JsonObject): Stored {
     const id = idOf(args);
-    const found = this.#records.get(kind.name)?.get(id);
+    const found = this.#records.of(kind.name).get(id);
     if (found !== undefined) return found;
     const { plural } = kind.resource;
     const said = clip(id);
@@ -170,23 +171,58 @@ export class Store {
       .with("resource_type", kind.name)
       .with("resource_id", said);
   }
+}
+
+/** The records of all resources, those that this program does not know included: another one may share the file. */
+export class Records implements State {
+  readonly #kinds: ReadonlyMap<string, Pick<Kind, "search">>;
+  /** By resource and id, in order of creation. */
+  readonly #all = new Map<string, Map<string, Stored>>();
+  #seq = 0;
+
+  constructor(kinds: ReadonlyMap<string, Pick<Kind, "search">>) {
+    this.#kinds = kinds;
+  }
+
+  /** Those of a resource, by id. */
+  of(resource: string): Map<string, Stored> {
+    let records = this.#all.get(resource);
+    if (records === undefined) {
+      records = new Map();
+      this.#all.set(resource, records);
+    }
+    return records;
+  }
+
+  clear(): void {
+    this.#all.clear();
+    this.#seq = 0;
+  }
 
   /** Every reader of the file decides alike whether a change follows what is there. */
-  #apply({ resource, id, version, created_at: created, updated_at: updated, body }: Change): boolean {
-    const [kind, records] = [this.#kinds.get(resource), this.#records.get(resource)];
-    const present = records?.get(id);
-    if (kind === undefined || records === undefined) return false;
+  take(line: JsonObject): boolean {
+    const { seq: kept, resource, id, version, created_at, updated_at, body } = line as Partial<Change> & { seq?: number };
+    if (kept !== undefined) this.#seq = Math.max(this.#seq, kept);
+    if (resource === undefined || id === undefined || version === undefined) return false;
+    const records = this.of(resource);
+    const present = records.get(id);
     if (body === undefined) return present?.version === version && records.delete(id);
-    if (version !== (present?.version ?? 0) + 1) return false;
-    if (present === undefined) this.#seq += 1;
-    const seq = present?.seq ?? this.#seq;
-    records.set(id, { seq, id, version, created, updated, body, ...searchText(kind.search, body) });
+    if (kept === undefined && version !== (present?.version ?? 0) + 1) return false;
+    if (present === undefined && kept === undefined) this.#seq += 1;
+    const seq = kept ?? present?.seq ?? this.#seq;
+    const [created, updated] = [created_at ?? 0, updated_at ?? 0];
+    records.set(id, { seq, id, version, created, updated, body, ...searchText(this.#kinds.get(resource)?.search ?? [], body) });
     return true;
   }
 
-  #opened(): StoreFile {
-    if (this.#file === undefined) throw internal("the store is not open");
-    return this.#file;
+  /** The records as they are, behind the number of the last one that was ever created. */
+  *lines(): Iterable<object> {
+    yield { seq: this.#seq };
+    for (const [resource, records] of this.#all) {
+      for (const { seq, id, version, created: created_at, updated: updated_at, body } of records.values()) {
+        yield { seq, resource, id, version, created_at, updated_at, body };
+      }
+    }
   }
 }
 

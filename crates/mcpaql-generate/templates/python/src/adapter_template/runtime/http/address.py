@@ -30,8 +30,9 @@ _NOT_CLOSED = "the base URL holds a ${env:NAME} that is not closed"
 class Network:
     """How a target reaches other machines."""
 
-    def __init__(self, target: HttpTarget, environ: Mapping[str, str]) -> None:
-        """With the target's rules and time limits."""
+    def __init__(self, target: HttpTarget, environ: Mapping[str, str], *, queries: bool = False) -> None:
+        """With the target's rules and time limits; `queries` for addresses that are whole and may have one."""
+        self._queries = queries
         self._allow_http = target.allow_http
         self._environ = environ
         self._timeout = httpx.Timeout(None, connect=target.connect_timeout_ms / 1000)
@@ -105,7 +106,7 @@ class Network:
             raise SetupError(
                 "the base URL holds credentials; put them into environment variables and name those in auth",
             )
-        if url.query is not None or url.has_fragment:
+        if (url.query is not None and not self._queries) or url.has_fragment:
             raise SetupError("the base URL holds a query or a fragment; declare parameters instead")
         if url.scheme == "http" and not self._allow_http and not url.is_loopback():
             raise SetupError(

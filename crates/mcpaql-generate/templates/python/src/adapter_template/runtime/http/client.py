@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from ..bindings import Args, Auth, HttpRequest, HttpTarget
     from ..secrets import Mask
+    from .url import Url
 
 _log = logging.getLogger(__name__)
 
@@ -55,15 +56,15 @@ class HttpClient:
         self.tokens = Tokens(self.network, target.user_agent)
         # What the target's headers keep for the server, whatever the way of authentication.
         self._fixed = Reserved()
-        self._headers, self.secret_headers = _target_headers(target, self._fixed)
+        self._headers, self.secret_headers = target_headers(target, self._fixed)
         self._reserved = self._fixed.copy()
         try:
             self._reserved.add(target.auth)
         except ValueError as error:
             raise SetupError(f"the header '{error}' is not a header name; correct it in auth") from None
 
-    async def call(self, request: HttpRequest, args: Args) -> Answer:
-        """Runs one call whose arguments are validated and completed with defaults.
+    async def call(self, request: HttpRequest, args: Args, limit_ms: int | None = None) -> Answer:
+        """Runs one call whose arguments are validated and completed with defaults; `limit_ms` for the target's timeout.
 
         Raises `OpError` for what the API, or the way to it, had against the call.
         """
@@ -71,14 +72,15 @@ class HttpClient:
         auth, reserved = self._authentication(request.auth)
         outgoing = build(Frame(base, self._headers, reserved, random_boundary), request, args)
         started = time.monotonic()
-        deadline = asyncio.get_running_loop().time() + self.target.timeout_ms / 1000
+        timeout_ms = self.target.timeout_ms if limit_ms is None else limit_ms
+        deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
         call = _Call(self, request, args, auth, deadline)
         error: OpError | None = None
         try:
             async with asyncio.timeout_at(deadline):
                 return await call.run(Hop(outgoing, trusted=True))
         except TimeoutError:
-            error = _timed_out(self.target.timeout_ms)
+            error = _timed_out(timeout_ms)
             raise error from None
         except OpError as failed:
             error = failed
@@ -112,7 +114,7 @@ def _timed_out(milliseconds: int) -> OpError:
     return OpError(Code.TRANSPORT_TIMEOUT, message)
 
 
-def _target_headers(target: HttpTarget, reserved: Reserved) -> tuple[heads.Headers, dict[str, Template]]:
+def target_headers(target: HttpTarget, reserved: Reserved) -> tuple[heads.Headers, dict[str, Template]]:
     """The target's headers, plain and secret, and what they keep for the server."""
     plain: heads.Headers = {}
     secret: dict[str, Template] = {}
@@ -136,6 +138,27 @@ def _target_headers(target: HttpTarget, reserved: Reserved) -> tuple[heads.Heade
         else:
             raise SetupError(f"the header '{name}' holds characters that cannot be sent; correct its value")
     return plain, secret
+
+
+def signed(hop: Hop, credentials: Credentials, user_agent: str) -> tuple[Url, heads.Headers]:
+    """The address and the headers of a hop, with credentials where they may go along."""
+    url, headers = hop.outgoing.url, dict(hop.outgoing.headers)
+    # Whoever we are, it is no secret: an address that we are led to may know it.
+    headers.setdefault("user-agent", user_agent)
+    if not hop.trusted:
+        return url, headers
+    cookies = [headers.get("cookie", ""), credentials.headers.get("cookie", "")]
+    cookies += [f"{name}={secret.expose()}" for name, secret in credentials.cookies]
+    headers.update(credentials.headers)
+    if any(cookies):
+        headers["cookie"] = heads.join_cookies(*cookies)
+    for name, key in credentials.query:
+        # A redirect may have kept it.
+        if name not in url.query_names():
+            pairs = style.Pairs(url.query or "")
+            pairs.push(style.encode(name), style.encode(key.expose()))
+            url = replace(url, query=pairs.text())
+    return url, headers
 
 
 class _Call:
@@ -204,37 +227,21 @@ class _Call:
                 )
             except redirect.Refused as reason:
                 await answer.aclose()
-                raise _refused_redirect(answer.status_code, str(reason)) from None
+                raise refused_redirect(answer.status_code, str(reason)) from None
             if following is None:
                 return hop, answer
             await answer.aclose()
             hop = following
-        raise _refused_redirect(302, "too many redirects")
+        raise refused_redirect(302, "too many redirects")
 
     async def _send(self, hop: Hop) -> httpx.Response:
         """The request of a hop, with credentials where they may go along."""
-        outgoing = hop.outgoing
-        headers, url = dict(outgoing.headers), outgoing.url
-        # Whoever we are, it is no secret: an address that we are led to may know it.
-        headers.setdefault("user-agent", self._client.target.user_agent)
-        if hop.trusted:
-            credentials = self._credentials
-            cookies = [outgoing.headers.get("cookie", ""), credentials.headers.get("cookie", "")]
-            cookies += [f"{name}={secret.expose()}" for name, secret in credentials.cookies]
-            headers.update(credentials.headers)
-            if any(cookies):
-                headers["cookie"] = heads.join_cookies(*cookies)
-            for name, key in credentials.query:
-                # A redirect may have kept it.
-                if name not in url.query_names():
-                    pairs = style.Pairs(url.query or "")
-                    pairs.push(style.encode(name), style.encode(key.expose()))
-                    url = replace(url, query=pairs.text())
+        url, headers = signed(hop, self._credentials, self._client.target.user_agent)
         content = None
-        if outgoing.body is not None:
-            headers["content-length"] = str(outgoing.body.length)
-            content = outgoing.body.content
-        return await send(self._client.network, outgoing.method, url, headers, content)
+        if hop.outgoing.body is not None:
+            headers["content-length"] = str(hop.outgoing.body.length)
+            content = hop.outgoing.body.content
+        return await send(self._client.network, hop.outgoing.method, url, headers, content)
 
     async def _conclude(self, hop: Hop, answer: httpx.Response, *, repeated: bool) -> Answer:
         status = answer.status_code
@@ -304,7 +311,8 @@ class _Call:
         return mask
 
 
-def _refused_redirect(status: int, reason: str) -> OpError:
+def refused_redirect(status: int, reason: str) -> OpError:
+    """A redirect was not followed; `reason` is for the log."""
     message = (
         f"The API answered {status} with a redirect that is not safe to follow; tell the operator to check the address."
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..jsontext import Json
     from ..secrets import Mask
 
-_SHOWN_BYTES = 4096
+SHOWN_BYTES = 4096
 """How much of an upstream's error is passed on."""
 READ_BYTES = 64 * 1024
 """How much of an upstream's error is read."""
@@ -83,8 +83,8 @@ class Refusal:
         """The error for the caller."""
         body = self._shown_body(mask)
         code = _code_of(self.status, body)
-        message = _upstream_message(body)
-        quote = None if message is None else _quotable(message)
+        message = upstream_message(body)
+        quote = None if message is None else quotable(message)
         if quote is not None:
             said = f"The API answered {self.status}: {quote}"
         else:
@@ -94,7 +94,7 @@ class Refusal:
         upstream: dict[str, Json] = {"status": self.status}
         if body is not None:
             upstream["body"] = body
-        error = OpError(code, f"{said}; {_ADVICE.get(code, 'try later or tell the user')}.")
+        error = OpError(code, f"{said}; {advice(code)}.")
         wait = retry_after(self.retry_after)
         if wait is not None:
             error.detail("retry_after_seconds", math.ceil(wait))
@@ -105,7 +105,7 @@ class Refusal:
         if not self.cut:
             try:
                 value = mask.apply_value(jsontext.read(self.body.decode()))
-                if text.size(jsontext.write(value)) <= _SHOWN_BYTES:
+                if text.size(jsontext.write(value)) <= SHOWN_BYTES:
                     return value
             except ValueError:
                 pass
@@ -114,8 +114,8 @@ class Refusal:
             shown = text.cut(shown, max(0, text.size(shown) - mask.longest()))
         if not shown:
             return None
-        if text.size(shown) > _SHOWN_BYTES:
-            shown = text.cut(shown, _SHOWN_BYTES - text.size("…")) + "…"
+        if text.size(shown) > SHOWN_BYTES:
+            shown = text.cut(shown, SHOWN_BYTES - text.size("…")) + "…"
         return _strip_tags(shown) if self.content_type.startswith(b"text/html") else shown
 
 
@@ -149,26 +149,31 @@ def _code_of(status: int, body: Json) -> Code:
             return Code.INTERNAL
 
 
+def advice(code: Code) -> str:
+    """What to do about a failure of that code."""
+    return _ADVICE.get(code, "try later or tell the user")
+
+
 def _says_value(body: Json) -> bool:
     said = jsontext.write(body).lower()
     return any(words in said for words in _VALUE_WORDS)
 
 
-def _upstream_message(body: Json) -> str | None:
+def upstream_message(body: Json) -> str | None:
     """What the upstream itself says, from the places where APIs put it."""
     found: str | None = None
     if isinstance(body, str):
         # A page of text is no message.
         found = body if len(body) <= _MESSAGE_CHARS else None
     elif isinstance(body, dict):
-        said = (_upstream_message(body[key]) for key in _MESSAGE_KEYS if key in body)
+        said = (upstream_message(body[key]) for key in _MESSAGE_KEYS if key in body)
         found = next((message for message in said if message is not None), None)
     elif isinstance(body, list) and body:
-        found = _upstream_message(body[0])
+        found = upstream_message(body[0])
     return found if found is not None and text.trim(found) else None
 
 
-def _quotable(message: str) -> str | None:
+def quotable(message: str) -> str | None:
     """The first line, capped and without a final full stop; nothing where it shows the insides of the upstream."""
     if _shows_insides(message):
         return None

@@ -97,13 +97,18 @@ async def read(response: httpx.Response, limit: int, body: bytearray) -> bool:
 
     Whether it was all of it; `False` where it goes on past the limit.
     """
-    chunks = response.aiter_raw()
-    async for chunk in _unzipped(chunks) if _is_gzip(response) else chunks:
+    async for chunk in pieces(response):
         room = limit - len(body)
         body += chunk[:room]
         if len(chunk) > room:
             return False
     return True
+
+
+def pieces(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body, decompressed, as it comes."""
+    chunks = response.aiter_raw()
+    return _unzipped(chunks) if _is_gzip(response) else chunks
 
 
 def _is_gzip(response: httpx.Response) -> bool:

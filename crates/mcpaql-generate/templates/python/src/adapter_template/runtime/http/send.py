@@ -33,4 +33,7 @@ async def send(
         content=content,
         extensions={"target": url.target.encode(), "timeout": network.timeout},
     )
+    # A body of no length is none: the library would name its length for some methods.
+    if request.headers.get("content-length") == "0":
+        del request.headers["content-length"]
     return await network.client(url).send(request, stream=True, auth=None, follow_redirects=False)

@@ -5,7 +5,7 @@ what was sent has the value back; every character that is not unreserved (RFC 39
 document allows reserved ones, and then those that separate something in that place still are. `null` and empty arrays
 and objects are left out.
 
-Where OpenAPI is silent: objects inside an array of a query are sent as JSON text; `deep_object` goes as deep as the
+Where OpenAPI is silent: objects inside an array of a query are sent as JSON text; `deepObject` goes as deep as the
 value does (`a[b][c]=1`), with `a[]=1` for arrays of scalars and `a[0][b]=1` for arrays of objects. Form bodies spell
 objects that way too, because that is what form APIs read. The pairs of a cookie are separated as cookies are.
 """
@@ -144,10 +144,10 @@ class Pairs:
     def append(self, name: str, value: Json, style: Style) -> None:
         """Appends one parameter."""
         own = encode(name)
-        if style.form == "deep_object":
+        if style.form == "deepObject":
             self._append_deep(own, value)
             return
-        separator = {"space_delimited": "%20", "pipe_delimited": "%7C"}.get(style.form, ",")
+        separator = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}.get(style.form, ",")
         spell = encode
         if style.reserved:
             joins = not style.explode and isinstance(value, (list, dict))
@@ -174,7 +174,7 @@ class Pairs:
         """Appends one field of a form body."""
         nested = isinstance(value, dict) or (isinstance(value, list) and _holds_nested(value))
         deep = nested and style.form != "json"
-        self.append(name, value, Style("deep_object", explode=True, reserved=style.reserved) if deep else style)
+        self.append(name, value, Style("deepObject", explode=True, reserved=style.reserved) if deep else style)
 
     def _append_deep(self, name: str, value: Json) -> None:
         """`name` is encoded already. The depth of a value is bounded by the limit on requests."""

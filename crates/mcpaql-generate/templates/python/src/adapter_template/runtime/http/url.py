@@ -42,9 +42,14 @@ class Url:
         return (self.scheme, self.host, self.port)
 
     @property
+    def host_text(self) -> str:
+        """The host as an address writes it."""
+        return f"[{self.host}]" if isinstance(self.host, ipaddress.IPv6Address) else str(self.host)
+
+    @property
     def authority(self) -> str:
         """Host and, where it is not the usual one, port: the `Host` header."""
-        host = f"[{self.host}]" if isinstance(self.host, ipaddress.IPv6Address) else str(self.host)
+        host = self.host_text
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property

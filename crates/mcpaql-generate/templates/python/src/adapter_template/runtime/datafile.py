@@ -1,4 +1,4 @@
-"""The store's SQLite file: opening, versions, and what is refused.
+"""SQLite files in the data folder: opening, versions, and what is refused.
 
 A file is never deleted, repaired or converted behind the operator's back: what this program did not write, or a newer
 one wrote, is left untouched and reported.
@@ -10,61 +10,49 @@ import contextlib
 import os
 import sqlite3
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_APPLICATION = 0x6D61716C
-"""Marks a SQLite file as one of this kind: "maql"."""
-_LAYOUT = 1
+_VERSION = 1
+"""The layout of every file."""
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 
-_TABLES = """
-    CREATE TABLE records (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
-        adapter TEXT NOT NULL,
-        resource TEXT NOT NULL,
-        id TEXT NOT NULL,
-        version INTEGER NOT NULL,
-        created_at INTEGER NOT NULL,
-        updated_at INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        head TEXT NOT NULL,
-        rest TEXT NOT NULL,
-        UNIQUE (adapter, resource, id)
-    ) STRICT;
-    CREATE INDEX records_newest ON records (adapter, resource, seq);
-    CREATE TABLE indexed (
-        adapter TEXT NOT NULL,
-        resource TEXT NOT NULL,
-        search TEXT NOT NULL,
-        PRIMARY KEY (adapter, resource)
-    ) STRICT, WITHOUT ROWID;
-"""
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a file of ours is made of."""
+
+    application: int
+    """Marks a SQLite file as one of this kind."""
+    tables: str
+    """The statements that make them."""
 
 
 class StoreError(Exception):
     """Why the store cannot be served. For the operator: it may name paths."""
 
 
-def open_file(path: Path) -> sqlite3.Connection:
-    """Opens the file, making it and its tables where there are none.
+def open_file(path: Path | None, layout: Layout) -> sqlite3.Connection:
+    """Opens the file, making it and its tables where there are none; without a path, one that ends with the process.
 
     Raises `StoreError`.
     """
     try:
-        _create(path)
+        if path is not None:
+            _create(path)
     except OSError as error:
         raise StoreError(f"cannot create the store {path}: {error.strerror}") from error
     try:
-        file = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
+        file = sqlite3.connect(path or ":memory:", timeout=_BUSY, isolation_level=None, check_same_thread=False)
         file.execute("PRAGMA synchronous = FULL")
-        layout = _inspect(path, file)
+        version = _inspect(path, file, layout)
         _enter_wal(file)
-        if layout < _LAYOUT:
-            _make_tables(path, file)
+        if version < _VERSION:
+            _make_tables(path, file, layout)
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             message = (
@@ -84,20 +72,20 @@ def _create(path: Path) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
 
 
-def _inspect(path: Path, file: sqlite3.Connection) -> int:
-    """The file's layout.
+def _inspect(path: Path | None, file: sqlite3.Connection, layout: Layout) -> int:
+    """The version of the file's layout.
 
     Raises `StoreError` where it is not ours to touch.
     """
     (application,) = file.execute("PRAGMA application_id").fetchone()
-    (layout,) = file.execute("PRAGMA user_version").fetchone()
+    (version,) = file.execute("PRAGMA user_version").fetchone()
     (objects,) = file.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if application == _APPLICATION:
-        if layout > _LAYOUT:
-            known = f"layout {layout}, known up to {_LAYOUT}"
+    if application == layout.application:
+        if version > _VERSION:
+            known = f"layout {version}, known up to {_VERSION}"
             raise StoreError(f"{path} was written by a newer version ({known}); update this program")
-        return int(layout)
-    if application == 0 and layout == 0 and objects == 0:
+        return int(version)
+    if application == 0 and version == 0 and objects == 0:
         return 0
     raise StoreError(f"{path} belongs to another program; name another file")
 
@@ -116,15 +104,15 @@ def _enter_wal(file: sqlite3.Connection) -> None:
             return
 
 
-def _make_tables(path: Path, file: sqlite3.Connection) -> None:
+def _make_tables(path: Path | None, file: sqlite3.Connection, layout: Layout) -> None:
     file.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have been faster.
-        if _inspect(path, file) < _LAYOUT:
-            for statement in _TABLES.split(";\n"):
+        if _inspect(path, file, layout) < _VERSION:
+            for statement in layout.tables.split(";\n"):
                 file.execute(statement)
-            file.execute(f"PRAGMA application_id = {_APPLICATION}")
-            file.execute(f"PRAGMA user_version = {_LAYOUT}")
+            file.execute(f"PRAGMA application_id = {layout.application}")
+            file.execute(f"PRAGMA user_version = {_VERSION}")
     except BaseException:
         file.execute("ROLLBACK")
         raise

@@ -1,0 +1,149 @@
+//! What a document was derived from, for the provenance of the project.
+//!
+//! What always holds: no folder, credential or query of an address gets into it.
+
+use crate::args::Importing;
+use crate::descriptions::{self, Description};
+use mcpaql_core::adapter::{McpLink, McpTarget, without_credentials};
+use mcpaql_core::capture::Capture;
+use mcpaql_core::source::Source;
+use mcpaql_generate::Document;
+use mcpaql_generate::provenance::{Origin, OriginKind, fingerprint, fingerprint_of};
+use mcpaql_runtime::fetch;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use url::Url;
+
+/// Of a description, with what it refers to.
+pub(crate) fn described(description: &Description, importing: &Importing) -> Origin {
+    let name = match &description.url {
+        Some(url) => fetch::shown(url),
+        None => file_name(Path::new(&description.name)),
+    };
+    let of = |text: &str| fingerprint(&Document { file: &name, text });
+    let mut references: Vec<String> = description.others.texts().into_iter().map(of).collect();
+    references.sort_unstable();
+    let fingerprint = of(&description.text);
+    Origin { references, ..origin(OriginKind::Openapi, name, fingerprint, importing) }
+}
+
+/// Of an MCP server, asked or saved in a file. Both have the same fingerprint where they say the same.
+pub(crate) fn heard(
+    capture: &Capture,
+    saved: Option<&Path>,
+    target: &McpTarget,
+    importing: &Importing,
+) -> Origin {
+    let (kind, name) = match saved {
+        Some(path) => (OriginKind::Tools, file_name(path)),
+        None => (OriginKind::Server, server_name(&target.link)),
+    };
+    let mut tools = capture.tools.clone();
+    tools.sort_by_key(|tool| tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned());
+    let said = |key: &str| capture.initialize.get(key).cloned().unwrap_or_default();
+    let value =
+        json!({"instructions": said("instructions"), "serverInfo": said("serverInfo"), "tools": tools});
+    origin(kind, name, fingerprint_of(&value), importing)
+}
+
+/// Of a document that a configuration decides over.
+pub(crate) fn configured(source: &Source) -> Origin {
+    let file = file_name(Path::new(&source.name));
+    let fingerprint = fingerprint(&Document { file: &file, text: &source.text });
+    origin(OriginKind::Document, file, fingerprint, &Importing::default())
+}
+
+fn origin(kind: OriginKind, name: String, fingerprint: String, importing: &Importing) -> Origin {
+    Origin {
+        kind,
+        name,
+        version: None,
+        fingerprint,
+        references: Vec::new(),
+        options: options(importing),
+        configured_as: None,
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn server_name(link: &McpLink) -> String {
+    match link {
+        McpLink::Command(program) => {
+            let words = program.command.iter().enumerate().map(|(index, word)| match index {
+                // Which program it is does not depend on where it is.
+                0 => file_name(Path::new(word)),
+                _ => without_credentials("base_url", word).into_owned(),
+            });
+            words.collect::<Vec<_>>().join(" ")
+        }
+        McpLink::Url { url, .. } => match Url::parse(url) {
+            Ok(url) => fetch::shown(&url),
+            Err(_) => {
+                without_credentials("base_url", url).split(['?', '#']).next().unwrap_or_default().to_owned()
+            }
+        },
+    }
+}
+
+/// What was chosen for an import.
+fn options(importing: &Importing) -> Map<String, Value> {
+    let Importing { name, overrides, include, exclude } = importing;
+    let mut out = Map::new();
+    out.extend(name.as_deref().map(|name| ("name".to_owned(), name.into())));
+    for (key, rules) in [("include", include), ("exclude", exclude)] {
+        if !rules.is_empty() {
+            out.insert(key.to_owned(), rules.clone().into());
+        }
+    }
+    if let Some(path) = overrides {
+        let file = file_name(path);
+        let text = descriptions::read_text(path).unwrap_or_default();
+        let fingerprint = fingerprint(&Document { file: &file, text: &text });
+        out.insert("overrides".to_owned(), json!({"filename": file, "fingerprint": fingerprint}));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcpaql_core::adapter::McpCommand;
+
+    fn capture(value: Value) -> Capture {
+        Capture::from_json(value).unwrap()
+    }
+
+    fn target(link: McpLink) -> McpTarget {
+        McpTarget::new(link)
+    }
+
+    #[test]
+    fn a_server_and_its_saved_answer_are_told_apart_by_what_they_say_alone() {
+        let address = target(McpLink::Url {
+            url: "https://me:hunter2@example.com/mcp?key=hunter2#x".into(),
+            headers: Default::default(),
+            allow_http: false,
+        });
+        let none = Importing::default();
+        let one = capture(json!({"tools": [{"name": "b"}, {"name": "a", "x": 1}]}));
+        let two = capture(json!([{"x": 1, "name": "a"}, {"name": "b"}]));
+        let asked = heard(&one, None, &address, &none);
+        let saved = heard(&two, Some(Path::new("/home/me/tools.json")), &address, &none);
+        assert_eq!((asked.kind, asked.name.as_str()), (OriginKind::Server, "https://example.com/mcp"));
+        assert_eq!((saved.kind, saved.name.as_str()), (OriginKind::Tools, "tools.json"));
+        assert_eq!(asked.fingerprint, saved.fingerprint);
+        let other = capture(json!([{"x": 2, "name": "a"}, {"name": "b"}]));
+        assert_ne!(asked.fingerprint, heard(&other, None, &address, &none).fingerprint);
+    }
+
+    #[test]
+    fn a_command_is_told_without_the_folder_of_its_program() {
+        let command = ["/opt/bin/server", "--root", "data"].map(str::to_owned).to_vec();
+        let link =
+            McpLink::Command(McpCommand { command, cwd: None, env: Vec::new(), set_env: Default::default() });
+        assert_eq!(server_name(&link), "server --root data");
+    }
+}

@@ -1,0 +1,140 @@
+//! Folders that are odd, and what comes between a run and its end.
+
+use super::{PROVENANCE, generate, generated, http, place, tree};
+use crate::fixture::{BINARY, Place, Ran, in_time};
+use serde_json::Value;
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_in_the_folder_lead_nowhere() {
+    let place = place();
+    std::fs::create_dir_all(place.path().join("outside")).unwrap();
+    generated(&place, &["-o", "p"]).await;
+    std::fs::rename(place.path().join("p/src"), place.path().join("moved")).unwrap();
+    std::os::unix::fs::symlink(place.path().join("outside"), place.path().join("p/src")).unwrap();
+    let ran = generate(&place, &["-s", "things.md", "-t", "rust", "-o", "p", "--force"]).await;
+    assert_eq!(ran.status, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains("symbolic link"), "{}", ran.stderr);
+    assert_eq!(std::fs::read_dir(place.path().join("outside")).unwrap().count(), 0);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_that_lead_nowhere_are_named_and_stay() {
+    let place = place();
+    std::os::unix::fs::symlink("nowhere", place.path().join("dangling")).unwrap();
+    generated(&place, &["-o", "p"]).await;
+    std::fs::remove_file(place.path().join("p/NOTICE.md")).unwrap();
+    std::os::unix::fs::symlink("../nowhere", place.path().join("p/NOTICE.md")).unwrap();
+    let before = std::fs::read(place.path().join("p/README.md")).unwrap();
+    for (output, link) in [("dangling", "dangling"), ("dangling/below", "dangling"), ("p", "p/NOTICE.md")] {
+        for force in [&[][..], &["--force", "--prefix", "other_"]] {
+            let ran =
+                generate(&place, &[&["-s", "things.md", "-t", "rust", "-o", output], force].concat()).await;
+            assert_eq!(ran.status, Some(4), "{output}: {ran:?}");
+            let said = format!("{link} is a symbolic link that leads nowhere");
+            assert!(ran.stderr.contains(&said) && ran.stderr.contains("hint: "), "{}", ran.stderr);
+        }
+    }
+    assert!(!place.path().join("nowhere").exists());
+    assert_eq!(std::fs::read(place.path().join("p/README.md")).unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_folder_holds_one_language() {
+    let place = place();
+    generated(&place, &[]).await;
+    let ran = generate(&place, &["-s", "things.md", "-t", "python"]).await;
+    assert_eq!(ran.status, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains("another language"), "{}", ran.stderr);
+    let ran = generate(&place, &["-s", "things.md", "-t", "python", "--force"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(!place.path().join("generated/Cargo.toml").exists(), "nothing is left of the other");
+    assert!(place.path().join("generated/pyproject.toml").exists());
+}
+
+#[tokio::test]
+async fn runs_at_the_same_time_leave_one_whole_project() {
+    let place = place();
+    place.file("others.md", &http().replace("name: things", "name: others"));
+    for language in ["python", "rust"] {
+        let run = async |schema: &'static str| {
+            generate(&place, &["-s", schema, "-t", language, "-o", language, "--reproducible"]).await
+        };
+        let (a, b, c, d) =
+            tokio::join!(run("things.md"), run("others.md"), run("things.md"), run("others.md"));
+        let ran = [a, b, c, d];
+        assert!(ran.iter().any(|ran| ran.status == Some(0)), "{ran:?}");
+        for ran in ran.iter().filter(|ran| ran.status != Some(0)) {
+            assert_eq!(ran.status, Some(4), "{ran:?}");
+        }
+        let found = tree(&place.path().join(language));
+        let record: Value = serde_json::from_str(&found[PROVENANCE]).unwrap();
+        let name = record["schema"]["filename"].as_str().unwrap().to_owned();
+        let alone = format!("{language}-alone");
+        let ran = generate(&place, &["-s", &name, "-t", language, "-o", &alone, "--reproducible"]).await;
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        assert_eq!(found, tree(&place.path().join(&alone)), "{language}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+async fn shell(place: &Place, line: &str) -> Ran {
+    let mut shell = tokio::process::Command::new("sh");
+    shell.args(["-c", line]).current_dir(place.path()).env("BINARY", BINARY);
+    Ran::of(shell).await
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn whoever_does_not_get_the_report_is_told_by_the_status() {
+    let place = place();
+    let run = "\"$BINARY\" generate -s things.md -t rust -o out --output-format json";
+    for (rest, status) in [("> /dev/full", 4), ("2> /dev/full", 0), ("| true", 0)] {
+        let ran = shell(&place, &format!("{run} {rest}")).await;
+        assert_eq!(ran.status, Some(status), "{rest}: {ran:?}");
+        assert!(place.path().join("out").join(PROVENANCE).exists(), "{rest}");
+    }
+}
+
+#[tokio::test]
+async fn odd_folders_are_written_as_they_are_named() {
+    let place = place();
+    for (output, shown) in [("my folder/größe 🎉", "cd 'my folder/größe 🎉'"), ("./-x", "cd ./-x")] {
+        let ran = generated(&place, &["-o", output]).await;
+        assert!(ran.stdout.contains(&format!("  {shown}\n")), "{}", ran.stdout);
+        assert!(place.path().join(output).join(PROVENANCE).exists());
+    }
+    // An empty one is no folder, and above all not this one.
+    place.file("g.yaml", "schema: things.md\ntarget: rust\noutput: ''\n");
+    let ran = generate(&place, &["-c", "g.yaml"]).await;
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("`output` cannot be used: it is empty"), "{}", ran.stderr);
+    assert!(!place.path().join(PROVENANCE).exists());
+}
+
+/// A run that is interrupted ends what it began, or has not begun.
+#[cfg(unix)]
+#[tokio::test]
+async fn an_interrupted_run_leaves_a_whole_project_or_none() {
+    let place = place();
+    generated(&place, &["-o", "whole", "--reproducible"]).await;
+    let whole = tree(&place.path().join("whole"));
+    for attempt in 0..8 {
+        let output = format!("p{attempt}");
+        let root = place.path().join(&output);
+        let args = ["generate", "-s", "things.md", "-t", "rust", "-o", &output, "--reproducible", "-q"];
+        let mut child = place.binary(&args).spawn().unwrap();
+        // Now it writes.
+        while !root.exists() && child.try_wait().unwrap().is_none() {
+            tokio::task::yield_now().await;
+        }
+        if let Some(id) = child.id() {
+            let id = id.to_string();
+            tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap();
+        }
+        let status = in_time(child.wait()).await.unwrap();
+        assert!(status.success(), "{attempt}: {status}");
+        assert_eq!(tree(&root), whole, "{attempt}");
+    }
+}
