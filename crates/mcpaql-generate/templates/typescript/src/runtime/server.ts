@@ -72,7 +72,7 @@ async function serve(project: Project, env: Environment): Promise<void> {
   const catalog = ownCatalog(env);
   const targets = await Targets.open(catalog, { env, userAgent: project.userAgent, data });
   const executions = await executionsOf(catalog, data);
-  const passing = targets.upstream === undefined ? undefined : new Passing(catalog.data.adapter.name, targets.upstream);
+  const passing = targets.upstreams.length === 0 ? undefined : new Passing(catalog.data.adapter.name, targets.upstreams);
   const conversation = new Conversation(new Served(catalog, targets, project.handlers, executions), passing);
   await conversation.run();
   await targets.close();
@@ -153,7 +153,7 @@ class Conversation {
   }
 
   #capabilities(): ServerCapabilities {
-    const passed = this.#passing === undefined ? {} : { logging: {}, ...this.#passing.capabilities };
+    const passed = this.#passing?.capabilities ?? {};
     return { tools: {}, ...passed, ...(this.#served.hasExecutions ? CAPABILITY : {}) };
   }
 

@@ -89,15 +89,14 @@ export class Targets {
     return await upstream.call(call, without(args, call.target), caller);
   }
 
-  /** The MCP server behind the adapter, where there is just one. */
-  get upstream(): Upstream | undefined {
-    return this.#only instanceof Upstream ? this.#only : undefined;
+  /** The MCP servers behind the adapter. */
+  get upstreams(): readonly Upstream[] {
+    return [this.#only, ...this.#several.values()].filter((target) => target instanceof Upstream);
   }
 
   /** Ends what the targets keep running. */
   async close(): Promise<void> {
-    const all = [this.#only, ...this.#several.values()].filter((target) => target instanceof Upstream);
-    await Promise.all(all.map((upstream) => upstream.close()));
+    await Promise.all(this.upstreams.map((upstream) => upstream.close()));
   }
 
   #chosen(param: string | undefined, args: JsonObject): Opened {

@@ -1,7 +1,8 @@
 // Resources and prompts of the server behind the adapter, under names that lead back to it.
 //
 // A prompt is called `{adapter}_{prompt}`; a resource has the address `mcpaql://{adapter}/{address}`, where the server's own address, or
-// its template, stands as it is. What always holds: they are offered once the server has said that it has them.
+// its template, stands as it is. What always holds: they are offered once the server has said that it has them. Of several servers to
+// choose from nothing is passed on but logs: no name would lead back to one of them.
 
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { log } from "../log.js";
@@ -28,17 +29,18 @@ const THINGS: Readonly<Record<string, string>> = { "resources/read": "uri", "pro
 
 /** What a server offers besides its tools. */
 export class Passing {
-  readonly #upstream: Upstream;
+  readonly #only: Upstream | undefined;
   readonly #prefix: string;
 
-  constructor(adapter: string, upstream: Upstream) {
-    this.#upstream = upstream;
+  constructor(adapter: string, upstreams: readonly Upstream[]) {
+    this.#only = upstreams.length === 1 ? upstreams[0] : undefined;
     this.#prefix = snakeCase(adapter);
   }
 
-  /** What is known to be offered, as capabilities. */
-  get capabilities(): { resources?: object; prompts?: object } {
-    return { ...(this.#has("resources") ? { resources: {} } : {}), ...(this.#has("prompts") ? { prompts: {} } : {}) };
+  /** What is known to be offered, as capabilities; that a server logs is known too late, and a level for one that does not hurts nobody. */
+  get capabilities(): { logging: object; resources?: object; prompts?: object } {
+    const offered = { ...(this.#has("resources") ? { resources: {} } : {}), ...(this.#has("prompts") ? { prompts: {} } : {}) };
+    return { logging: {}, ...offered };
   }
 
   /** Whether that method is offered now. */
@@ -48,8 +50,13 @@ export class Passing {
   }
 
   #has(what: string): boolean {
-    const all = own(this.#upstream.greeting ?? {}, "capabilities");
+    const all = own(this.#only?.greeting ?? {}, "capabilities");
     return isObject(all) && isObject(own(all, what));
+  }
+
+  get #upstream(): Upstream {
+    if (this.#only === undefined) throw new ProtocolError(INTERNAL, "Several servers stand behind this one; tell the user.");
+    return this.#only;
   }
 
   /** What one of these methods is answered with. */
