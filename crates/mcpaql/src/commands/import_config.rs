@@ -7,10 +7,9 @@ use crate::clients::variables::Needed;
 use crate::clients::{self, Client, Scope, file, jsonc};
 use crate::output::Hinted;
 use crate::{Outcome, args, descriptions, output};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use std::io::Read;
 use std::path::Path;
 
 /// How every file begins that this command wrote.
@@ -49,11 +48,9 @@ fn is_stdout(args: &args::ImportConfig) -> bool {
 pub(crate) fn read(source: &str) -> Result<Vec<Configuration>> {
     let path = Path::new(source);
     if source == "-" {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-        return Ok(vec![parse("standard input".into(), &text, None, None)?]);
+        return Ok(vec![parse("standard input".into(), &descriptions::read_stdin()?, None, None)?]);
     }
-    if path.is_file() {
+    if path.is_file() || file::is_stream(path) {
         return Ok(vec![read_file(path, None)?]);
     }
     let Some(client) = Client::parse(source) else {
@@ -131,11 +128,8 @@ fn short_fingerprint(body: &str) -> String {
 
 /// Refuses to write over what somebody else wrote or changed.
 fn check_overwrite(path: &Path) -> Result<()> {
-    let ours = match std::fs::read_to_string(path) {
-        Ok(text) => is_untouched(&text),
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-    };
-    if ours {
+    let is_ours = || descriptions::read_text(path).is_ok_and(|text| is_untouched(&text));
+    if !file::is_there(path) || is_ours() {
         return Ok(());
     }
     Err(Hinted {

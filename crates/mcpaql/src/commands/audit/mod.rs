@@ -100,9 +100,8 @@ const MOST_THREADS: usize = 8;
 fn tell(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result<Outcome> {
     if let Some(path) = &args.write_baseline {
         let baseline = Baseline::of(findings, report.audited.servers);
-        let folder = missing_folder(path);
-        clients::file::write(path, &baseline.to_text())?;
-        output::talk(&format!("Wrote {} findings to {}{}", baseline.len(), path.display(), made(folder)));
+        let written = clients::file::write(path, &baseline.to_text())?;
+        output::talk(&format!("Wrote {} findings to {written}", baseline.len()));
     }
     show(args, report)?;
     // Whoever writes down what is wrong knows it.
@@ -136,19 +135,9 @@ fn show(args: &args::Audit, report: &Report<'_>) -> Result<()> {
 
 /// Writes a file and says so.
 fn written(path: &Path, text: &str) -> Result<()> {
-    let folder = missing_folder(path);
-    clients::file::write(path, text)?;
-    output::talk(&format!("Wrote {}{}", path.display(), made(folder)));
+    let written = clients::file::write(path, text)?;
+    output::talk(&format!("Wrote {written}"));
     Ok(())
-}
-
-/// The folder of a file, where it is not there yet: it is made, and that is said, because it may be a slip.
-fn missing_folder(path: &Path) -> Option<&Path> {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
-}
-
-fn made(folder: Option<&Path>) -> String {
-    folder.map_or_else(String::new, |folder| format!(" and made the folder {}", folder.display()))
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline> {

@@ -22,7 +22,6 @@ use mcpaql_import::mcp;
 use mcpaql_runtime::environment::{self, Environment};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -232,9 +231,7 @@ fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
 fn saved(path: &Path) -> Result<(Server, Origin)> {
     let is_stdin = path.as_os_str() == "-";
     let (name, text) = if is_stdin {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-        ("standard input".to_owned(), text)
+        ("standard input".to_owned(), descriptions::read_stdin()?)
     } else {
         (path.display().to_string(), descriptions::read_text(path)?)
     };

@@ -43,16 +43,17 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
         }
     };
     let fingerprint = descriptions::fingerprint(&mcp::canonical(&capture));
+    let mut bundled = None;
     if let Some(path) = &args.bundle {
         let bundle = mcp::bundle(&capture, &imported, &fingerprint);
-        write(path, &format!("{}\n", serde_json::to_string_pretty(&bundle)?))?;
+        bundled = Some(write(path, &format!("{}\n", serde_json::to_string_pretty(&bundle)?))?);
     }
     let from = source_name(&capture, &imported, args.tools.as_deref());
     let Imported { adapter, report, version, notes } = imported;
     let provenance = Provenance { source: from, version, fingerprint: Some(fingerprint) };
     tell(&Done { adapter, report, notes, provenance }, &args.written)?;
-    if let Some(path) = &args.bundle {
-        output::talk(&format!("Wrote {}", path.display()));
+    if let Some(written) = bundled {
+        output::talk(&format!("Wrote {written}"));
     }
     Ok(Outcome::Clean)
 }
