@@ -41,7 +41,8 @@ fn servers(report: &Report<'_>, text: &mut String) {
         );
     }
     for failed in report.audited.failed {
-        let _ = writeln!(text, "\n{} could not be audited: {}", cell(&failed.name), cell(&failed.why));
+        let (name, why) = (cell(&failed.name), cell(&failed.why));
+        let _ = writeln!(text, "\n{name} was {}: {why}", failed.verdict());
     }
 }
 

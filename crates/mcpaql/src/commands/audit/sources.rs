@@ -14,6 +14,7 @@ use mcpaql_core::audit::{Failed, Known, Origin, Server};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{self, Catalog, Settings};
 use mcpaql_core::config;
+use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Reach;
 use mcpaql_core::source::Source;
 use mcpaql_core::surface;
@@ -118,8 +119,13 @@ impl Sources {
 
     fn fail(&mut self, name: String, error: anyhow::Error) {
         let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-        self.failed.push(Failed { name, why: causes.join(": ") });
+        self.failed.push(Failed { name, why: causes.join(": "), in_part: false });
         self.error.get_or_insert(error);
+    }
+
+    /// Notes that a server was added which is more than what is known of it.
+    fn fail_in_part(&mut self, name: String, why: String) {
+        self.failed.push(Failed { name, why, in_part: true });
     }
 
     /// The server of a document as it would be served with another text; `None` where it could not be.
@@ -264,12 +270,18 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
         let name = document.source();
         let served = (document.settings.clone(), document.terms.clone());
         match compiled(document) {
-            Ok((catalog, _)) if catalog.sharing.is_some() => together.push(catalog),
-            Ok((catalog, origin)) => {
-                sources.served.insert(sources.servers.len(), served);
-                sources.add(shown(&catalog), origin);
-            }
             Err(error) => sources.fail(name, error),
+            Ok(Compiled { catalog, origin, errors }) => {
+                if let Some(why) = lost(&errors) {
+                    sources.fail_in_part(name, why);
+                }
+                if catalog.sharing.is_some() {
+                    together.push(catalog);
+                } else {
+                    sources.served.insert(sources.servers.len(), served);
+                    sources.add(shown(&catalog), origin);
+                }
+            }
         }
     }
     let catalogs: Vec<&Catalog> = together.iter().collect();
@@ -282,15 +294,35 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
     Ok(())
 }
 
-/// The catalog of a document, and where its operations stand.
-fn compiled(document: Document) -> Result<(Catalog, Origin)> {
+/// A document that can be served, be it in part.
+struct Compiled {
+    catalog: Catalog,
+    /// Where its operations stand.
+    origin: Origin,
+    /// What keeps some of them out.
+    errors: Vec<Diagnostic>,
+}
+
+/// What a document lost to its errors.
+fn lost(errors: &[Diagnostic]) -> Option<String> {
+    let first = errors.first()?;
+    let place = first.span.map(|span| format!(" (line {})", span.line)).unwrap_or_default();
+    let others = match errors.len() {
+        1 => String::new(),
+        2 => "; and 1 other error".to_owned(),
+        count => format!("; and {} other errors", count - 1),
+    };
+    Some(format!("what has an error is not served: {}{place}{others}", first.message))
+}
+
+fn compiled(document: Document) -> Result<Compiled> {
     let source = match &document.given {
         Given::Document(source) => Some(source.clone()),
         Given::Openapi(_) | Given::Mcp(_) => None,
     };
-    let catalog = document.catalog()?;
+    let (catalog, errors) = document.compiled_with_errors()?;
     let origin = source.map_or(Origin::Asked, |source| written(&catalog, source));
-    Ok((catalog, origin))
+    Ok(Compiled { catalog, origin, errors })
 }
 
 /// The server that clients see.

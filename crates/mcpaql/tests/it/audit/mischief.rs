@@ -127,3 +127,30 @@ async fn a_policy_that_is_not_there_and_depth_are_called_by_their_names() {
     let ran = place.run(&["audit", "--tools", "deep.json"]).await;
     assert!(ran.stderr.contains("nested too deeply"), "{}", ran.stderr);
 }
+
+#[tokio::test]
+async fn a_document_with_errors_is_never_clean() {
+    const LIGHTDASH: &str = include_str!("../../../../../examples/lightdash-adapter.md");
+    let clean = Place::new();
+    clean.file("a-adapter.md", LIGHTDASH);
+    let ran = clean.run(&["audit", "a-adapter.md", "--convention", "lightdash"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    for text in [LIGHTDASH.replace("maps_to:", "maps_too:"), LIGHTDASH.replacen("maps_to:", "maps_too:", 1)] {
+        let place = Place::new();
+        place.file("a-adapter.md", &text);
+        for (format, said) in [
+            ("full", "audited only in part a-adapter.md: what has an error is not served: "),
+            ("json", "\"in_part\": true"),
+            ("sarif", "a-adapter.md was audited only in part"),
+            ("markdown", "a-adapter.md was audited only in part"),
+            ("github", "::error title=mcpaql audit::a-adapter.md was audited only in part"),
+            ("junit", "<error message=\"what has an error is not served: "),
+        ] {
+            let ran = place
+                .run(&["audit", "a-adapter.md", "--convention", "lightdash", "--format", format])
+                .await;
+            assert_eq!(ran.status, Some(1), "{format}: {ran:?}");
+            assert!(ran.stdout.contains(said), "{format}: {}", ran.stdout);
+        }
+    }
+}
