@@ -27,13 +27,24 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
         output::data(&list::list(&standard.known, &standard.policies));
         return Ok(Outcome::Clean);
     }
+    if !args.diff_policy.is_empty() && !matches!(args.format, Format::Full | Format::Json) {
+        let message = "--diff-policy is shown as full or json".to_owned();
+        return Err(Hinted { message, hint: "leave --format out".into() }.into());
+    }
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let mut sources = sources::gather(&args).await?;
     if let [from, to] = args.diff_policy.as_slice() {
         let policies = [from, to].map(|name| standard::find_policy(name, &standard.policies));
         let [from, to] = policies;
-        output::data(&compare::compared(&sources.servers, &from?, &to?, args.format)?);
-        return Ok(Outcome::Clean);
+        let text = compare::compared(&sources.servers, &from?, &to?, args.format)?;
+        match &args.output {
+            Some(path) => written(path, &format!("{text}\n"))?,
+            None => output::data(&text),
+        }
+        for failed in &sources.failed {
+            output::talk(&format!("{}: {}: {}", failed.verdict(), failed.name, failed.why));
+        }
+        return Ok(if sources.failed.is_empty() { Outcome::Clean } else { Outcome::Findings });
     }
     let compares = matches!(args.format, Format::Full | Format::Json | Format::Markdown);
     let mut as_adapters = None;

@@ -168,6 +168,31 @@ async fn policies_are_compared() {
 }
 
 #[tokio::test]
+async fn a_comparison_of_policies_is_written_and_takes_nothing_that_it_would_ignore() {
+    let place = notes();
+    let compare = ["audit", "--tools", "notes.json", "--diff-policy", "mcpaql", "mcp"];
+    let run = async |flags: &[&str]| place.run(&[&compare, flags].concat()).await;
+    let shown = run(&[]).await;
+    let written = run(&["-o", "changes.txt"]).await;
+    assert_eq!((written.status, written.stdout.as_str()), (Some(0), ""), "{written:?}");
+    assert_eq!(std::fs::read_to_string(place.path().join("changes.txt")).unwrap(), shown.stdout);
+    for flags in [
+        ["--fix"].as_slice(),
+        &["--baseline", "known.json"],
+        &["--write-baseline", "known.json"],
+        &["--format", "sarif"],
+    ] {
+        let ran = run(flags).await;
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{flags:?}: {ran:?}");
+        assert!(ran.stderr.contains("--diff-policy"), "{flags:?}: {}", ran.stderr);
+        assert!(!place.path().join("known.json").exists());
+    }
+    let partial = run(&["--tools", "absent.json"]).await;
+    assert_eq!(partial.status, Some(1), "{partial:?}");
+    assert!(partial.stderr.contains("not audited: absent.json"), "{}", partial.stderr);
+}
+
+#[tokio::test]
 async fn a_baseline_lets_only_new_findings_fail() {
     let place = notes();
     let audit = ["audit", "--tools", "notes.json"];
