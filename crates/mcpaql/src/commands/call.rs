@@ -40,7 +40,7 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
             if !args.envelope {
                 output::talk(&format!("error[{}]: {}", error.code, error.message));
                 if !error.details.is_empty() {
-                    output::talk(&serde_json::to_string_pretty(&error.details)?);
+                    output::talk_lines(&serde_json::to_string_pretty(&error.details)?);
                 }
             }
             let mendable = error.code.remedy() == Remedy::Agent;

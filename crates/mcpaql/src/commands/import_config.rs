@@ -150,7 +150,7 @@ fn report(args: &args::ImportConfig, takeover: &Takeover, labels: &[&str], neede
     if args.json && !is_stdout(args) {
         output::data(&serde_json::to_string_pretty(&as_json(args, takeover, labels, needed))?);
     } else {
-        output::talk(as_text(args, takeover, labels, needed).trim_end());
+        output::talk_lines(as_text(args, takeover, labels, needed).trim_end());
     }
     Ok(())
 }
@@ -176,36 +176,38 @@ fn as_json(args: &args::ImportConfig, takeover: &Takeover, labels: &[&str], need
 
 fn as_text(args: &args::ImportConfig, takeover: &Takeover, labels: &[&str], needed: &[Needed]) -> String {
     let mut out = String::new();
+    let from = output::line(&labels.join(" and "));
     let (taken, all) = (takeover.taken.len(), takeover.taken.len() + takeover.left_out.len());
     out.push_str(&match all {
-        0 => format!("There are no servers in {}\n", labels.join(" and ")),
-        _ => format!("Took over {taken} of {all} servers of {}\n", labels.join(" and ")),
+        0 => format!("There are no servers in {from}\n"),
+        _ => format!("Took over {taken} of {all} servers of {from}\n"),
     });
     for server in &takeover.taken {
         let name = server.entry.name.as_deref().unwrap_or_default();
-        let was = if name == server.server { String::new() } else { format!(" (was '{}')", server.server) };
+        let was = if name == server.server { String::new() } else { format!(" (was '{}')", output::line(&server.server)) };
         out.push_str(&format!("  {name}{was}\n"));
-        server.notes.iter().for_each(|note| out.push_str(&format!("    {note}\n")));
+        server.notes.iter().for_each(|note| out.push_str(&format!("    {}\n", output::line(note))));
     }
     if !takeover.left_out.is_empty() {
         out.push_str("Left out\n");
     }
     for left in &takeover.left_out {
-        out.push_str(&format!("  {}: {}\n", left.server, left.reason));
+        out.push_str(&format!("  {}\n", output::line(&format!("{}: {}", left.server, left.reason))));
     }
     let (set, unset): (Vec<&Needed>, Vec<&Needed>) = needed.iter().partition(|needed| is_set(&needed.name));
     if !unset.is_empty() {
         out.push_str("Set these variables; each line says where the value stands today\n");
     }
     for needed in unset {
-        out.push_str(&format!("  export {}=…  # {}\n", needed.name, needed.places.join("; ")));
+        let places = output::line(&needed.places.join("; "));
+        out.push_str(&format!("  export {}=…  # {places}\n", needed.name));
     }
     if !set.is_empty() {
         let names: Vec<&str> = set.iter().map(|needed| needed.name.as_str()).collect();
         out.push_str(&format!("Set already: {}\n", names.join(", ")));
     }
     if taken > 0 && !is_stdout(args) {
-        out.push_str(&format!("Wrote {}\n", args.output.display()));
+        out.push_str(&format!("Wrote {}\n", output::line(&args.output.display().to_string())));
         let client = Client::parse(&args.source).map_or("CLIENT", Client::id);
         out.push_str(&format!(
             "Next: `mcpaql install {client}`, then take these servers out of the client's own configuration\n"

@@ -194,7 +194,7 @@ fn document(
     let lost: HashSet<usize> = refused.iter().filter_map(|edit| owners.get(*edit).copied()).collect();
     for tool in &lost {
         let tool = audited.tools.get(*tool).map(name).unwrap_or_default();
-        output::talk(&format!("Correct {} by hand: its text has no room for it", output::visible(tool)));
+        output::talk(&format!("Correct {tool} by hand: its text has no room for it"));
     }
     if text == source.text {
         return Ok(0);
@@ -234,11 +234,8 @@ fn changes(document: &Value, parent: &str, correction: &Correction) -> Vec<Edit>
 /// Writes a file, or shows what would change.
 fn write(path: &Path, old: &str, new: &str, dry_run: bool) -> Result<()> {
     if dry_run {
-        output::talk(&format!(
-            "--- {0}\n+++ {0}\n{1}",
-            path.display(),
-            output::visible(&diff::hunks(old, new))
-        ));
+        let shown = output::line(&path.display().to_string());
+        output::talk_lines(&format!("--- {shown}\n+++ {shown}\n{}", diff::hunks(old, new)));
         output::talk("Nothing was written");
         return Ok(());
     }

@@ -34,7 +34,7 @@ fn tell(done: &Done, written: &args::Written) -> Result<()> {
     match written.report {
         Some(args::Shape::Json) => output::data(&serde_json::to_string_pretty(&report.to_json(notes))?),
         Some(args::Shape::Text) => output::data(&output::visible(&report.text(notes))),
-        None => output::talk(&output::visible(&report.summary(notes, "--report text"))),
+        None => output::talk_lines(&report.summary(notes, "--report text")),
     }
     if let Some((path, written)) = file {
         output::talk(&format!("Wrote {written}; serve it with `mcpaql serve {}`", path.display()));

@@ -154,3 +154,24 @@ async fn a_document_with_errors_is_never_clean() {
         }
     }
 }
+
+#[tokio::test]
+async fn nothing_from_outside_begins_a_line_of_talk() {
+    let place = notes();
+    let refusal = r#"{"code":-32000,"message":"no \u001b[31mway\n::error::x"}"#;
+    let script = r#"read -r line; printf '{"jsonrpc":"2.0","id":%s,"error":%s}\n' "$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')" "$(cat refusal.json)"; cat > /dev/null"#;
+    place.file("refusal.json", refusal);
+    place.file("server.sh", script);
+    place.file("config.json", &json!({"mcpServers": {"a\n::error::x": {"type": "odd"}}}).to_string());
+    for args in [
+        ["audit", "--format", "github", "--", "sh", "server.sh"].as_slice(),
+        &["audit", "--tools", "no\n::error::x.json"],
+        &["audit", "--tools", "notes.json", "-o", "out\n::error::x.txt"],
+        &["audit", "--tools", "notes.json", "--write-baseline", "known\n::error::x.json"],
+        &["import", "config", "config.json"],
+    ] {
+        let ran = place.run(args).await;
+        assert!(ran.stderr.contains("::error::x"), "{args:?}: {ran:?}");
+        assert!(!ran.stderr.contains("\n::"), "{args:?}: {}", ran.stderr);
+    }
+}

@@ -123,8 +123,10 @@ fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<Strin
     }
     let (text, refused) = source.edited(&edits);
     for edit in refused.iter().filter_map(|index| edits.get(*index)) {
-        let text = output::visible(&format!("{} of {}", edit.key, edit.parent));
-        output::talk(&format!("Write {text} by hand: the file has no room for it"));
+        output::talk(&format!(
+            "Write {} of {} by hand: the file has no room for it",
+            edit.key, edit.parent
+        ));
     }
     Ok(text)
 }
