@@ -184,7 +184,11 @@ fn as_text(args: &args::ImportConfig, takeover: &Takeover, labels: &[&str], need
     });
     for server in &takeover.taken {
         let name = server.entry.name.as_deref().unwrap_or_default();
-        let was = if name == server.server { String::new() } else { format!(" (was '{}')", output::line(&server.server)) };
+        let was = if name == server.server {
+            String::new()
+        } else {
+            format!(" (was '{}')", output::line(&server.server))
+        };
         out.push_str(&format!("  {name}{was}\n"));
         server.notes.iter().for_each(|note| out.push_str(&format!("    {}\n", output::line(note))));
     }

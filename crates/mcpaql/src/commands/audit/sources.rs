@@ -47,7 +47,7 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
     for path in &args.tools {
         let name = path.display().to_string();
         match saved(path) {
-            Ok((server, origin)) => sources.add(server, origin),
+            Ok((server, origin, gap)) => sources.add_heard(server, origin, gap),
             Err(error) => sources.fail(name, error),
         }
     }
@@ -93,6 +93,18 @@ impl Sources {
         }
         self.servers.push(server);
         self.origins.push(origin);
+    }
+
+    /// The same of a server that may have more tools than were heard of.
+    fn add_heard(&mut self, server: Server, origin: Origin, gap: Option<&'static str>) {
+        match gap {
+            Some(why) if server.tools.is_empty() => self.fail(server.name, anyhow::anyhow!(why)),
+            Some(why) => {
+                self.fail_in_part(server.name.clone(), why.to_owned());
+                self.add(server, origin);
+            }
+            None => self.add(server, origin),
+        }
     }
 
     /// What they would cost as adapters, in their order: not every format shows it, and all tools are imported for it.
@@ -157,7 +169,7 @@ impl Sources {
             match capture {
                 Err(error) if error.is::<Interrupted>() => return Err(error),
                 Err(error) => self.fail(asked.name, error),
-                Ok(capture) => self.add(asked.server(&capture), Origin::Asked),
+                Ok(capture) => self.add_heard(asked.server(&capture), Origin::Asked, capture.gap),
             }
         }
         Ok(())
@@ -234,7 +246,7 @@ fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
 }
 
 /// A saved list of tools; the server is called like the file.
-fn saved(path: &Path) -> Result<(Server, Origin)> {
+fn saved(path: &Path) -> Result<(Server, Origin, Option<&'static str>)> {
     let is_stdin = path.as_os_str() == "-";
     let (name, text) = if is_stdin {
         ("standard input".to_owned(), descriptions::read_stdin()?)
@@ -248,7 +260,7 @@ fn saved(path: &Path) -> Result<(Server, Origin)> {
     let server = Server { name: server, name_is_guessed: true, tools: capture.tools, ..Server::default() };
     // A name that ends otherwise would have the text read as something else than JSON.
     let source = Source::new(name, text);
-    Ok((server, Origin::List { source, pointer }))
+    Ok((server, Origin::List { source, pointer }, capture.gap))
 }
 
 /// Adapters, as they would be served.

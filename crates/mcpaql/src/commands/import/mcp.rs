@@ -31,6 +31,9 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
         Some(path) => servers::saved(path)?,
         None => servers::heard(&target, &auth, &environment::process()).await?,
     };
+    if let Some(gap) = capture.gap {
+        output::talk(&format!("warning: these are not all tools: {gap}"));
+    }
     if capture.tools.is_empty() {
         let hint = "a server with resources or prompts alone has no operations to import";
         return Err(hinted("the server has no tools", hint));

@@ -146,13 +146,39 @@ async fn a_document_with_errors_is_never_clean() {
             ("github", "::error title=mcpaql audit::a-adapter.md was audited only in part"),
             ("junit", "<error message=\"what has an error is not served: "),
         ] {
-            let ran = place
-                .run(&["audit", "a-adapter.md", "--convention", "lightdash", "--format", format])
-                .await;
+            let ran =
+                place.run(&["audit", "a-adapter.md", "--convention", "lightdash", "--format", format]).await;
             assert_eq!(ran.status, Some(1), "{format}: {ran:?}");
             assert!(ran.stdout.contains(said), "{format}: {}", ran.stdout);
         }
     }
+}
+
+#[tokio::test]
+async fn a_list_that_is_not_whole_is_never_clean() {
+    let endless = readers(1).replace("]}", r#"],"nextCursor":"same"}"#);
+    let ran = audited(&server(&endless, "exit 4"), &["--fail-on", "error"]).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("audited only in part server: the list has no end"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("NAME-003"), "nothing is there twice: {}", ran.stdout);
+    let place = Place::new();
+    place.file("page.json", &readers(1).replace("]}", r#"],"nextCursor":"2"}"#));
+    let ran = place.run(&["audit", "--tools", "page.json", "--fail-on", "error"]).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("audited only in part page: the list goes on"), "{}", ran.stdout);
+    let ran = place.run(&["import", "mcp", "--tools", "page.json", "--", "x"]).await;
+    assert!(ran.stderr.contains("warning: these are not all tools: the list goes on"), "{}", ran.stderr);
+    let place = server(r#"{"tools":[]}"#, "exit 4");
+    let script = std::fs::read_to_string(place.path().join("server.sh")).unwrap();
+    let refuses = script.replace(
+        r#""result":%s}\n' "$id" "$(cat list.json)""#,
+        r#""error":{"code":-32601,"message":"nope"}}\n' "$id""#,
+    );
+    assert_ne!(refuses, script);
+    place.file("server.sh", &refuses);
+    let ran = audited(&place, &[]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("declares tools, and answers that it knows no tools/list"), "{}", ran.stderr);
 }
 
 #[tokio::test]

@@ -14,7 +14,8 @@ async fn shell(place: &Place, line: &str) -> Ran {
 
 /// What a pipe carries that this command was told to write to.
 async fn through_a_pipe(place: &Place, command: &str) -> String {
-    let ran = shell(place, &format!("mkfifo pipe; cat pipe > heard & $0 {command} > out 2> told; wait")).await;
+    let ran =
+        shell(place, &format!("mkfifo pipe; cat pipe > heard & $0 {command} > out 2> told; wait")).await;
     assert_eq!(ran.status, Some(0), "{command}: {ran:?}");
     let pipe = place.path().join("pipe");
     assert!(pipe.metadata().unwrap().file_type().is_fifo(), "{command}: the pipe was replaced");
@@ -56,7 +57,9 @@ async fn a_report_goes_to_what_is_open_already() {
 #[tokio::test]
 async fn what_never_ends_is_refused_and_a_pipe_is_read() {
     let place = notes();
-    for command in ["audit --tools /dev/zero", "audit /dev/zero", "import config /dev/zero", "audit --tools -"] {
+    for command in
+        ["audit --tools /dev/zero", "audit /dev/zero", "import config /dev/zero", "audit --tools -"]
+    {
         let ran = shell(&place, &format!("$0 {command} < /dev/zero")).await;
         assert_eq!(ran.status, Some(2), "{command}: {ran:?}");
         assert!(ran.stderr.contains("has more than the 67108864 bytes"), "{command}: {}", ran.stderr);

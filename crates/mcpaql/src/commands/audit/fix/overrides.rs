@@ -123,10 +123,7 @@ fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<Strin
     }
     let (text, refused) = source.edited(&edits);
     for edit in refused.iter().filter_map(|index| edits.get(*index)) {
-        output::talk(&format!(
-            "Write {} of {} by hand: the file has no room for it",
-            edit.key, edit.parent
-        ));
+        output::talk(&format!("Write {} of {} by hand: the file has no room for it", edit.key, edit.parent));
     }
     Ok(text)
 }
