@@ -6,7 +6,7 @@ use crate::clients::takeover::Takeover;
 use crate::commands::import_config;
 use crate::documents::{Document, Given, Plan, Terms};
 use crate::output::Hinted;
-use crate::servers::{self, Interrupted};
+use crate::servers::{self, Interrupted, Saved};
 use crate::{args, descriptions};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::{self, Auth, McpCommand, McpLink, McpTarget, Mode, Origins};
@@ -96,11 +96,11 @@ impl Sources {
     }
 
     /// The same of a server that may have more tools than were heard of.
-    fn add_heard(&mut self, server: Server, origin: Origin, gap: Option<&'static str>) {
+    fn add_heard(&mut self, server: Server, origin: Origin, gap: Option<String>) {
         match gap {
             Some(why) if server.tools.is_empty() => self.fail(server.name, anyhow::anyhow!(why)),
             Some(why) => {
-                self.fail_in_part(server.name.clone(), why.to_owned());
+                self.fail_in_part(server.name.clone(), why);
                 self.add(server, origin);
             }
             None => self.add(server, origin),
@@ -169,7 +169,9 @@ impl Sources {
             match capture {
                 Err(error) if error.is::<Interrupted>() => return Err(error),
                 Err(error) => self.fail(asked.name, error),
-                Ok(capture) => self.add_heard(asked.server(&capture), Origin::Asked, capture.gap),
+                Ok(capture) => {
+                    self.add_heard(asked.server(&capture), Origin::Asked, capture.gap.map(str::to_owned))
+                }
             }
         }
         Ok(())
@@ -246,21 +248,21 @@ fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
 }
 
 /// A saved list of tools; the server is called like the file.
-fn saved(path: &Path) -> Result<(Server, Origin, Option<&'static str>)> {
+fn saved(path: &Path) -> Result<(Server, Origin, Option<String>)> {
     let is_stdin = path.as_os_str() == "-";
     let (name, text) = if is_stdin {
         ("standard input".to_owned(), descriptions::read_stdin()?)
     } else {
         (path.display().to_string(), descriptions::read_text(path)?)
     };
-    let (capture, pointer) = servers::read_saved(&name, &text)?;
+    let source = Source::new(name, text);
+    let Saved { capture, pointer, twice } = servers::read_saved(&source)?;
+    let gap = capture.gap.map(str::to_owned).or_else(|| told(&twice));
     let own = capture.server().and_then(|server| server.get("name")?.as_str()).map(str::to_owned);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let server = if is_stdin { own.unwrap_or_else(|| "server".into()) } else { stem.unwrap_or_default() };
     let server = Server { name: server, name_is_guessed: true, tools: capture.tools, ..Server::default() };
-    // A name that ends otherwise would have the text read as something else than JSON.
-    let source = Source::new(name, text);
-    Ok((server, Origin::List { source, pointer }, capture.gap))
+    Ok((server, Origin::List { source, pointer }, gap))
 }
 
 /// Adapters, as they would be served.
@@ -284,8 +286,8 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
         match compiled(document) {
             Err(error) => sources.fail(name, error),
             Ok(Compiled { catalog, origin, errors }) => {
-                if let Some(why) = lost(&errors) {
-                    sources.fail_in_part(name, why);
+                if let Some(why) = told(&errors) {
+                    sources.fail_in_part(name, format!("what has an error is not served: {why}"));
                 }
                 if catalog.sharing.is_some() {
                     together.push(catalog);
@@ -315,16 +317,16 @@ struct Compiled {
     errors: Vec<Diagnostic>,
 }
 
-/// What a document lost to its errors.
-fn lost(errors: &[Diagnostic]) -> Option<String> {
+/// The first error, where it stands, and how many there are besides.
+fn told(errors: &[Diagnostic]) -> Option<String> {
     let first = errors.first()?;
-    let place = first.span.map(|span| format!(" (line {})", span.line)).unwrap_or_default();
+    let place = first.span.map(|span| format!(" (line {}, column {})", span.line, span.column));
     let others = match errors.len() {
         1 => String::new(),
         2 => "; and 1 other error".to_owned(),
         count => format!("; and {} other errors", count - 1),
     };
-    Some(format!("what has an error is not served: {}{place}{others}", first.message))
+    Some(format!("{}{}{others}", first.message, place.unwrap_or_default()))
 }
 
 fn compiled(document: Document) -> Result<Compiled> {

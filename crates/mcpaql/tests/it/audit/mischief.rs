@@ -160,7 +160,7 @@ async fn a_list_that_is_not_whole_is_never_clean() {
     let ran = audited(&server(&endless, "exit 4"), &["--fail-on", "error"]).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
     assert!(ran.stdout.contains("audited only in part server: the list has no end"), "{}", ran.stdout);
-    assert!(!ran.stdout.contains("NAME-003"), "nothing is there twice: {}", ran.stdout);
+    assert!(!ran.stdout.contains("NAME-013"), "nothing is there twice: {}", ran.stdout);
     let place = Place::new();
     place.file("page.json", &readers(1).replace("]}", r#"],"nextCursor":"2"}"#));
     let ran = place.run(&["audit", "--tools", "page.json", "--fail-on", "error"]).await;
@@ -179,6 +179,37 @@ async fn a_list_that_is_not_whole_is_never_clean() {
     let ran = audited(&place, &[]).await;
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("declares tools, and answers that it knows no tools/list"), "{}", ran.stderr);
+}
+
+#[tokio::test]
+async fn what_a_list_says_twice_or_cannot_say_is_told_with_its_place() {
+    let place = Place::new();
+    let tool = r#"{"name": "get_a", "inputSchema": {"type": "object"}}"#;
+    let audit = async |text: String| {
+        place.file("list.json", &text);
+        place.run(&["audit", "--tools", "list.json", "--fail-on", "error"]).await
+    };
+    let ran = audit(format!("{{\"tools\": [{tool},\n {{\"name\": \"get_b\", \"name\": \"get c\"}}]}}")).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let said = "audited only in part list: `name` stands twice in the same object; clients take the last (line 2, column 20)";
+    assert!(ran.stdout.contains(said), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("'get c'") && !ran.stdout.contains("get_b"),
+        "as clients see it: {}",
+        ran.stdout
+    );
+    let ran = place.run(&["import", "mcp", "--tools", "list.json", "--", "x"]).await;
+    assert!(ran.stderr.contains("`name` stands twice"), "{}", ran.stderr);
+    let ran = audit(format!("{{\"tools\": [{tool}], \"tools\": []}}")).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("`tools` stands twice"), "{}", ran.stderr);
+    for (odd, said) in [(r#""a\ud800x""#, "half of a surrogate pair"), ("1e999", "the number is too large")] {
+        let ran = audit(format!("{{\"result\": {{\"tools\": [{tool},\n {{\"name\": {odd}}}]}}}}")).await;
+        assert_eq!(ran.status, Some(2), "{odd}: {ran:?}");
+        let place = "list.json is not JSON: line 2, column ";
+        assert!(ran.stderr.contains(place) && ran.stderr.contains(", in tools[1]: "), "{}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{odd}: {}", ran.stderr);
+    }
 }
 
 #[tokio::test]

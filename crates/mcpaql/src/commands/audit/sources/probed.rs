@@ -42,7 +42,7 @@ pub(super) async fn probe(sources: &mut Sources, asked: Vec<Asked>, args: &args:
         Ok(server)
     });
     match heard.await {
-        Ok((capture, server)) => sources.add_heard(server, Origin::Asked, capture.gap),
+        Ok((capture, server)) => sources.add_heard(server, Origin::Asked, capture.gap.map(str::to_owned)),
         Err(error) if error.is::<Interrupted>() => return Err(error),
         Err(error) => sources.fail(asked.name, error),
     }
