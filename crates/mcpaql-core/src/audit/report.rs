@@ -234,9 +234,13 @@ impl<'r> Report<'r> {
         self.audited.servers.get(index).map_or("", |server| server.name.as_str())
     }
 
-    /// What a server would cost as an adapter.
+    /// What a server would cost as an adapter, where it is none.
     #[must_use]
     pub fn as_adapter(&self, index: usize) -> Option<usize> {
+        let is_adapter = self.surfaces.get(index).is_some_and(|surface| surface.is_adapter);
+        if is_adapter {
+            return None;
+        }
         self.audited.as_adapters.get(index).copied().flatten()
     }
 

@@ -20,7 +20,7 @@ fn servers(report: &Report<'_>, text: &mut String) {
         return;
     }
     text.push_str(
-        "\n| server | tools | tokens | of a window | as adapter | names | titles | annotations | descriptions | schemas | cost |\n\
+        "\n| server | tools | tokens, estimated | of a window | as adapter | names | titles | annotations | descriptions | schemas | cost |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for (surface, scores) in report.surfaces.iter().zip(&report.scores) {

@@ -18,7 +18,7 @@ use mcpaql_core::audit::{
 };
 use mcpaql_core::convention::Standard;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
@@ -31,6 +31,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
         let message = "--diff-policy is shown as full or json".to_owned();
         return Err(Hinted { message, hint: "leave --format out".into() }.into());
     }
+    check_files(&args)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let mut sources = sources::gather(&args).await?;
     if let [from, to] = args.diff_policy.as_slice() {
@@ -81,6 +82,34 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
     });
     std::mem::forget(sources);
     outcome
+}
+
+/// Refuses to write over what is read, or to write two things to one file.
+fn check_files(args: &args::Audit) -> Result<()> {
+    let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
+    };
+    let read = args.tools.iter().chain(&args.conventions).map(PathBuf::as_path);
+    // A document is corrected where it stands, if that is asked for.
+    let documents = args.documents.iter().filter(|_| !args.fix).map(Path::new);
+    let read: Vec<&Path> = read.chain(documents).chain(args.config.as_deref().map(Path::new)).collect();
+    let report = args.output.as_deref();
+    let written = report.into_iter().chain(args.write_baseline.as_deref());
+    for path in written.filter(|path| !clients::file::is_stream(path)) {
+        let other = if report == Some(path) { &args.write_baseline } else { &None };
+        let message = if read.iter().any(|read| read.exists() && same(read, path)) {
+            format!("{} would be written over what is audited", path.display())
+        } else if other.as_deref().is_some_and(|other| same(other, path)) {
+            format!("{} cannot hold both the report and the baseline", path.display())
+        } else if report == Some(path) && args.baseline.as_deref().is_some_and(|known| same(known, path)) {
+            format!("{} is the baseline, which a report would be written over", path.display())
+        } else {
+            continue;
+        };
+        return Err(Hinted { message, hint: "name another file".into() }.into());
+    }
+    Ok(())
 }
 
 /// Looks at shares of the tools on as many threads as there may be; on one, where another is busy with them already.
