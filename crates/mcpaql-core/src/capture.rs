@@ -11,14 +11,19 @@ pub struct Capture {
     pub initialize: Map<String, Value>,
     /// The tools of all pages, in order.
     pub tools: Vec<Value>,
+    /// Why these are not all tools, where they are not, as a sentence without its end.
+    pub gap: Option<&'static str>,
 }
+
+/// A saved answer that is one page of several.
+const MORE: &str = "the list goes on behind its `nextCursor`, which was not followed";
 
 impl Capture {
     /// Reads a saved capture: one of ours, the result or the whole answer of `tools/list`, or the bare array.
     #[must_use]
     pub fn from_json(value: Value) -> Option<Capture> {
         let mut object = match value {
-            Value::Array(tools) => return Some(Capture { initialize: Map::new(), tools }),
+            Value::Array(tools) => return Some(Capture { tools, ..Capture::default() }),
             Value::Object(object) => object,
             _ => return None,
         };
@@ -26,8 +31,10 @@ impl Capture {
             Some(Value::Object(initialize)) => initialize,
             _ => Map::new(),
         };
+        let next = object.get("nextCursor").and_then(Value::as_str);
+        let gap = next.filter(|next| !next.is_empty()).map(|_| MORE);
         match (object.remove("tools"), object.remove("result")) {
-            (Some(Value::Array(tools)), _) => Some(Capture { initialize, tools }),
+            (Some(Value::Array(tools)), _) => Some(Capture { initialize, tools, gap }),
             (_, Some(result)) => Capture::from_json(result),
             _ => None,
         }
@@ -62,6 +69,10 @@ mod tests {
             let capture = Capture::from_json(form.clone()).unwrap();
             assert_eq!(capture.tools.len(), 1, "{form}");
             assert_eq!(Capture::from_json(capture.to_json()), Some(capture));
+        }
+        for (next, has_gap) in [(json!("2"), true), (json!(""), false), (json!(null), false)] {
+            let page = json!({"result": {"tools": tools, "nextCursor": next}});
+            assert_eq!(Capture::from_json(page).unwrap().gap.is_some(), has_gap, "{next}");
         }
         for form in [json!({}), json!("tools"), json!({"tools": 1}), json!(null)] {
             assert_eq!(Capture::from_json(form), None);

@@ -17,6 +17,7 @@ mod yaml;
 mod tests;
 
 pub use edit::{Edit, members, plain_key};
+pub use json::NOT_JSON;
 
 use crate::diagnostic::{Diagnostic, Span};
 use finding::Finding;
@@ -89,6 +90,26 @@ impl Source {
             }
             (_, read) => (layout, read),
         };
+        self.parsed(layout, read)
+    }
+
+    /// Reads the text as JSON, whatever its name says that it is.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read, with code `SCHEMA_SYNTAX` and the span.
+    pub fn parse_json(&self) -> Result<Parsed, Vec<Diagnostic>> {
+        let document = byte_order_mark(&self.text)..self.text.len();
+        let layout = Layout { format: Format::Json, document, body: None };
+        let read = self.read(&layout);
+        self.parsed(layout, read)
+    }
+
+    fn parsed(
+        &self,
+        layout: Layout,
+        read: Result<(Value, Vec<Finding>), Finding>,
+    ) -> Result<Parsed, Vec<Diagnostic>> {
         let offset = layout.document.start;
         let resolve = |findings: Vec<Finding>| -> Vec<Diagnostic> {
             if findings.is_empty() {

@@ -10,6 +10,8 @@ use mcpaql_runtime::fetch;
 use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use url::Url;
@@ -89,11 +91,22 @@ pub(crate) fn is_address(source: &str) -> bool {
 
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     let name = path.display().to_string();
-    let size = std::fs::metadata(path).with_context(|| format!("cannot read {name}"))?.len();
-    if size > MAX_DOCUMENT {
-        bail!("{name} has {size} bytes, more than the {MAX_DOCUMENT} a document may have");
+    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
+    read_all(&name, file)
+}
+
+/// What comes in by standard input.
+pub(crate) fn read_stdin() -> Result<String> {
+    read_all("standard input", std::io::stdin().lock())
+}
+
+/// The text that somebody gives, within bounds: a device or a pipe may never end.
+fn read_all(name: &str, reader: impl Read) -> Result<String> {
+    let mut bytes = Vec::new();
+    reader.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > MAX_DOCUMENT {
+        bail!("{name} has more than the {MAX_DOCUMENT} bytes that a document may have");
     }
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
     String::from_utf8(bytes).map_err(|error| {
         Hinted {
             message: format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),

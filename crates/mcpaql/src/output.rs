@@ -1,6 +1,6 @@
 //! The only place that writes to a terminal: data to standard output, talk to standard error.
 //!
-//! What always holds: nothing that others wrote makes a terminal do something; nobody who listens no more ends the program; data
+//! What always holds: nothing that others wrote makes a terminal do something or begins a line of talk; nobody who listens no more ends the program; data
 //! that was lost is not kept secret.
 
 use crate::args::Log;
@@ -65,8 +65,18 @@ pub(crate) fn visible(text: &str) -> String {
     text.replace(is_hidden, "\u{fffd}")
 }
 
-/// Talk, whoever wrote parts of it.
+/// The same on one line: who reads lines, such as a workflow that obeys those that begin with `::`, reads none of somebody else's.
+pub(crate) fn line(text: &str) -> String {
+    visible(text).replace('\n', " ")
+}
+
+/// A line of talk, whoever wrote parts of it.
 pub(crate) fn talk(text: &str) {
+    painted(&line(text));
+}
+
+/// Talk of several lines, each of our own; whatever others wrote in it was put on one [`line`] before.
+pub(crate) fn talk_lines(text: &str) {
     painted(&visible(text));
 }
 
@@ -83,8 +93,13 @@ pub(crate) fn failure(error: &anyhow::Error) {
         talk(&format!("cause: {cause}"));
     }
     if let Some(hint) = error.downcast_ref::<Hinted>() {
-        talk(&format!("\nhint: {}", hint.hint));
+        talk_hint(&hint.hint);
     }
+}
+
+/// What to do, a little apart.
+pub(crate) fn talk_hint(hint: &str) {
+    talk_lines(&format!("\nhint: {}", line(hint)));
 }
 
 /// An error that knows what to do about it.
@@ -122,6 +137,11 @@ mod tests {
     #[test]
     fn a_terminal_obeys_nobody_else() {
         assert_eq!(super::visible("a\u{1b}[2J\tb\u{202e}\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
+    }
+
+    #[test]
+    fn nobody_else_begins_a_line() {
+        assert_eq!(super::line("it said \r\n::error::x\n"), "it said \u{fffd} ::error::x ");
     }
 
     #[test]

@@ -3,14 +3,19 @@
 //! What always holds: no tool is called unless whoever asks does it, and no value of a variable is shown.
 
 use crate::args::Access;
+use crate::documents::tell;
 use crate::output::Hinted;
 use crate::{descriptions, output};
 use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, is_credential_name, without_credentials};
 use mcpaql_core::capture::Capture;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::source::{NOT_JSON, Parsed, Source};
 use mcpaql_runtime::environment::Environment;
 use mcpaql_runtime::upstream::{Upstream, UpstreamError};
 use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
 use std::path::Path;
 
 fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
@@ -43,7 +48,7 @@ pub(crate) async fn heard_then<T>(
 ) -> Result<(Capture, T)> {
     let upstream = Upstream::new(target, auth, environment)?;
     if output::stderr_is_terminal() {
-        output::talk(&format!("Asking {} for its tools", output::visible(&link_name(&target.link))));
+        output::talk(&format!("Asking {} for its tools", link_name(&target.link)));
     }
     let asking = async {
         let capture = upstream.capture().await.map_err(|error| {
@@ -90,18 +95,72 @@ fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
 
 /// A saved answer of `tools/list`.
 pub(crate) fn saved(path: &Path) -> Result<Capture> {
-    read_saved(&path.display().to_string(), &descriptions::read_text(path)?).map(|(capture, _)| capture)
+    let source = Source::new(path.display().to_string(), descriptions::read_text(path)?);
+    let Saved { capture, twice, .. } = read_saved(&source)?;
+    tell(&source, &twice);
+    Ok(capture)
 }
 
-/// A saved answer, and the pointer to the list of tools in its text.
-pub(crate) fn read_saved(name: &str, text: &str) -> Result<(Capture, String)> {
-    let value: Value =
-        serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
-            match error.to_string().starts_with("recursion limit") {
-                true => anyhow::anyhow!("{name} is nested too deeply to be read"),
-                false => anyhow::Error::new(error).context(format!("{name} is not JSON")),
-            }
-        })?;
+/// A saved answer as it was read.
+pub(crate) struct Saved {
+    pub(crate) capture: Capture,
+    /// Where the list of tools stands in the text.
+    pub(crate) pointer: String,
+    /// Names that stand twice in one object.
+    pub(crate) twice: Vec<Diagnostic>,
+}
+
+/// Of a name that stands twice, clients take the last.
+fn as_clients_read(text: &str) -> Option<Value> {
+    serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()
+}
+
+fn said_twice(pointer: &str) -> String {
+    let name = pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+    format!("`{name}` stands twice in the same object; clients take the last")
+}
+
+/// Why a list cannot be read, with the tool that is to blame.
+fn unreadable(source: &Source, problems: &[Diagnostic]) -> anyhow::Error {
+    let name = &source.name;
+    let Some(problem) = problems.first() else { return anyhow::anyhow!("{name} is not JSON") };
+    let Some(reason) = problem.message.strip_prefix(NOT_JSON) else {
+        return anyhow::anyhow!("{name} is nested too deeply to be read");
+    };
+    let reason = match reason {
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
+            "half of a surrogate pair, such as \\ud800, is no character"
+        }
+        "number out of range" => "the number is too large to be held",
+        reason => reason,
+    };
+    let place = problem.span.map(|span| format!("line {}, column {}", span.line, span.column));
+    let tool = faulty_tool(&source.text).map(|index| format!("in tools[{index}]"));
+    let place: Vec<String> = place.into_iter().chain(tool).collect();
+    anyhow::anyhow!("{name} is not JSON: {}: {reason}", place.join(", "))
+}
+
+/// The first tool that cannot be read, where everything around it can.
+fn faulty_tool(text: &str) -> Option<usize> {
+    let mut list = text.trim_start_matches('\u{feff}');
+    while !list.trim_start().starts_with('[') {
+        let members: HashMap<String, &RawValue> = serde_json::from_str(list).ok()?;
+        let inner = ["tools", "result", "capture"].iter().find_map(|key| members.get(*key))?;
+        list = inner.get();
+    }
+    let tools: Vec<&RawValue> = serde_json::from_str(list).ok()?;
+    tools.iter().position(|tool| serde_json::from_str::<Value>(tool.get()).is_err())
+}
+
+/// A saved answer, whatever its file is called.
+pub(crate) fn read_saved(source: &Source) -> Result<Saved> {
+    let name = &source.name;
+    let Parsed { mut value, diagnostics: mut twice, .. } =
+        source.parse_json().map_err(|problems| unreadable(source, &problems))?;
+    if !twice.is_empty() {
+        value = as_clients_read(&source.text).unwrap_or(value);
+        twice.iter_mut().for_each(|problem| problem.message = said_twice(&problem.pointer));
+    }
     let mut pointer = String::new();
     // A bundle holds what was captured.
     let is_bundle = value.get("provenance").is_some() && value.get("capture").is_some();
@@ -124,7 +183,7 @@ pub(crate) fn read_saved(name: &str, text: &str) -> Result<(Capture, String)> {
         let hint = "save the answer of tools/list, with its `tools`";
         hinted(format!("{name} holds no list of tools"), hint)
     })?;
-    Ok((capture, pointer))
+    Ok(Saved { capture, pointer, twice })
 }
 
 impl Access {

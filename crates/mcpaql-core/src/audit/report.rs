@@ -110,13 +110,23 @@ pub struct Found<'r> {
     pub fingerprint: Fingerprint,
 }
 
-/// A server that could not be audited.
+/// A server that could not be audited, or not as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
     /// What the client calls it, or where it was to be found.
     pub name: String,
     /// Why, as a fragment.
     pub why: String,
+    /// Whether what there was of it was audited.
+    pub in_part: bool,
+}
+
+impl Failed {
+    /// What became of it, as a label.
+    #[must_use]
+    pub const fn verdict(&self) -> &'static str {
+        if self.in_part { "audited only in part" } else { "not audited" }
+    }
 }
 
 /// What was audited and how.
@@ -224,9 +234,13 @@ impl<'r> Report<'r> {
         self.audited.servers.get(index).map_or("", |server| server.name.as_str())
     }
 
-    /// What a server would cost as an adapter.
+    /// What a server would cost as an adapter, where it is none.
     #[must_use]
     pub fn as_adapter(&self, index: usize) -> Option<usize> {
+        let is_adapter = self.surfaces.get(index).is_some_and(|surface| surface.is_adapter);
+        if is_adapter {
+            return None;
+        }
         self.audited.as_adapters.get(index).copied().flatten()
     }
 

@@ -13,6 +13,9 @@ use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 
+/// What stands before the reason why a text is no JSON.
+pub const NOT_JSON: &str = "this is not valid JSON: ";
+
 /// Reads a JSON text. The flag says whether an object had a name twice; the first one won.
 pub(super) fn read(text: &str) -> Result<(Value, bool), Finding> {
     let duplicates = Cell::new(false);
@@ -37,7 +40,7 @@ fn fault(text: &str, error: &serde_json::Error) -> Finding {
         return Finding::too_deep(offset..offset);
     }
     let end = text.ceil_char_boundary((offset + 1).min(text.len()));
-    Finding::syntax(offset..end, format!("this is not valid JSON: {message}"))
+    Finding::syntax(offset..end, format!("{NOT_JSON}{message}"))
 }
 
 /// Builds a value in which the first of two equal names wins.

@@ -162,7 +162,7 @@ mod tests {
             "serverInfo": {"name": "github-mcp-server", "title": "GitHub", "version": "v0.5.1"},
             "instructions": "Issues and **pull requests**."
         });
-        let capture = Capture { initialize: initialize.as_object().unwrap().clone(), tools: Vec::new() };
+        let capture = Capture { initialize: initialize.as_object().unwrap().clone(), ..Capture::default() };
         let identity = read(&capture, &command(&["x"]), None);
         assert_eq!((identity.name.as_str(), identity.display_name.as_str()), ("github", "GitHub"));
         assert_eq!((identity.version.as_str(), identity.said_version.as_deref()), ("0.5.1", Some("v0.5.1")));

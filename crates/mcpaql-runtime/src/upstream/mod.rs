@@ -46,6 +46,22 @@ const PAGES: usize = 1000;
 /// The most entries of a list that are taken.
 const ENTRIES: usize = 100_000;
 
+/// A list that was read, page by page.
+struct Pages {
+    entries: Vec<Value>,
+    end: End,
+}
+
+/// Why no more pages were read.
+enum End {
+    /// There are none.
+    Last,
+    /// The next one was read before.
+    Again,
+    /// The server does not know the method.
+    Unknown,
+}
+
 /// One MCP server; clones share it. Dropping the last one ends it.
 #[derive(Clone)]
 pub struct Upstream {
@@ -133,8 +149,16 @@ impl Upstream {
     pub async fn capture(&self) -> Result<Capture, UpstreamError> {
         let life = &self.handle.life;
         let initialize = life.session().await?.greeting();
-        let tools = self.pages(life, "tools/list", "tools", &Caller::nobody()).await?;
-        Ok(Capture { initialize, tools })
+        let Pages { entries, end } = self.pages(life, "tools/list", "tools", &Caller::nobody()).await?;
+        let has_tools = || initialize.get("capabilities").is_some_and(|said| said.get("tools").is_some());
+        let gap = match end {
+            End::Last => None,
+            End::Again => Some("the list has no end: a page names one that was read before as the next"),
+            End::Unknown => {
+                has_tools().then_some("the server declares tools, and answers that it knows no tools/list")
+            }
+        };
+        Ok(Capture { initialize, tools: entries, gap })
     }
 
     /// All pages of a list, in order; empty where the server has no such list.
@@ -143,7 +167,7 @@ impl Upstream {
     /// Why the server could not be asked, or that its list has no end.
     pub async fn list(&self, method: &str, key: &str, caller: &Caller) -> Result<Vec<Value>, UpstreamError> {
         let place = self.place(caller)?;
-        self.pages(place.life(), method, key, caller).await
+        self.pages(place.life(), method, key, caller).await.map(|pages| pages.entries)
     }
 
     async fn pages(
@@ -152,8 +176,8 @@ impl Upstream {
         method: &str,
         key: &str,
         caller: &Caller,
-    ) -> Result<Vec<Value>, UpstreamError> {
-        let mut entries = Vec::new();
+    ) -> Result<Pages, UpstreamError> {
+        let mut entries: Vec<Value> = Vec::new();
         let mut seen = HashSet::new();
         let mut cursor: Option<String> = None;
         for _ in 0..PAGES {
@@ -161,7 +185,7 @@ impl Upstream {
             let answer = self.ask_in(life, method, &object(params), caller).await;
             let mut page = match answer {
                 Err(UpstreamError::Refused { code: METHOD_NOT_FOUND, .. }) if cursor.is_none() => {
-                    return Ok(entries);
+                    return Ok(Pages { entries, end: End::Unknown });
                 }
                 page => self.parsed(method, &page?)?,
             };
@@ -169,14 +193,20 @@ impl Upstream {
             let Some(Value::Array(more)) = page.get_mut(key).map(Value::take) else {
                 return Err(self.unreadable(method, &format!("it has no list '{key}'")));
             };
-            entries.extend(more);
+            let next = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty());
+            // A server that names a page again would never come to an end.
+            let is_again = next.is_some_and(|next| !seen.insert(next.to_owned()));
+            // Nor does it mean the same page twice.
+            if !(is_again && entries.ends_with(&more)) {
+                entries.extend(more);
+            }
             if entries.len() > ENTRIES {
                 break;
             }
-            match page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty()) {
-                // A server that names a page again would never come to an end.
-                Some(next) if seen.insert(next.to_owned()) => cursor = Some(next.to_owned()),
-                _ => return Ok(entries),
+            match next {
+                Some(next) if !is_again => cursor = Some(next.to_owned()),
+                Some(_) => return Ok(Pages { entries, end: End::Again }),
+                None => return Ok(Pages { entries, end: End::Last }),
             }
         }
         let server = self.handle.life.name().to_owned();

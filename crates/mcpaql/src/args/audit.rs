@@ -57,7 +57,8 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "NAME", help_heading = "Standard")]
     pub(crate) policy: Option<String>,
     /// Show what moving from one policy to another would change, instead of findings.
-    #[arg(long, value_names = ["FROM", "TO"], num_args = 2, help_heading = "Standard")]
+    #[arg(long, value_names = ["FROM", "TO"], num_args = 2, help_heading = "Standard",
+        conflicts_with_all = ["fix", "baseline", "write_baseline"])]
     pub(crate) diff_policy: Vec<String>,
     /// Another level for a rule, as CODE=off, advice, warning or error; repeat for several.
     #[arg(long, value_name = "CODE=LEVEL", help_heading = "Standard")]
@@ -71,7 +72,7 @@ pub(crate) struct Audit {
     /// Shape of the report: full, json, sarif, markdown, github, junit.
     #[arg(long, value_parser = parse_format, default_value = "full", value_name = "SHAPE", help_heading = "Report")]
     pub(crate) format: Format,
-    /// Where to write the report, or with --fix the corrections.
+    /// Where to write the report, or with --fix the corrected document or the corrections of a server.
     #[arg(long, short, value_name = "FILE", help_heading = "Report")]
     pub(crate) output: Option<PathBuf>,
     /// Every finding, instead of the first of each rule.
@@ -86,7 +87,7 @@ pub(crate) struct Audit {
     /// Write all findings to this file, for --baseline.
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) write_baseline: Option<PathBuf>,
-    /// Correct what is safe to correct: an adapter document itself, a server by overrides for its import (-o).
+    /// Correct what is safe to correct: an adapter document itself (or as -o), a server by overrides for its import (-o).
     #[arg(long, help_heading = "Report", conflicts_with = "write_baseline")]
     pub(crate) fix: bool,
     /// Show what --fix would write, and write nothing.

@@ -2,7 +2,7 @@
 
 use crate::documents::{Plan, open_gateway};
 use crate::output::Hinted;
-use crate::{Outcome, args, output};
+use crate::{Outcome, args, descriptions, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::{Catalog, Settings};
@@ -10,7 +10,6 @@ use mcpaql_core::error::Remedy;
 use mcpaql_core::response;
 use mcpaql_runtime::mcp::Caller;
 use serde_json::{Map, Value};
-use std::io::Read;
 
 pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
     let plan = Plan::one(&args.document, &Settings::default())?;
@@ -41,7 +40,7 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
             if !args.envelope {
                 output::talk(&format!("error[{}]: {}", error.code, error.message));
                 if !error.details.is_empty() {
-                    output::talk(&serde_json::to_string_pretty(&error.details)?);
+                    output::talk_lines(&serde_json::to_string_pretty(&error.details)?);
                 }
             }
             let mendable = error.code.remedy() == Remedy::Agent;
@@ -53,13 +52,7 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
 fn params(args: &args::Call, catalog: &Catalog) -> Result<Map<String, Value>> {
     let mut params = match args.params.as_deref() {
         None => Map::new(),
-        Some("-") => {
-            let mut text = String::new();
-            std::io::stdin()
-                .read_to_string(&mut text)
-                .context("cannot read parameters from standard input")?;
-            object(&text)?
-        }
+        Some("-") => object(&descriptions::read_stdin()?)?,
         Some(text) => object(text)?,
     };
     for pair in &args.pairs {

@@ -7,10 +7,9 @@ use crate::clients::variables::Needed;
 use crate::clients::{self, Client, Scope, file, jsonc};
 use crate::output::Hinted;
 use crate::{Outcome, args, descriptions, output};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use std::io::Read;
 use std::path::Path;
 
 /// How every file begins that this command wrote.
@@ -49,11 +48,9 @@ fn is_stdout(args: &args::ImportConfig) -> bool {
 pub(crate) fn read(source: &str) -> Result<Vec<Configuration>> {
     let path = Path::new(source);
     if source == "-" {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-        return Ok(vec![parse("standard input".into(), &text, None, None)?]);
+        return Ok(vec![parse("standard input".into(), &descriptions::read_stdin()?, None, None)?]);
     }
-    if path.is_file() {
+    if path.is_file() || file::is_stream(path) {
         return Ok(vec![read_file(path, None)?]);
     }
     let Some(client) = Client::parse(source) else {
@@ -131,11 +128,8 @@ fn short_fingerprint(body: &str) -> String {
 
 /// Refuses to write over what somebody else wrote or changed.
 fn check_overwrite(path: &Path) -> Result<()> {
-    let ours = match std::fs::read_to_string(path) {
-        Ok(text) => is_untouched(&text),
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-    };
-    if ours {
+    let is_ours = || descriptions::read_text(path).is_ok_and(|text| is_untouched(&text));
+    if !file::is_there(path) || is_ours() {
         return Ok(());
     }
     Err(Hinted {
@@ -156,7 +150,7 @@ fn report(args: &args::ImportConfig, takeover: &Takeover, labels: &[&str], neede
     if args.json && !is_stdout(args) {
         output::data(&serde_json::to_string_pretty(&as_json(args, takeover, labels, needed))?);
     } else {
-        output::talk(as_text(args, takeover, labels, needed).trim_end());
+        output::talk_lines(as_text(args, takeover, labels, needed).trim_end());
     }
     Ok(())
 }
@@ -182,36 +176,42 @@ fn as_json(args: &args::ImportConfig, takeover: &Takeover, labels: &[&str], need
 
 fn as_text(args: &args::ImportConfig, takeover: &Takeover, labels: &[&str], needed: &[Needed]) -> String {
     let mut out = String::new();
+    let from = output::line(&labels.join(" and "));
     let (taken, all) = (takeover.taken.len(), takeover.taken.len() + takeover.left_out.len());
     out.push_str(&match all {
-        0 => format!("There are no servers in {}\n", labels.join(" and ")),
-        _ => format!("Took over {taken} of {all} servers of {}\n", labels.join(" and ")),
+        0 => format!("There are no servers in {from}\n"),
+        _ => format!("Took over {taken} of {all} servers of {from}\n"),
     });
     for server in &takeover.taken {
         let name = server.entry.name.as_deref().unwrap_or_default();
-        let was = if name == server.server { String::new() } else { format!(" (was '{}')", server.server) };
+        let was = if name == server.server {
+            String::new()
+        } else {
+            format!(" (was '{}')", output::line(&server.server))
+        };
         out.push_str(&format!("  {name}{was}\n"));
-        server.notes.iter().for_each(|note| out.push_str(&format!("    {note}\n")));
+        server.notes.iter().for_each(|note| out.push_str(&format!("    {}\n", output::line(note))));
     }
     if !takeover.left_out.is_empty() {
         out.push_str("Left out\n");
     }
     for left in &takeover.left_out {
-        out.push_str(&format!("  {}: {}\n", left.server, left.reason));
+        out.push_str(&format!("  {}\n", output::line(&format!("{}: {}", left.server, left.reason))));
     }
     let (set, unset): (Vec<&Needed>, Vec<&Needed>) = needed.iter().partition(|needed| is_set(&needed.name));
     if !unset.is_empty() {
         out.push_str("Set these variables; each line says where the value stands today\n");
     }
     for needed in unset {
-        out.push_str(&format!("  export {}=…  # {}\n", needed.name, needed.places.join("; ")));
+        let places = output::line(&needed.places.join("; "));
+        out.push_str(&format!("  export {}=…  # {places}\n", needed.name));
     }
     if !set.is_empty() {
         let names: Vec<&str> = set.iter().map(|needed| needed.name.as_str()).collect();
         out.push_str(&format!("Set already: {}\n", names.join(", ")));
     }
     if taken > 0 && !is_stdout(args) {
-        out.push_str(&format!("Wrote {}\n", args.output.display()));
+        out.push_str(&format!("Wrote {}\n", output::line(&args.output.display().to_string())));
         let client = Client::parse(&args.source).map_or("CLIENT", Client::id);
         out.push_str(&format!(
             "Next: `mcpaql install {client}`, then take these servers out of the client's own configuration\n"

@@ -6,7 +6,7 @@
 use crate::clients::file::File;
 use crate::clients::{self, CONTAINERS, Client, Scope, edit, jsonc};
 use crate::output::Hinted;
-use crate::{Outcome, args, output};
+use crate::{Outcome, args, descriptions, output};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use mcpaql_core::source::Source;
@@ -97,7 +97,7 @@ fn variables(config: &Path) -> Vec<String> {
         }
     }
     let mut found = Vec::new();
-    let text = std::fs::read_to_string(config).unwrap_or_default();
+    let text = descriptions::read_text(config).unwrap_or_default();
     // What is wrong with it is told by whoever serves it.
     if let Ok(parsed) = Source::new(CONFIG, text).parse() {
         search(&parsed.value, &mut found);

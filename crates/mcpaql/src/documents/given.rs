@@ -136,6 +136,16 @@ impl Document {
     /// The same; where `whole`, an adapter that lost something to an error is none.
     pub(crate) fn compiled(self, whole: bool) -> Result<Catalog> {
         let name = self.source();
+        let (catalog, errors) = self.compiled_with_errors()?;
+        if whole && !errors.is_empty() {
+            return Err(unserved(&name, &name));
+        }
+        Ok(catalog)
+    }
+
+    /// The same, with the errors to which it lost something.
+    pub(crate) fn compiled_with_errors(self) -> Result<(Catalog, Vec<Diagnostic>)> {
+        let name = self.source();
         let (source, checked) = match &self.given {
             Given::Mcp(server) => {
                 let capture = server.captured()?;
@@ -144,19 +154,23 @@ impl Document {
             }
             Given::Document(_) | Given::Openapi(_) => self.check(),
         };
-        tell(&source, &checked.diagnostics);
-        let is_lessened = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
-        let lessened = whole && checked.diagnostics.iter().any(is_lessened);
-        checked.catalog.filter(|_| !lessened).ok_or_else(|| {
-            let typed = name.strip_prefix("builtin:").unwrap_or(&name);
-            let hint = if source.name == name {
-                format!("`mcpaql check {typed}` shows what to mend")
-            } else {
-                format!("mend {}", source.name)
-            };
-            Hinted { message: format!("{name} cannot be served"), hint }.into()
-        })
+        let Checked { catalog, mut diagnostics } = checked;
+        tell(&source, &diagnostics);
+        diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
+        let catalog = catalog.ok_or_else(|| unserved(&name, &source.name))?;
+        Ok((catalog, diagnostics))
     }
+}
+
+/// An adapter of that name whose trouble stands in that file.
+fn unserved(name: &str, file: &str) -> anyhow::Error {
+    let typed = name.strip_prefix("builtin:").unwrap_or(name);
+    let hint = if file == name {
+        format!("`mcpaql check {typed}` shows what to mend")
+    } else {
+        format!("mend {file}")
+    };
+    Hinted { message: format!("{name} cannot be served"), hint }.into()
 }
 
 /// Shows what is wrong with a text.

@@ -57,7 +57,7 @@ pub fn full(report: &Report<'_>, options: Options) -> String {
         }
     }
     for failed in report.audited.failed {
-        let label = paint.level(Level::Error, "not audited");
+        let label = paint.level(Level::Error, failed.verdict());
         let _ = writeln!(text, "{label} {}: {}\n", shown(&failed.name), shown(&failed.why));
     }
     for gone in report.gone.iter().take(if options.verbose { usize::MAX } else { SOME }) {

@@ -1,6 +1,6 @@
 //! Workflow commands that GitHub shows as annotations of a change.
 
-use super::{Report, headline, shown};
+use super::{Report, failure, headline, shown};
 use crate::convention::Level;
 use crate::diagnostic::render::github::{data, property};
 use std::fmt::Write as _;
@@ -27,8 +27,7 @@ pub fn github(report: &Report<'_>) -> String {
         let _ = writeln!(text, "::{command} {place}title={title}::{}", data(&message));
     }
     for failed in report.audited.failed {
-        let message = format!("{} could not be audited: {}", shown(&failed.name), shown(&failed.why));
-        let _ = writeln!(text, "::error title=mcpaql audit::{}", data(&message));
+        let _ = writeln!(text, "::error title=mcpaql audit::{}", data(&failure(failed)));
     }
     text
 }

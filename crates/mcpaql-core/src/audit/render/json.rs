@@ -28,7 +28,7 @@ pub fn json(report: &Report<'_>) -> String {
         "standard": {"conventions": conventions, "policy": standard.policy.name},
         "servers": report.surfaces.iter().map(|surface| server(report, surface)).collect::<Vec<_>>(),
         "failed": report.audited.failed.iter()
-            .map(|failed| json!({"server": failed.name, "reason": failed.why})).collect::<Vec<_>>(),
+            .map(|failed| json!({"server": failed.name, "reason": failed.why, "in_part": failed.in_part})).collect::<Vec<_>>(),
         "findings": report.found.iter().map(|found| finding(report, found)).collect::<Vec<_>>(),
         "hints": hints(report),
     });

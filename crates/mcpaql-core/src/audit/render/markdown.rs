@@ -20,7 +20,7 @@ fn servers(report: &Report<'_>, text: &mut String) {
         return;
     }
     text.push_str(
-        "\n| server | tools | tokens | of a window | as adapter | names | titles | annotations | descriptions | schemas | cost |\n\
+        "\n| server | tools | tokens, estimated | of a window | as adapter | names | titles | annotations | descriptions | schemas | cost |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for (surface, scores) in report.surfaces.iter().zip(&report.scores) {
@@ -41,7 +41,8 @@ fn servers(report: &Report<'_>, text: &mut String) {
         );
     }
     for failed in report.audited.failed {
-        let _ = writeln!(text, "\n{} could not be audited: {}", cell(&failed.name), cell(&failed.why));
+        let (name, why) = (cell(&failed.name), cell(&failed.why));
+        let _ = writeln!(text, "\n{name} was {}: {why}", failed.verdict());
     }
 }
 

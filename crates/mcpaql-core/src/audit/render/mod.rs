@@ -21,7 +21,7 @@ pub use markdown::markdown;
 pub use sarif::sarif;
 
 use super::credential;
-use super::report::{Found, Report};
+use super::report::{Failed, Found, Report};
 use crate::convention::Level;
 use crate::diagnostic::render::printable;
 use std::borrow::Cow;
@@ -168,8 +168,17 @@ fn summary(report: &Report<'_>) -> String {
     if !report.gone.is_empty() {
         text.push_str(&format!("; {} of the baseline gone", grouped(report.gone.len())));
     }
-    if !report.audited.failed.is_empty() {
-        text.push_str(&format!("; {} not audited", counted(report.audited.failed.len(), "server")));
+    let (in_part, not): (Vec<&Failed>, Vec<&Failed>) =
+        report.audited.failed.iter().partition(|failed| failed.in_part);
+    for group in [not, in_part] {
+        if let Some(first) = group.first() {
+            text.push_str(&format!("; {} {}", counted(group.len(), "server"), first.verdict()));
+        }
     }
     text
+}
+
+/// What could not be audited, and why.
+fn failure(failed: &Failed) -> String {
+    format!("{} was {}: {}", shown(&failed.name), failed.verdict(), shown(&failed.why))
 }

@@ -1,6 +1,6 @@
 //! SARIF 2.1.0, the format of code scanning services.
 
-use super::{Found, Report, headline, shown, subject};
+use super::{Found, Report, failure, headline, shown, subject};
 use crate::audit::rule::Rule;
 use crate::convention::Level;
 use crate::diagnostic::render::sarif::{log_of, uri};
@@ -18,10 +18,7 @@ pub fn sarif(report: &Report<'_>) -> String {
         entry.or_insert_with(|| rule(found.finding.rule));
         results.push(result(report, found, index));
     }
-    let failed = report.audited.failed.iter();
-    let failures: Vec<String> = failed
-        .map(|failed| format!("{} was not audited: {}", shown(&failed.name), shown(&failed.why)))
-        .collect();
+    let failures: Vec<String> = report.audited.failed.iter().map(failure).collect();
     log_of(rules.into_values().collect(), results, &failures)
 }
 

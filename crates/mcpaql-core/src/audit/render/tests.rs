@@ -40,7 +40,7 @@ impl Case {
         let servers = vec![Server { name: format!("server {HOSTILE}"), tools, ..Server::default() }];
         let standard = standard();
         let findings = audit(&servers, &standard);
-        let failed = vec![Failed { name: HOSTILE.into(), why: "it <died>".into() }];
+        let failed = vec![Failed { name: HOSTILE.into(), why: "it <died>".into(), in_part: false }];
         Case { servers, origins: vec![origin], failed, standard, findings }
     }
 
@@ -96,7 +96,7 @@ fn no_format_shows_a_credential_wherever_it_stands() {
         let mut case = Case::new(origin);
         case.servers[0].tools = tools.as_array().unwrap().clone();
         case.servers[0].name = key.into();
-        case.failed[0] = Failed { name: key.into(), why: format!("{key} failed") };
+        case.failed[0] = Failed { name: key.into(), why: format!("{key} failed"), in_part: false };
         case.findings = audit(&case.servers, &case.standard);
         assert!(case.findings.len() > 12, "{}", case.findings.len());
         for format in Format::ALL {

@@ -25,7 +25,9 @@ async fn a_capture_holds_what_the_server_says_as_it_says_it() {
 #[tokio::test]
 async fn a_list_that_names_a_page_again_ends_there() {
     let capture = in_time(upstream("endless").capture()).await.unwrap();
-    assert_eq!(capture.tools.len(), 2);
+    assert_eq!(capture.tools, [json!({"name": "again"})], "and is not there twice");
+    assert!(capture.gap.unwrap().contains("has no end"), "{:?}", capture.gap);
+    assert_eq!(in_time(upstream("").capture()).await.unwrap().gap, None);
 }
 
 #[tokio::test]

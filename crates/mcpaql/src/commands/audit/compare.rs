@@ -1,7 +1,7 @@
 //! `--diff-policy`: what moving from one policy to another changes about tools.
 
 use crate::output;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use mcpaql_core::audit::render::Format;
 use mcpaql_core::audit::{Change, Server, compare};
 use mcpaql_core::policy::Policy;
@@ -11,9 +11,8 @@ use serde_json::{Value, json};
 pub(super) fn compared(servers: &[Server], from: &Policy, to: &Policy, format: Format) -> Result<String> {
     let changes = compare(servers, from, to);
     match format {
-        Format::Full => Ok(table(servers, &changes, from, to)),
         Format::Json => Ok(serde_json::to_string_pretty(&as_json(servers, &changes, from, to))?),
-        _ => bail!("--diff-policy is shown as full or json"),
+        _ => Ok(table(servers, &changes, from, to)),
     }
 }
 

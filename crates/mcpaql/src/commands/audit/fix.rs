@@ -94,6 +94,7 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
     let corrections = corrections(sources, findings);
     let is_document = |index: &usize| matches!(sources.origins.get(*index), Some(Origin::Document { .. }));
     let (inside, outside): (Vec<usize>, Vec<usize>) = corrections.keys().copied().partition(is_document);
+    check_output(args, sources)?;
     let mut corrected = 0;
     let foreign = sources.origins.iter().filter(|origin| !matches!(origin, Origin::Document { .. })).count();
     match outside.as_slice() {
@@ -113,7 +114,7 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
         }
     }
     for (server, tools) in corrections.iter().filter(|(index, _)| inside.contains(index)) {
-        corrected += document(sources, *server, tools, args.dry_run)?;
+        corrected += document(args, sources, *server, tools)?;
     }
     if corrected == 0 {
         output::talk("There is nothing that is safe to correct");
@@ -152,20 +153,34 @@ fn name(tool: &Value) -> &str {
     tool.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Corrects an adapter document in its own text; the server is then what the new text would be served as.
+/// Refuses one file for the corrections of several, of which one is a document.
+fn check_output(args: &args::Audit, sources: &Sources) -> Result<()> {
+    let has_document = sources.origins.iter().any(|origin| matches!(origin, Origin::Document { .. }));
+    let is_one = sources.origins.len() == 1 && sources.failed.iter().all(|failed| failed.in_part);
+    if args.output.is_none() || !has_document || is_one {
+        return Ok(());
+    }
+    Err(hinted(
+        "--fix writes one document to the file of -o",
+        "audit each by itself, or leave -o out to correct documents in their own files",
+    ))
+}
+
+/// Corrects the text of an adapter document, in its own file or as another; the server is then what the new text would be
+/// served as.
 fn document(
+    args: &args::Audit,
     sources: &mut Sources,
     server: usize,
     tools: &BTreeMap<usize, Correction>,
-    dry_run: bool,
 ) -> Result<usize> {
     let (Some(audited), Some(Origin::Document { source, operations })) =
         (sources.servers.get(server), sources.origins.get(server))
     else {
         return Ok(0);
     };
-    let path = PathBuf::from(&source.name);
-    let (Ok(parsed), true) = (source.parse(), path.is_file()) else { return Ok(0) };
+    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.name));
+    let (Ok(parsed), true) = (source.parse(), args.output.is_some() || path.is_file()) else { return Ok(0) };
     let mut edits = Vec::new();
     let mut owners = Vec::new();
     for (index, correction) in tools {
@@ -179,19 +194,19 @@ fn document(
     let lost: HashSet<usize> = refused.iter().filter_map(|edit| owners.get(*edit).copied()).collect();
     for tool in &lost {
         let tool = audited.tools.get(*tool).map(name).unwrap_or_default();
-        output::talk(&format!("Correct {} by hand: its text has no room for it", output::visible(tool)));
+        output::talk(&format!("Correct {tool} by hand: its text has no room for it"));
     }
     if text == source.text {
         return Ok(0);
     }
     let errors = |source: &Source| check(source, &Settings::default()).errors();
-    let new = Source::new(source.name.clone(), text);
+    let new = Source::new(path.display().to_string(), text);
     let reread = sources.reread(server, new.clone()).filter(|_| errors(&new) <= errors(source));
     let Some((shown, origin)) = reread else {
-        output::talk(&format!("{} was not corrected: it would have errors", source.name));
+        output::talk(&format!("{} was not written: it would have errors", new.name));
         return Ok(0);
     };
-    write(&path, &source.text, &new.text, dry_run)?;
+    write(&path, &source.text, &new.text, args.dry_run)?;
     if let (Some(server), Some(old)) = (sources.servers.get_mut(server), sources.origins.get_mut(server)) {
         (*server, *old) = (shown, origin);
     }
@@ -219,11 +234,8 @@ fn changes(document: &Value, parent: &str, correction: &Correction) -> Vec<Edit>
 /// Writes a file, or shows what would change.
 fn write(path: &Path, old: &str, new: &str, dry_run: bool) -> Result<()> {
     if dry_run {
-        output::talk(&format!(
-            "--- {0}\n+++ {0}\n{1}",
-            path.display(),
-            output::visible(&diff::hunks(old, new))
-        ));
+        let shown = output::line(&path.display().to_string());
+        output::talk_lines(&format!("--- {shown}\n+++ {shown}\n{}", diff::hunks(old, new)));
         output::talk("Nothing was written");
         return Ok(());
     }

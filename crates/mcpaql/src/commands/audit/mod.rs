@@ -18,7 +18,7 @@ use mcpaql_core::audit::{
 };
 use mcpaql_core::convention::Standard;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
@@ -27,13 +27,25 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
         output::data(&list::list(&standard.known, &standard.policies));
         return Ok(Outcome::Clean);
     }
+    if !args.diff_policy.is_empty() && !matches!(args.format, Format::Full | Format::Json) {
+        let message = "--diff-policy is shown as full or json".to_owned();
+        return Err(Hinted { message, hint: "leave --format out".into() }.into());
+    }
+    check_files(&args)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let mut sources = sources::gather(&args).await?;
     if let [from, to] = args.diff_policy.as_slice() {
         let policies = [from, to].map(|name| standard::find_policy(name, &standard.policies));
         let [from, to] = policies;
-        output::data(&compare::compared(&sources.servers, &from?, &to?, args.format)?);
-        return Ok(Outcome::Clean);
+        let text = compare::compared(&sources.servers, &from?, &to?, args.format)?;
+        match &args.output {
+            Some(path) => written(path, &format!("{text}\n"))?,
+            None => output::data(&text),
+        }
+        for failed in &sources.failed {
+            output::talk(&format!("{}: {}: {}", failed.verdict(), failed.name, failed.why));
+        }
+        return Ok(if sources.failed.is_empty() { Outcome::Clean } else { Outcome::Findings });
     }
     let compares = matches!(args.format, Format::Full | Format::Json | Format::Markdown);
     let mut as_adapters = None;
@@ -72,6 +84,34 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
     outcome
 }
 
+/// Refuses to write over what is read, or to write two things to one file.
+fn check_files(args: &args::Audit) -> Result<()> {
+    let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
+    };
+    let read = args.tools.iter().chain(&args.conventions).map(PathBuf::as_path);
+    // A document is corrected where it stands, if that is asked for.
+    let documents = args.documents.iter().filter(|_| !args.fix).map(Path::new);
+    let read: Vec<&Path> = read.chain(documents).chain(args.config.as_deref().map(Path::new)).collect();
+    let report = args.output.as_deref();
+    let written = report.into_iter().chain(args.write_baseline.as_deref());
+    for path in written.filter(|path| !clients::file::is_stream(path)) {
+        let other = if report == Some(path) { &args.write_baseline } else { &None };
+        let message = if read.iter().any(|read| read.exists() && same(read, path)) {
+            format!("{} would be written over what is audited", path.display())
+        } else if other.as_deref().is_some_and(|other| same(other, path)) {
+            format!("{} cannot hold both the report and the baseline", path.display())
+        } else if report == Some(path) && args.baseline.as_deref().is_some_and(|known| same(known, path)) {
+            format!("{} is the baseline, which a report would be written over", path.display())
+        } else {
+            continue;
+        };
+        return Err(Hinted { message, hint: "name another file".into() }.into());
+    }
+    Ok(())
+}
+
 /// Looks at shares of the tools on as many threads as there may be; on one, where another is busy with them already.
 fn audited<'scope, 'env, 'a: 'scope>(
     scope: &'scope Scope<'scope, 'env>,
@@ -100,9 +140,8 @@ const MOST_THREADS: usize = 8;
 fn tell(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result<Outcome> {
     if let Some(path) = &args.write_baseline {
         let baseline = Baseline::of(findings, report.audited.servers);
-        let folder = missing_folder(path);
-        clients::file::write(path, &baseline.to_text())?;
-        output::talk(&format!("Wrote {} findings to {}{}", baseline.len(), path.display(), made(folder)));
+        let written = clients::file::write(path, &baseline.to_text())?;
+        output::talk(&format!("Wrote {} findings to {written}", baseline.len()));
     }
     show(args, report)?;
     // Whoever writes down what is wrong knows it.
@@ -136,19 +175,9 @@ fn show(args: &args::Audit, report: &Report<'_>) -> Result<()> {
 
 /// Writes a file and says so.
 fn written(path: &Path, text: &str) -> Result<()> {
-    let folder = missing_folder(path);
-    clients::file::write(path, text)?;
-    output::talk(&format!("Wrote {}{}", path.display(), made(folder)));
+    let written = clients::file::write(path, text)?;
+    output::talk(&format!("Wrote {written}"));
     Ok(())
-}
-
-/// The folder of a file, where it is not there yet: it is made, and that is said, because it may be a slip.
-fn missing_folder(path: &Path) -> Option<&Path> {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
-}
-
-fn made(folder: Option<&Path>) -> String {
-    folder.map_or_else(String::new, |folder| format!(" and made the folder {}", folder.display()))
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline> {

@@ -6,7 +6,7 @@ use crate::clients::takeover::Takeover;
 use crate::commands::import_config;
 use crate::documents::{Document, Given, Plan, Terms};
 use crate::output::Hinted;
-use crate::servers::{self, Interrupted};
+use crate::servers::{self, Interrupted, Saved};
 use crate::{args, descriptions};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::{self, Auth, McpCommand, McpLink, McpTarget, Mode, Origins};
@@ -14,6 +14,7 @@ use mcpaql_core::audit::{Failed, Known, Origin, Server};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{self, Catalog, Settings};
 use mcpaql_core::config;
+use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Reach;
 use mcpaql_core::source::Source;
 use mcpaql_core::surface;
@@ -22,7 +23,6 @@ use mcpaql_import::mcp;
 use mcpaql_runtime::environment::{self, Environment};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -47,7 +47,7 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
     for path in &args.tools {
         let name = path.display().to_string();
         match saved(path) {
-            Ok((server, origin)) => sources.add(server, origin),
+            Ok((server, origin, gap)) => sources.add_heard(server, origin, gap),
             Err(error) => sources.fail(name, error),
         }
     }
@@ -95,6 +95,18 @@ impl Sources {
         self.origins.push(origin);
     }
 
+    /// The same of a server that may have more tools than were heard of.
+    fn add_heard(&mut self, server: Server, origin: Origin, gap: Option<String>) {
+        match gap {
+            Some(why) if server.tools.is_empty() => self.fail(server.name, anyhow::anyhow!(why)),
+            Some(why) => {
+                self.fail_in_part(server.name.clone(), why);
+                self.add(server, origin);
+            }
+            None => self.add(server, origin),
+        }
+    }
+
     /// What they would cost as adapters, in their order: not every format shows it, and all tools are imported for it.
     pub(super) fn as_adapters(&self) -> Vec<Option<usize>> {
         let foreign = |server: &Server| (!server.is_adapter).then_some(());
@@ -119,8 +131,13 @@ impl Sources {
 
     fn fail(&mut self, name: String, error: anyhow::Error) {
         let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-        self.failed.push(Failed { name, why: causes.join(": ") });
+        self.failed.push(Failed { name, why: causes.join(": "), in_part: false });
         self.error.get_or_insert(error);
+    }
+
+    /// Notes that a server was added which is more than what is known of it.
+    fn fail_in_part(&mut self, name: String, why: String) {
+        self.failed.push(Failed { name, why, in_part: true });
     }
 
     /// The server of a document as it would be served with another text; `None` where it could not be.
@@ -152,7 +169,9 @@ impl Sources {
             match capture {
                 Err(error) if error.is::<Interrupted>() => return Err(error),
                 Err(error) => self.fail(asked.name, error),
-                Ok(capture) => self.add(asked.server(&capture), Origin::Asked),
+                Ok(capture) => {
+                    self.add_heard(asked.server(&capture), Origin::Asked, capture.gap.map(str::to_owned))
+                }
             }
         }
         Ok(())
@@ -229,23 +248,21 @@ fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
 }
 
 /// A saved list of tools; the server is called like the file.
-fn saved(path: &Path) -> Result<(Server, Origin)> {
+fn saved(path: &Path) -> Result<(Server, Origin, Option<String>)> {
     let is_stdin = path.as_os_str() == "-";
     let (name, text) = if is_stdin {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-        ("standard input".to_owned(), text)
+        ("standard input".to_owned(), descriptions::read_stdin()?)
     } else {
         (path.display().to_string(), descriptions::read_text(path)?)
     };
-    let (capture, pointer) = servers::read_saved(&name, &text)?;
+    let source = Source::new(name, text);
+    let Saved { capture, pointer, twice } = servers::read_saved(&source)?;
+    let gap = capture.gap.map(str::to_owned).or_else(|| told(&twice));
     let own = capture.server().and_then(|server| server.get("name")?.as_str()).map(str::to_owned);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let server = if is_stdin { own.unwrap_or_else(|| "server".into()) } else { stem.unwrap_or_default() };
     let server = Server { name: server, name_is_guessed: true, tools: capture.tools, ..Server::default() };
-    // A name that ends otherwise would have the text read as something else than JSON.
-    let source = Source::new(name, text);
-    Ok((server, Origin::List { source, pointer }))
+    Ok((server, Origin::List { source, pointer }, gap))
 }
 
 /// Adapters, as they would be served.
@@ -267,12 +284,18 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
         let name = document.source();
         let served = (document.settings.clone(), document.terms.clone());
         match compiled(document) {
-            Ok((catalog, _)) if catalog.sharing.is_some() => together.push(catalog),
-            Ok((catalog, origin)) => {
-                sources.served.insert(sources.servers.len(), served);
-                sources.add(shown(&catalog), origin);
-            }
             Err(error) => sources.fail(name, error),
+            Ok(Compiled { catalog, origin, errors }) => {
+                if let Some(why) = told(&errors) {
+                    sources.fail_in_part(name, format!("what has an error is not served: {why}"));
+                }
+                if catalog.sharing.is_some() {
+                    together.push(catalog);
+                } else {
+                    sources.served.insert(sources.servers.len(), served);
+                    sources.add(shown(&catalog), origin);
+                }
+            }
         }
     }
     let catalogs: Vec<&Catalog> = together.iter().collect();
@@ -285,15 +308,35 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
     Ok(())
 }
 
-/// The catalog of a document, and where its operations stand.
-fn compiled(document: Document) -> Result<(Catalog, Origin)> {
+/// A document that can be served, be it in part.
+struct Compiled {
+    catalog: Catalog,
+    /// Where its operations stand.
+    origin: Origin,
+    /// What keeps some of them out.
+    errors: Vec<Diagnostic>,
+}
+
+/// The first error, where it stands, and how many there are besides.
+fn told(errors: &[Diagnostic]) -> Option<String> {
+    let first = errors.first()?;
+    let place = first.span.map(|span| format!(" (line {}, column {})", span.line, span.column));
+    let others = match errors.len() {
+        1 => String::new(),
+        2 => "; and 1 other error".to_owned(),
+        count => format!("; and {} other errors", count - 1),
+    };
+    Some(format!("{}{}{others}", first.message, place.unwrap_or_default()))
+}
+
+fn compiled(document: Document) -> Result<Compiled> {
     let source = match &document.given {
         Given::Document(source) => Some(source.clone()),
         Given::Openapi(_) | Given::Mcp(_) => None,
     };
-    let catalog = document.catalog()?;
+    let (catalog, errors) = document.compiled_with_errors()?;
     let origin = source.map_or(Origin::Asked, |source| written(&catalog, source));
-    Ok((catalog, origin))
+    Ok(Compiled { catalog, origin, errors })
 }
 
 /// The server that clients see.

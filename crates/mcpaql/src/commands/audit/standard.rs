@@ -99,7 +99,13 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
         clients().for_each(&mut add);
         own.iter().for_each(&mut add);
     }
-    for name in named.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+    for name in named.iter().map(|name| name.trim()) {
+        if name.is_empty() {
+            return Err(hinted(
+                "a convention has no name".into(),
+                "leave --convention out for every known client",
+            ));
+        }
         if name == CLIENTS {
             clients().for_each(&mut add);
             continue;

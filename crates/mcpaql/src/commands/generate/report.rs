@@ -98,7 +98,7 @@ impl Done<'_> {
     fn talk(&self) {
         if !self.args.quiet {
             if let Some(imported) = &self.imported {
-                output::talk(&imported.summary);
+                output::talk_lines(&imported.summary);
                 if self.args.verbose {
                     warn(&imported.noticed, true);
                 }
@@ -217,7 +217,7 @@ pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat) {
     }
     output::talk(&format!("error: {}", failure.message));
     if let Some(hint) = &failure.hint {
-        output::talk(&format!("\nhint: {hint}"));
+        output::talk_hint(hint);
     }
 }
 

@@ -31,6 +31,9 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
         Some(path) => servers::saved(path)?,
         None => servers::heard(&target, &auth, &environment::process()).await?,
     };
+    if let Some(gap) = capture.gap {
+        output::talk(&format!("warning: these are not all tools: {gap}"));
+    }
     if capture.tools.is_empty() {
         let hint = "a server with resources or prompts alone has no operations to import";
         return Err(hinted("the server has no tools", hint));
@@ -43,16 +46,17 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
         }
     };
     let fingerprint = descriptions::fingerprint(&mcp::canonical(&capture));
+    let mut bundled = None;
     if let Some(path) = &args.bundle {
         let bundle = mcp::bundle(&capture, &imported, &fingerprint);
-        write(path, &format!("{}\n", serde_json::to_string_pretty(&bundle)?))?;
+        bundled = Some(write(path, &format!("{}\n", serde_json::to_string_pretty(&bundle)?))?);
     }
     let from = source_name(&capture, &imported, args.tools.as_deref());
     let Imported { adapter, report, version, notes } = imported;
     let provenance = Provenance { source: from, version, fingerprint: Some(fingerprint) };
     tell(&Done { adapter, report, notes, provenance }, &args.written)?;
-    if let Some(path) = &args.bundle {
-        output::talk(&format!("Wrote {}", path.display()));
+    if let Some(written) = bundled {
+        output::talk(&format!("Wrote {written}"));
     }
     Ok(Outcome::Clean)
 }

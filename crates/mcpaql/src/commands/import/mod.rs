@@ -3,13 +3,13 @@
 pub(crate) mod mcp;
 pub(crate) mod openapi;
 
+use crate::clients::file;
 use crate::output::Hinted;
-use crate::{args, output};
-use anyhow::{Context, Result};
+use crate::{args, descriptions, output};
+use anyhow::{Result, bail};
 use mcpaql_core::adapter::Adapter;
 use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::report::{Notes, Report};
-use std::io::Write;
 use std::path::Path;
 
 /// What came of an import.
@@ -23,20 +23,31 @@ struct Done {
 /// Writes the document and tells what was decided.
 fn tell(done: &Done, written: &args::Written) -> Result<()> {
     let Done { adapter, report, notes, provenance } = done;
-    match (&written.output, written.report) {
-        (Some(path), _) => write(path, &emit::markdown(adapter, provenance))?,
-        (None, None) => output::data(&emit::markdown(adapter, provenance)),
-        (None, Some(_)) => {}
-    }
+    let file = match (&written.output, written.report) {
+        (Some(path), _) => Some((path, write(path, &emit::markdown(adapter, provenance))?)),
+        (None, None) => {
+            output::data(&emit::markdown(adapter, provenance));
+            None
+        }
+        (None, Some(_)) => None,
+    };
     match written.report {
         Some(args::Shape::Json) => output::data(&serde_json::to_string_pretty(&report.to_json(notes))?),
         Some(args::Shape::Text) => output::data(&output::visible(&report.text(notes))),
-        None => output::talk(&output::visible(&report.summary(notes, "--report text"))),
+        None => output::talk_lines(&report.summary(notes, "--report text")),
     }
-    if let Some(path) = &written.output {
-        output::talk(&format!("Wrote {}; serve it with `mcpaql serve {}`", path.display(), path.display()));
+    if let Some((path, written)) = file {
+        output::talk(&format!("Wrote {written}; serve it with `mcpaql serve {}`", path.display()));
     }
     Ok(())
+}
+
+/// Writes a file into a folder that is there: a missing one is a slip.
+fn write<'p>(path: &'p Path, text: &str) -> Result<file::Written<'p>> {
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+        Some(folder) => bail!("cannot write {}: there is no folder {}", path.display(), folder.display()),
+        None => file::write(path, text),
+    }
 }
 
 /// Refuses to write over what somebody else wrote.
@@ -49,11 +60,8 @@ fn check_overwrite(written: &args::Written) -> Result<()> {
 
 /// Refuses a file that is there and not `ours`.
 fn check_ours(path: &Path, kind: &str, ours: impl Fn(&str) -> bool) -> Result<()> {
-    let ours = match std::fs::read(path) {
-        Ok(bytes) => std::str::from_utf8(&bytes).is_ok_and(ours),
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-    };
-    if ours {
+    let is_ours = || descriptions::read_text(path).is_ok_and(|text| ours(&text));
+    if !file::is_there(path) || is_ours() {
         return Ok(());
     }
     Err(Hinted {
@@ -61,19 +69,4 @@ fn check_ours(path: &Path, kind: &str, ours: impl Fn(&str) -> bool) -> Result<()
         hint: "choose another file, or write over it with --force".into(),
     }
     .into())
-}
-
-/// Writes the whole file or leaves the old one.
-fn write(path: &Path, text: &str) -> Result<()> {
-    let shown = path.display();
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".tmp");
-    let beside = Path::new(&beside);
-    let written = std::fs::File::create(beside)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(beside, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(beside);
-    }
-    written.with_context(|| format!("cannot write {shown}"))
 }

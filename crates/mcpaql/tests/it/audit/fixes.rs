@@ -169,6 +169,27 @@ async fn a_document_is_corrected_in_its_own_text() {
     assert_eq!(std::fs::read_to_string(place.path().join("shop.md")).unwrap(), written, "{again:?}");
 }
 
+#[tokio::test]
+async fn a_corrected_document_goes_where_it_was_asked_for() {
+    let place = Place::new();
+    place.file("shop.md", DOCUMENT);
+    let read = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
+    let ran = place.run(&["audit", "shop.md", "--fix", "-o", "mended.md"]).await;
+    assert!(ran.stderr.contains("Wrote mended.md"), "{ran:?}");
+    assert_eq!(read("shop.md"), DOCUMENT, "the original stays");
+    place.run(&["audit", "shop.md", "--fix"]).await;
+    assert_eq!(read("mended.md"), read("shop.md"));
+    place.file("shop.md", DOCUMENT);
+    place.file("other.md", &DOCUMENT.replace("name: shop", "name: other"));
+    for others in [vec!["other.md"], vec!["--tools", "tracker.json"], vec!["absent.md"]] {
+        place.file("tracker.json", &tracker().to_string());
+        let ran = place.run(&[&["audit", "shop.md", "--fix", "-o", "both.md"], &others[..]].concat()).await;
+        assert_eq!(ran.status, Some(2), "{others:?}: {ran:?}");
+        assert!(ran.stderr.contains("--fix writes one document to the file of -o"), "{}", ran.stderr);
+        assert!(!place.path().join("both.md").exists() && read("shop.md") == DOCUMENT);
+    }
+}
+
 const CAUTIOUS: &str =
     "{readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true}";
 

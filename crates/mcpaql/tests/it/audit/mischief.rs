@@ -127,3 +127,108 @@ async fn a_policy_that_is_not_there_and_depth_are_called_by_their_names() {
     let ran = place.run(&["audit", "--tools", "deep.json"]).await;
     assert!(ran.stderr.contains("nested too deeply"), "{}", ran.stderr);
 }
+
+#[tokio::test]
+async fn a_document_with_errors_is_never_clean() {
+    const LIGHTDASH: &str = include_str!("../../../../../examples/lightdash-adapter.md");
+    let clean = Place::new();
+    clean.file("a-adapter.md", LIGHTDASH);
+    let ran = clean.run(&["audit", "a-adapter.md", "--convention", "lightdash"]).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    for text in [LIGHTDASH.replace("maps_to:", "maps_too:"), LIGHTDASH.replacen("maps_to:", "maps_too:", 1)] {
+        let place = Place::new();
+        place.file("a-adapter.md", &text);
+        for (format, said) in [
+            ("full", "audited only in part a-adapter.md: what has an error is not served: "),
+            ("json", "\"in_part\": true"),
+            ("sarif", "a-adapter.md was audited only in part"),
+            ("markdown", "a-adapter.md was audited only in part"),
+            ("github", "::error title=mcpaql audit::a-adapter.md was audited only in part"),
+            ("junit", "<error message=\"what has an error is not served: "),
+        ] {
+            let ran =
+                place.run(&["audit", "a-adapter.md", "--convention", "lightdash", "--format", format]).await;
+            assert_eq!(ran.status, Some(1), "{format}: {ran:?}");
+            assert!(ran.stdout.contains(said), "{format}: {}", ran.stdout);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_is_not_whole_is_never_clean() {
+    let endless = readers(1).replace("]}", r#"],"nextCursor":"same"}"#);
+    let ran = audited(&server(&endless, "exit 4"), &["--fail-on", "error"]).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("audited only in part server: the list has no end"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("NAME-013"), "nothing is there twice: {}", ran.stdout);
+    let place = Place::new();
+    place.file("page.json", &readers(1).replace("]}", r#"],"nextCursor":"2"}"#));
+    let ran = place.run(&["audit", "--tools", "page.json", "--fail-on", "error"]).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("audited only in part page: the list goes on"), "{}", ran.stdout);
+    let ran = place.run(&["import", "mcp", "--tools", "page.json", "--", "x"]).await;
+    assert!(ran.stderr.contains("warning: these are not all tools: the list goes on"), "{}", ran.stderr);
+    let place = server(r#"{"tools":[]}"#, "exit 4");
+    let script = std::fs::read_to_string(place.path().join("server.sh")).unwrap();
+    let refuses = script.replace(
+        r#""result":%s}\n' "$id" "$(cat list.json)""#,
+        r#""error":{"code":-32601,"message":"nope"}}\n' "$id""#,
+    );
+    assert_ne!(refuses, script);
+    place.file("server.sh", &refuses);
+    let ran = audited(&place, &[]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("declares tools, and answers that it knows no tools/list"), "{}", ran.stderr);
+}
+
+#[tokio::test]
+async fn what_a_list_says_twice_or_cannot_say_is_told_with_its_place() {
+    let place = Place::new();
+    let tool = r#"{"name": "get_a", "inputSchema": {"type": "object"}}"#;
+    let audit = async |text: String| {
+        place.file("list.json", &text);
+        place.run(&["audit", "--tools", "list.json", "--fail-on", "error"]).await
+    };
+    let ran = audit(format!("{{\"tools\": [{tool},\n {{\"name\": \"get_b\", \"name\": \"get c\"}}]}}")).await;
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let said = "audited only in part list: `name` stands twice in the same object; clients take the last (line 2, column 20)";
+    assert!(ran.stdout.contains(said), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("'get c'") && !ran.stdout.contains("get_b"),
+        "as clients see it: {}",
+        ran.stdout
+    );
+    let ran = place.run(&["import", "mcp", "--tools", "list.json", "--", "x"]).await;
+    assert!(ran.stderr.contains("`name` stands twice"), "{}", ran.stderr);
+    let ran = audit(format!("{{\"tools\": [{tool}], \"tools\": []}}")).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("`tools` stands twice"), "{}", ran.stderr);
+    for (odd, said) in [(r#""a\ud800x""#, "half of a surrogate pair"), ("1e999", "the number is too large")] {
+        let ran = audit(format!("{{\"result\": {{\"tools\": [{tool},\n {{\"name\": {odd}}}]}}}}")).await;
+        assert_eq!(ran.status, Some(2), "{odd}: {ran:?}");
+        let place = "list.json is not JSON: line 2, column ";
+        assert!(ran.stderr.contains(place) && ran.stderr.contains(", in tools[1]: "), "{}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{odd}: {}", ran.stderr);
+    }
+}
+
+#[tokio::test]
+async fn nothing_from_outside_begins_a_line_of_talk() {
+    let place = notes();
+    let refusal = r#"{"code":-32000,"message":"no \u001b[31mway\n::error::x"}"#;
+    let script = r#"read -r line; printf '{"jsonrpc":"2.0","id":%s,"error":%s}\n' "$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')" "$(cat refusal.json)"; cat > /dev/null"#;
+    place.file("refusal.json", refusal);
+    place.file("server.sh", script);
+    place.file("config.json", &json!({"mcpServers": {"a\n::error::x": {"type": "odd"}}}).to_string());
+    for args in [
+        ["audit", "--format", "github", "--", "sh", "server.sh"].as_slice(),
+        &["audit", "--tools", "no\n::error::x.json"],
+        &["audit", "--tools", "notes.json", "-o", "out\n::error::x.txt"],
+        &["audit", "--tools", "notes.json", "--write-baseline", "known\n::error::x.json"],
+        &["import", "config", "config.json"],
+    ] {
+        let ran = place.run(args).await;
+        assert!(ran.stderr.contains("::error::x"), "{args:?}: {ran:?}");
+        assert!(!ran.stderr.contains("\n::"), "{args:?}: {}", ran.stderr);
+    }
+}

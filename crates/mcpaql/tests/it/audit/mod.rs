@@ -5,6 +5,8 @@ mod mischief;
 mod probing;
 mod sources;
 mod standards;
+#[cfg(unix)]
+mod streams;
 
 use crate::fixture::{Place, Ran};
 use serde_json::{Value, json};

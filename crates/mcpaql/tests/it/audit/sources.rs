@@ -82,6 +82,7 @@ async fn a_server_is_started_asked_and_ended() {
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(report["servers"][0]["tools"], 4);
     assert_eq!(report["servers"][0]["is_adapter"], true);
+    assert_eq!(report["servers"][0]["as_adapter"], Value::Null, "it is one");
     let by_hand = place.run(&["audit", "notebook"]).await;
     assert!(by_hand.stdout.ends_with("No findings in 4 tools of 1 server\n"), "{}", by_hand.stdout);
 }

@@ -24,6 +24,8 @@ async fn what_is_misspelled_is_refused_with_a_suggestion() {
     let place = notes();
     for (flags, hint) in [
         (["--convention", "curser"], "did you mean cursor?"),
+        (["--convention", ""], "a convention has no name"),
+        (["--convention", "mcp,"], "a convention has no name"),
         (["--policy", "mcpaq"], "did you mean mcpaql?"),
         (["--rule", "NAME-01=off"], "did you mean NAME-001?"),
         (["--rule", "NAME-001"], "such as --rule TITLE-001=off"),
@@ -168,6 +170,31 @@ async fn policies_are_compared() {
 }
 
 #[tokio::test]
+async fn a_comparison_of_policies_is_written_and_takes_nothing_that_it_would_ignore() {
+    let place = notes();
+    let compare = ["audit", "--tools", "notes.json", "--diff-policy", "mcpaql", "mcp"];
+    let run = async |flags: &[&str]| place.run(&[&compare, flags].concat()).await;
+    let shown = run(&[]).await;
+    let written = run(&["-o", "changes.txt"]).await;
+    assert_eq!((written.status, written.stdout.as_str()), (Some(0), ""), "{written:?}");
+    assert_eq!(std::fs::read_to_string(place.path().join("changes.txt")).unwrap(), shown.stdout);
+    for flags in [
+        ["--fix"].as_slice(),
+        &["--baseline", "known.json"],
+        &["--write-baseline", "known.json"],
+        &["--format", "sarif"],
+    ] {
+        let ran = run(flags).await;
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{flags:?}: {ran:?}");
+        assert!(ran.stderr.contains("--diff-policy"), "{flags:?}: {}", ran.stderr);
+        assert!(!place.path().join("known.json").exists());
+    }
+    let partial = run(&["--tools", "absent.json"]).await;
+    assert_eq!(partial.status, Some(1), "{partial:?}");
+    assert!(partial.stderr.contains("not audited: absent.json"), "{}", partial.stderr);
+}
+
+#[tokio::test]
 async fn a_baseline_lets_only_new_findings_fail() {
     let place = notes();
     let audit = ["audit", "--tools", "notes.json"];
@@ -209,6 +236,28 @@ async fn a_report_is_written_to_a_file() {
         let text = std::fs::read_to_string(place.path().join("report")).unwrap();
         assert!(text.contains("NAME-001") && !text.contains('\u{1b}'), "{format}: {text}");
     }
+}
+
+#[tokio::test]
+async fn nothing_is_written_over_what_is_read_or_twice_to_one_file() {
+    let place = notes();
+    let before = std::fs::read_to_string(place.path().join("notes.json")).unwrap();
+    place.run(&["audit", "--tools", "notes.json", "--write-baseline", "known.json"]).await;
+    for flags in [
+        ["-o", "notes.json"].as_slice(),
+        &["-o", "./notes.json", "--fix"],
+        &["--write-baseline", "notes.json"],
+        &["-o", "x", "--write-baseline", "./x"],
+        &["-o", "known.json", "--baseline", "known.json"],
+    ] {
+        let ran = place.run(&[&["audit", "--tools", "notes.json"], flags].concat()).await;
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{flags:?}: {ran:?}");
+        assert!(ran.stderr.contains("name another file"), "{flags:?}: {}", ran.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(place.path().join("notes.json")).unwrap(), before);
+    let again = ["--baseline", "known.json", "--write-baseline", "known.json"];
+    let ran = place.run(&[&["audit", "--tools", "notes.json"], &again[..]].concat()).await;
+    assert_eq!(ran.status, Some(0), "a baseline may be written anew: {ran:?}");
 }
 
 #[tokio::test]

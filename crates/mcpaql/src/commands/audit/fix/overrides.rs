@@ -3,7 +3,7 @@
 use super::{Correction, Corrections, name, write as write_file};
 use crate::commands::audit::sources::Sources;
 use crate::documents::tell;
-use crate::{descriptions, output};
+use crate::{clients, descriptions, output};
 use anyhow::{Result, bail};
 use mcpaql_core::overrides;
 use mcpaql_core::source::{Edit, Source, members, plain_key};
@@ -30,7 +30,7 @@ pub(super) fn write(
     let named = |index: &usize| server.tools.get(*index).map(name).unwrap_or_default();
     let pairs: Vec<(&str, &Correction)> =
         wanted.iter().map(|(index, correction)| (named(index), correction)).collect();
-    let old = if path.exists() { descriptions::read_text(path)? } else { String::new() };
+    let old = if clients::file::is_there(path) { descriptions::read_text(path)? } else { String::new() };
     let new = if old.trim().is_empty() { fresh(&pairs) } else { merged(path, &old, &pairs)? };
     let written = Source::new(path.display().to_string(), new);
     if let Err(diagnostics) = overrides::parse(&written) {
@@ -123,8 +123,7 @@ fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<Strin
     }
     let (text, refused) = source.edited(&edits);
     for edit in refused.iter().filter_map(|index| edits.get(*index)) {
-        let text = output::visible(&format!("{} of {}", edit.key, edit.parent));
-        output::talk(&format!("Write {text} by hand: the file has no room for it"));
+        output::talk(&format!("Write {} of {} by hand: the file has no room for it", edit.key, edit.parent));
     }
     Ok(text)
 }

@@ -32,7 +32,7 @@ pub(super) async fn probe(sources: &mut Sources, asked: Vec<Asked>, args: &args:
             }
         };
         let probed = probe::probe(upstream, &server, snapshot.as_ref(), tell).await?;
-        output::talk(&summary(&probed, snapshot.is_some()));
+        output::talk_lines(&summary(&probed, snapshot.is_some()));
         for (tool, probed) in probed {
             match probed {
                 Probed::Seen(observed) => drop(server.observed.insert(tool, observed)),
@@ -42,7 +42,7 @@ pub(super) async fn probe(sources: &mut Sources, asked: Vec<Asked>, args: &args:
         Ok(server)
     });
     match heard.await {
-        Ok((_, server)) => sources.add(server, Origin::Asked),
+        Ok((capture, server)) => sources.add_heard(server, Origin::Asked, capture.gap.map(str::to_owned)),
         Err(error) if error.is::<Interrupted>() => return Err(error),
         Err(error) => sources.fail(asked.name, error),
     }
@@ -77,7 +77,7 @@ fn summary(probed: &[(String, Probed)], compared: bool) -> String {
         text.push_str("; without --snapshot only answers were compared");
     }
     for (reason, count) in left {
-        text.push_str(&format!("\n  {count} left alone: {reason}"));
+        text.push_str(&format!("\n  {count} left alone: {}", output::line(reason)));
     }
     text
 }

@@ -1,0 +1,77 @@
+//! What is named as a file and is none: pipes and devices are read within bounds, written to, and never replaced.
+
+use super::notes;
+use crate::fixture::{BINARY, Place, Ran};
+use std::os::unix::fs::FileTypeExt;
+use tokio::process::Command;
+
+/// Runs a line of the shell in which `$0` is the program.
+async fn shell(place: &Place, line: &str) -> Ran {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line, BINARY]).current_dir(place.path()).env("HOME", place.path()).kill_on_drop(true);
+    Ran::of(shell).await
+}
+
+/// What a pipe carries that this command was told to write to.
+async fn through_a_pipe(place: &Place, command: &str) -> String {
+    let ran =
+        shell(place, &format!("mkfifo pipe; cat pipe > heard & $0 {command} > out 2> told; wait")).await;
+    assert_eq!(ran.status, Some(0), "{command}: {ran:?}");
+    let pipe = place.path().join("pipe");
+    assert!(pipe.metadata().unwrap().file_type().is_fifo(), "{command}: the pipe was replaced");
+    std::fs::remove_file(pipe).unwrap();
+    std::fs::read_to_string(place.path().join("heard")).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_written_to_and_stays() {
+    let place = notes();
+    place.file("api.json", r#"{"openapi": "3.0.0", "info": {"title": "Notes", "version": "1"}, "servers": [{"url": "https://example.com"}], "paths": {"/notes": {"get": {"operationId": "listNotes", "responses": {"200": {"description": "ok"}}}}}}"#);
+    place.file("claude.json", r#"{"mcpServers": {"notes": {"command": "notes"}}}"#);
+    for (command, begins) in [
+        ("audit --tools notes.json -o pipe", "notes"),
+        ("audit --tools notes.json --write-baseline pipe", "{"),
+        ("audit --tools notes.json --convention claude-directory --fix -o pipe", "# Corrections"),
+        ("import openapi api.json -o pipe", "---"),
+        ("import mcp --tools notes.json --bundle pipe -- notes", "{"),
+        ("import config claude.json -o pipe", "# Written by"),
+    ] {
+        let heard = through_a_pipe(&place, command).await;
+        assert!(heard.starts_with(begins), "{command}: {heard}");
+    }
+}
+
+#[tokio::test]
+async fn a_report_goes_to_what_is_open_already() {
+    let place = notes();
+    let plain = place.run(&["audit", "--tools", "notes.json"]).await;
+    let named = place.run(&["audit", "--tools", "notes.json", "-o", "/dev/stdout"]).await;
+    assert_eq!((named.status, named.stdout.trim_end()), (plain.status, plain.stdout.trim_end()), "{named:?}");
+    let unheard = shell(&place, "$0 audit --tools notes.json -o /dev/stdout 2> told | true; cat told").await;
+    assert_eq!(unheard.stdout.trim_end(), "Wrote /dev/stdout");
+    shell(&place, "echo first > log; $0 audit --tools notes.json -o /dev/stdout >> log 2> told").await;
+    let log = std::fs::read_to_string(place.path().join("log")).unwrap();
+    assert!(log.starts_with("first\n") && log.contains("NAME-001"), "{log}");
+}
+
+#[tokio::test]
+async fn what_never_ends_is_refused_and_a_pipe_is_read() {
+    let place = notes();
+    for command in
+        ["audit --tools /dev/zero", "audit /dev/zero", "import config /dev/zero", "audit --tools -"]
+    {
+        let ran = shell(&place, &format!("$0 {command} < /dev/zero")).await;
+        assert_eq!(ran.status, Some(2), "{command}: {ran:?}");
+        assert!(ran.stderr.contains("has more than the 67108864 bytes"), "{command}: {}", ran.stderr);
+    }
+    let read = shell(&place, "mkfifo list; cat notes.json > list & $0 audit --tools list").await;
+    assert!(read.stdout.contains("NAME-001"), "{read:?}");
+}
+
+#[tokio::test]
+async fn a_configuration_that_is_no_file_is_not_changed() {
+    let place = Place::new();
+    let ran = shell(&place, "mkfifo config.json; $0 install cursor --path config.json").await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("is not a file but a device, a pipe or a socket"), "{}", ran.stderr);
+}
