@@ -42,7 +42,7 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tokens <= NOTABLE {
         return;
     }
-    let share = |window: usize| (tokens * 100).div_ceil(window);
+    let share = |window: usize| (tokens * 100 + window / 2) / window;
     let message = format!(
         "The {} tools of '{}' cost about {tokens} tokens: {} % of a window of 128 000, {} % of 200 000",
         surface.tools.len(),
@@ -52,8 +52,9 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
     );
     let finding = findings.server(surface, message);
     let heaviest = surface.tools.iter().max_by_key(|tool| tool.tokens);
-    let heaviest = heaviest
-        .map_or(String::new(), |tool| format!(", beginning with '{}' ({} tokens)", tool.name, tool.tokens));
+    let heaviest = heaviest.map_or(String::new(), |tool| {
+        format!(", beginning with '{}' (about {} tokens)", tool.name, tool.tokens)
+    });
     finding.help(format!("serve it through an adapter, leave tools out, or say less{heaviest}"));
     if tokens <= HEAVY {
         finding.advice();
