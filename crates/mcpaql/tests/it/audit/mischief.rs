@@ -73,6 +73,25 @@ async fn a_call_without_an_answer_is_found_and_three_of_them_are_enough() {
 }
 
 #[tokio::test]
+async fn a_call_that_hangs_is_not_the_fault_of_the_tools_behind_it() {
+    // It hears everything from then on and answers nothing.
+    let call = r#"case "$line" in
+      *get_note_1*) while read -r line; do :; done ;;
+      *) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}\n' "$id" ;;
+    esac"#;
+    let place = server(&readers(4), call);
+    let (ran, report) = report(&place, &[&["--probe", "--timeout", "2"], &SERVER[..]].concat()).await;
+    let found = found(&report);
+    let silent: Vec<_> = found.iter().filter(|finding| finding.starts_with("HINT-103")).collect();
+    assert_eq!(silent, ["HINT-103 get_note_1"], "{ran:?}");
+    assert!(
+        ran.stderr.contains("Called 4 of 4 tools: 3 answered twice the same, 1 did not answer"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[tokio::test]
 async fn a_tool_that_refuses_made_up_arguments_was_not_compared() {
     let refusals = [
         r#"printf '{"jsonrpc":"2.0","id":%s,"result":{"isError":true,"content":[]}}\n' "$id""#,
