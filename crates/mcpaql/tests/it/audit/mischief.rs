@@ -2,7 +2,12 @@
 
 use super::{found, notes, report};
 use crate::fixture::{BINARY, Place, Ran};
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 use tokio::process::Command;
 
 /// A server that answers `tools/list` with this result and calls as its shell script says.
@@ -89,6 +94,33 @@ async fn a_call_that_hangs_is_not_the_fault_of_the_tools_behind_it() {
         "{}",
         ran.stderr
     );
+}
+
+/// Answers as MCP servers do over HTTP, but for calls of the tools behind the first, which it never comes back from.
+async fn half_dead(request: String) -> Response {
+    let request: Value = serde_json::from_str(&request).unwrap_or_default();
+    let Some(id) = request.get("id") else { return StatusCode::ACCEPTED.into_response() };
+    let result = match request["method"].as_str() {
+        Some("initialize") => json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "half", "version": "1"}}),
+        Some("tools/list") => serde_json::from_str(&readers(3)).unwrap(),
+        Some("tools/call") if request["params"]["name"] != "get_note_0" => std::future::pending().await,
+        _ => json!({"content": []}),
+    };
+    axum::Json(json!({"jsonrpc": "2.0", "id": id, "result": result})).into_response()
+}
+
+#[tokio::test]
+async fn behind_an_address_only_the_first_call_that_hangs_is_blamed() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, Router::new().route("/mcp", post(half_dead))).await });
+    let (ran, report) = report(&Place::new(), &["--probe", "--timeout", "2", "--url", &url]).await;
+    let found = found(&report);
+    let silent: Vec<_> = found.iter().filter(|finding| finding.starts_with("HINT-103")).collect();
+    assert_eq!(silent, ["HINT-103 get_note_1"], "{ran:?}");
+    let reason = "1 left alone: an earlier call may still keep the server busy";
+    assert!(ran.stderr.contains(reason), "{}", ran.stderr);
 }
 
 #[tokio::test]
