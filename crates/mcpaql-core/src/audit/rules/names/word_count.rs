@@ -38,7 +38,7 @@ rule! {
 }
 
 fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    if tool.name.is_empty() {
+    if tool.name.is_empty() || standard.demands(|convention| convention.names.words).next().is_none() {
         return;
     }
     let parts = tool.name.split(['_', '-', '.', ' ']).filter(|part| !part.is_empty());

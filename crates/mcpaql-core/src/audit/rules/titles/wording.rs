@@ -75,6 +75,8 @@ const BRANDS: &[(&str, &str)] = &[
 pub(in crate::audit) struct Wordings {
     tools: usize,
     shared: usize,
+    /// The words of the server's name.
+    owner: Vec<String>,
     counts: HashMap<String, usize>,
 }
 
@@ -85,8 +87,12 @@ impl Wordings {
 
     fn new(surface: &Surface<'_>) -> Wordings {
         let tools = surface.tools.len();
-        let mut wordings =
-            Wordings { tools, shared: shared_words(surface), counts: HashMap::with_capacity(tools) };
+        let mut wordings = Wordings {
+            tools,
+            shared: shared_words(surface),
+            owner: words::words(&surface.server.name),
+            counts: HashMap::with_capacity(tools),
+        };
         for tool in &surface.tools {
             let title = tool.shown_title().filter(|title| is_human(title, tool.name));
             let title = title.map_or_else(|| wordings.title(tool), str::to_owned);
@@ -109,8 +115,7 @@ impl Wordings {
         }
         let shared = if self.tools >= FEWEST { self.shared } else { 0 };
         // Whose tool it is stands beside its title.
-        let owner = words::words(tool.server);
-        let owned = if tool.words.starts_with(&owner) { owner.len() } else { 0 };
+        let owned = if tool.words.starts_with(&self.owner) { self.owner.len() } else { 0 };
         let mut left_out = [shared.max(owned), shared].into_iter();
         let left_out = left_out.find(|count| tool.words.len() > count + 1).unwrap_or(0);
         let mut words: Vec<&str> = tool.words.iter().skip(left_out).map(String::as_str).collect();
