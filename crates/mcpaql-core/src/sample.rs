@@ -22,19 +22,49 @@ const MAX_TEXT: u64 = 1000;
 /// looked up in `types`.
 #[must_use]
 pub fn sample(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
-    Sampler { types, told: true }.value(name, schema, 0)
+    Sampler { types, manner: Manner::Told }.value(name, schema, 0)
 }
 
 /// The same without the author's own examples and defaults, some of which do not fit the schema they stand in.
 #[must_use]
 pub fn untold(name: &str, schema: &Value, types: &IndexMap<String, Value>) -> Option<Value> {
-    Sampler { types, told: false }.value(name, schema, 0)
+    Sampler { types, manner: Manner::Untold }.value(name, schema, 0)
+}
+
+/// The same as somebody else chooses, with as little as the schema allows; nothing where that one refuses.
+#[must_use]
+pub fn chosen(
+    name: &str,
+    schema: &Value,
+    types: &IndexMap<String, Value>,
+    taste: &dyn Taste,
+) -> Option<Value> {
+    Sampler { types, manner: Manner::Chosen(taste) }.value(name, schema, 0)
+}
+
+/// Who chooses values that are not only shown.
+pub trait Taste {
+    /// Whether there may be a value of that name and schema at all.
+    fn allows(&self, name: &str, schema: &Value) -> bool;
+    /// One of those that are listed.
+    fn choose(&self, name: &str, values: &[&Value]) -> Option<Value>;
+    /// Whether a text that was made from a pattern will do.
+    fn accepts(&self, name: &str, text: &str) -> bool;
+    /// What a flag is.
+    fn flag(&self, name: &str) -> bool;
+}
+
+#[derive(Clone, Copy)]
+enum Manner<'t> {
+    /// What the author gives is taken.
+    Told,
+    Untold,
+    Chosen(&'t dyn Taste),
 }
 
 struct Sampler<'t> {
     types: &'t IndexMap<String, Value>,
-    /// What the author gives is taken.
-    told: bool,
+    manner: Manner<'t>,
 }
 
 impl Sampler<'_> {
@@ -42,7 +72,18 @@ impl Sampler<'_> {
         if depth > MAX_DEPTH || schema == &Value::Bool(false) {
             return None;
         }
-        let value = if self.told { given(schema) } else { listed(schema) };
+        let value = match self.manner {
+            Manner::Told => given(schema),
+            Manner::Untold => listed(schema).next().cloned(),
+            Manner::Chosen(taste) if !taste.allows(name, schema) => return None,
+            Manner::Chosen(taste) => {
+                let listed: Vec<&Value> = listed(schema).collect();
+                if !listed.is_empty() {
+                    return taste.choose(name, &listed);
+                }
+                None
+            }
+        };
         if value.is_some() {
             return value;
         }
@@ -66,14 +107,27 @@ impl Sampler<'_> {
             }
         }
         match kind(schema) {
-            Some("boolean") => Some(json!(true)),
+            Some("boolean") => Some(json!(self.taste().is_none_or(|taste| taste.flag(name)))),
             Some("integer" | "number") => number::number(schema),
             Some("array") => self.array(name, schema, depth),
             Some("object") => self.object(schema, depth),
-            Some("string") => text(name, schema),
+            Some("string") | None => self.text(name, schema),
             Some(_) => None,
-            None => text(name, schema),
         }
+    }
+
+    fn taste(&self) -> Option<&dyn Taste> {
+        match self.manner {
+            Manner::Chosen(taste) => Some(taste),
+            Manner::Told | Manner::Untold => None,
+        }
+    }
+
+    fn text(&self, name: &str, schema: &Value) -> Option<Value> {
+        let text = text(name, schema)?;
+        let is_made = schema.get("pattern").is_some();
+        let will_do = |taste: &dyn Taste| text.as_str().is_some_and(|text| taste.accepts(name, text));
+        (!is_made || self.taste().is_none_or(will_do)).then_some(text)
     }
 
     /// One schema that says what both say; the part's word counts where they differ.
@@ -149,6 +203,10 @@ impl Sampler<'_> {
             schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix("#/types/"));
         let schema = target.and_then(|target| self.types.get(target)).unwrap_or(schema);
         let listed = schema.get("enum").and_then(Value::as_array);
+        // The others were not chosen.
+        if self.taste().is_some() && listed.is_some() {
+            return first.clone();
+        }
         let nth = usize::try_from(n).ok().and_then(|n| listed.and_then(|values| values.get(n)));
         match (nth, first) {
             (Some(value), _) => value.clone(),
@@ -184,7 +242,7 @@ impl Sampler<'_> {
             out.insert(name.to_owned(), self.value(name, field, depth + 1)?);
         }
         let least = usize::try_from(bound(schema, "minProperties").unwrap_or(0)).unwrap_or(usize::MAX);
-        let wanted = if fields.is_empty() { least } else { least.max(1) };
+        let wanted = if fields.is_empty() || self.taste().is_some() { least } else { least.max(1) };
         for (name, field) in fields {
             if out.len() >= wanted {
                 break;
@@ -220,10 +278,11 @@ fn given(schema: &Value) -> Option<Value> {
         .cloned()
 }
 
-/// The value that must be, or the first of those that may; only where it is of the schema's own type.
-fn listed(schema: &Value) -> Option<Value> {
+/// The value that must be, and those that may; only those of the schema's own type.
+fn listed(schema: &Value) -> impl Iterator<Item = &Value> {
     let allowed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
-    let fits = |value: &&Value| match kind(schema) {
+    let kind = kind(schema);
+    let fits = move |value: &&Value| match kind {
         Some("boolean") => value.is_boolean(),
         Some("integer" | "number") => value.is_number(),
         Some("array") => value.is_array(),
@@ -231,7 +290,7 @@ fn listed(schema: &Value) -> Option<Value> {
         Some("string") => value.is_string(),
         _ => !value.is_null(),
     };
-    schema.get("const").into_iter().chain(allowed).find(fits).cloned()
+    schema.get("const").into_iter().chain(allowed).filter(fits)
 }
 
 fn without(schema: &Value, key: &str) -> Map<String, Value> {

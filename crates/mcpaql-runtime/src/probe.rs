@@ -2,7 +2,8 @@
 //! what can be seen of the state is compared before and after.
 //!
 //! What always holds: nothing is called but what `audit::probe` allows, one call at a time, so that a change belongs to the tool
-//! that was called last. A snapshot that changes by itself proves nothing, so that nothing is called then.
+//! that was called last. A tool is found silent only where the server was free to hear the call: a program that did not answer is
+//! started anew before the next one, and behind an address nobody is blamed until an answer comes. A snapshot that changes by itself proves nothing, so that nothing is called then.
 
 use crate::mcp::Caller;
 use crate::target::command::process::{self, Ending, Job};
@@ -68,6 +69,7 @@ pub async fn probe(
     };
     let mut probed = Vec::new();
     let mut failures = 0;
+    let mut busy = false;
     for (tool, plan) in plans(server) {
         let arguments = match plan {
             Plan::Call(arguments) => arguments,
@@ -81,11 +83,28 @@ pub async fn probe(
             continue;
         }
         tell(&tool);
-        let Some(answers) = answers(upstream, &tool, &arguments).await else {
-            failures += 1;
-            probed.push((tool, Probed::Left("the server does not start again".to_owned())));
-            continue;
+        let tried = tried(upstream, &tool, &arguments).await;
+        if matches!(tried, Tried::Late) {
+            // What still works on one call may not hear the next.
+            upstream.close().await;
+        }
+        let answers = match tried {
+            Tried::Answered(answers) => answers,
+            Tried::Late if !busy => Answers::Failed,
+            Tried::Late => {
+                failures += 1;
+                let reason = "an earlier call may still keep the server busy".to_owned();
+                probed.push((tool, Probed::Left(reason)));
+                continue;
+            }
+            Tried::Unreached => {
+                failures += 1;
+                probed.push((tool, Probed::Left("the server does not start again".to_owned())));
+                continue;
+            }
         };
+        // A program was ended, whatever is behind an address goes on.
+        busy = matches!(tried, Tried::Late) && !upstream.is_program();
         failures = if answers == Answers::Failed { failures + 1 } else { 0 };
         let now = match snapshot {
             Some(snapshot) => Some(taken(snapshot).await?),
@@ -98,39 +117,54 @@ pub async fn probe(
     Ok(probed)
 }
 
-/// How two answers compare; there is no second call where the first came to nothing. `None` where the tool was not called.
-async fn answers(upstream: &Upstream, tool: &str, arguments: &Map<String, Value>) -> Option<Answers> {
-    let mut first = call(upstream, tool, arguments).await;
-    if let Err(UpstreamError::Unavailable { retry_after: Some(wait), .. }) = &first
+/// What came of a tool's two calls.
+#[derive(Clone, Copy)]
+enum Tried {
+    Answered(Answers),
+    /// There was no answer in time.
+    Late,
+    /// It was not called, since the server could not be reached.
+    Unreached,
+}
+
+/// How two answers compare; there is no second call where the first came to nothing.
+async fn tried(upstream: &Upstream, tool: &str, arguments: &Map<String, Value>) -> Tried {
+    let mut started = upstream.start().await;
+    if let Err(UpstreamError::Unavailable { retry_after: Some(wait), .. }) = &started
         && *wait <= PAUSE
     {
         tokio::time::sleep(*wait).await;
-        first = call(upstream, tool, arguments).await;
+        started = upstream.start().await;
     }
-    let first = match first {
+    // It failed over an earlier call, which is not the fault of this tool.
+    if started.is_err() {
+        return Tried::Unreached;
+    }
+    let first = match call(upstream, tool, arguments).await {
         Ok(first) => first,
-        // It failed over an earlier call, which is not the fault of this tool.
-        Err(UpstreamError::Unavailable { retry_after: Some(_), .. }) => return None,
-        Err(error) => return Some(missing(&error)),
+        Err(error) => return missing(&error),
     };
     let is_refused = |answer: &Value| answer.get("isError") == Some(&Value::Bool(true));
     if is_refused(&first) {
-        return Some(Answers::Refused);
+        return Tried::Answered(Answers::Refused);
     }
-    Some(match call(upstream, tool, arguments).await {
-        Ok(second) if second == first => Answers::Same,
-        Ok(second) if is_refused(&second) => Answers::Refused,
-        Ok(_) => Answers::Different,
+    match call(upstream, tool, arguments).await {
+        Ok(second) if second == first => Tried::Answered(Answers::Same),
+        Ok(second) if is_refused(&second) => Tried::Answered(Answers::Refused),
+        Ok(_) => Tried::Answered(Answers::Different),
         Err(error) => missing(&error),
-    })
+    }
 }
 
 /// What it means that there is no answer.
-fn missing(error: &UpstreamError) -> Answers {
+fn missing(error: &UpstreamError) -> Tried {
     match error {
         // Some servers refuse arguments by an error of the protocol.
-        UpstreamError::Refused { .. } | UpstreamError::Refusal(_) => Answers::Refused,
-        _ => Answers::Failed,
+        UpstreamError::Refused { .. } | UpstreamError::Refusal(_) => Tried::Answered(Answers::Refused),
+        UpstreamError::Timeout { .. } => Tried::Late,
+        // The server ended meanwhile and is left alone: this call did not reach it.
+        UpstreamError::Unavailable { retry_after: Some(_), .. } => Tried::Unreached,
+        _ => Tried::Answered(Answers::Failed),
     }
 }
 

@@ -74,8 +74,11 @@ fn decision<'t>(tool: &'t Tool<'_>) -> Option<&'t Decision> {
     let by_name = by_name.filter(|decision| {
         decision.category != Category::Read || (tool.declared.read_only != Some(false) && !saves_a_file(tool))
     });
-    // That it does not only read says nothing yet about what it does.
-    let named = tool.by_name.review.is_none() && tool.by_name.effect == tool.judged.effect;
+    // That it does not only read says nothing yet about what it does; and whoever writes out whether it destroys knows that better
+    // than a name that could be a noun, or says no more than that something runs.
+    let runs = tool.by_name.effect == Effect::Execute && tool.by_name.confidence == Confidence::Low;
+    let noun = runs && tool.declared.destructive.is_some();
+    let named = tool.by_name.review.is_none() && tool.by_name.effect == tool.judged.effect && !noun;
     let judged = Some(&tool.judged).filter(|decision| is_sure(decision));
     by_name.or_else(|| judged.filter(|decision| decision.category == Category::Read || named))
 }
@@ -138,7 +141,21 @@ pub(super) fn deeds(tool: &Tool<'_>) -> Vec<Deed> {
     let reversible = decision.danger <= Danger::Reversible;
     let repeats = repeats(tool, decision.effect, guard);
     let deeds = repeats.iter().map(|repeat| deed(decision.effect, *repeat, guard, reversible));
-    with_reaches(tool, deeds.collect())
+    let mut deeds: Vec<Deed> = deeds.collect();
+    if deeds.iter().any(|deed| deed.facts.overwrites) && says_where_to(tool) {
+        // What it works on may stay as it is.
+        let made = [Repeat::NoEffect, Repeat::Accumulates];
+        deeds.extend(made.map(|repeat| deed(Effect::Create, repeat, Guard::None, true)));
+    }
+    with_reaches(tool, deeds)
+}
+
+/// Whether a call must say where its results go.
+fn says_where_to(tool: &Tool<'_>) -> bool {
+    required(tool).any(|name| {
+        let words = words::words(name);
+        words.iter().any(|word| matches!(word.as_str(), "output" | "outputs" | "destination"))
+    })
 }
 
 /// Everything that a call may choose; of a tool that nobody can make out, everything that there is.

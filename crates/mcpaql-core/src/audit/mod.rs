@@ -12,6 +12,7 @@ mod deed;
 mod expect;
 mod finding;
 mod glance;
+mod harmless;
 mod parameters;
 pub mod probe;
 pub mod render;

@@ -1,10 +1,13 @@
 //! Behaviour against hints: which tools may be called to see whether they only read, and with what.
 //!
 //! What always holds: a tool is called only where it says itself that it only reads, nothing about it says otherwise, and its
-//! required arguments can be made up without handing it code, a command or an address. Optional arguments are left out.
+//! required arguments can be made up such that they ask for nothing (`harmless`). Optional arguments are left out.
 
+use super::harmless::{self, Harmless};
+use super::unicode;
 use super::view::{Server, Surface, Tool};
-use crate::classify::{Confidence, words};
+use crate::classify::verbs::Verb;
+use crate::classify::{self, Confidence, Evidence, words};
 use crate::operation::Category;
 use crate::sample;
 use crate::schema::{Schemas, required_fields};
@@ -77,42 +80,49 @@ fn plan(tool: &Tool<'_>) -> Plan {
 
 /// Why a tool is not called.
 fn refusal(tool: &Tool<'_>) -> Option<&'static str> {
-    let acts = tool.by_name.category != Category::Read && tool.by_name.confidence > Confidence::Low;
     match (tool.declared.read_only, tool.declared.destructive) {
         (None, _) => Some("it does not say that it only reads"),
         (Some(false), _) => Some("it says that it writes"),
         (Some(true), Some(true)) => Some("it says that it destroys, too"),
-        _ if acts => Some("its name says that it acts"),
+        _ if is_named_to_act(tool) => Some("its name says that it acts"),
+        _ if is_told_to_act(tool) => Some("its description says that it acts"),
         _ if tool.is_adapter => Some("what it does depends on the operation"),
         _ => None,
     }
 }
 
-/// Words of parameters that are run, or that lead somewhere.
-const RISKY: &[&str] = &[
-    "cmd",
-    "code",
-    "command",
-    "expression",
-    "function",
-    "javascript",
-    "js",
-    "program",
-    "python",
-    "script",
-    "shell",
-    "sql",
-    "statement",
-    "uri",
-    "url",
-    "urls",
-    "uris",
-    "webhook",
-    "callback",
-    "host",
-    "hostname",
-    "endpoint",
-];
+/// Whether the name says that it acts, as people read it.
+fn is_named_to_act(tool: &Tool<'_>) -> bool {
+    let seen = as_seen(tool.name);
+    let acts = |decision: &classify::Decision| {
+        decision.category != Category::Read && decision.confidence > Confidence::Low
+    };
+    let named = words::reading(&words::parts(&seen));
+    let later = named.second.is_some_and(|found| found.verb.acts());
+    let removes = named.lead.is_some_and(|found| found.verb.effect.category() == Category::Delete);
+    let evidence = Evidence { name: &seen, ..Evidence::default() };
+    later
+        || removes
+        || acts(&tool.by_name)
+        || acts(&tool.judged)
+        || (seen != tool.name && acts(&classify::classify(&evidence)))
+}
+
+/// Whether the first sentence of the description says so.
+fn is_told_to_act(tool: &Tool<'_>) -> bool {
+    let text = as_seen(tool.description.unwrap_or_default());
+    let harms = |verb: &Verb| verb.acts() || verb.effect.category() == Category::Delete;
+    classify::told_verbs(&text).any(harms)
+}
+
+/// A text without what nobody sees, in the letters that it is taken for.
+fn as_seen(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    let seen = text.chars().filter(|c| !unicode::invisible(*c));
+    seen.map(|c| unicode::homoglyph(c).unwrap_or(c)).collect()
+}
 
 /// Arguments that fit the schema, or why there are none.
 fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
@@ -120,22 +130,16 @@ fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
     let (schema, types) = typed(schema);
     let empty = Map::new();
     let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    if let Some(name) = harmless::acts_unasked(&schema) {
+        return Err(format!("'{name}' acts where it is left out"));
+    }
+    let taste = Harmless::default();
     let mut arguments = Map::new();
     for name in required_fields(&schema) {
         let any = Value::Bool(true);
         let field = fields.get(name).unwrap_or(&any);
-        let chosen = field.get("enum").is_some() || field.get("const").is_some();
-        let leads = matches!(field.get("format").and_then(Value::as_str), Some("uri" | "url" | "hostname"));
-        if !chosen && (leads || is_risky(name)) {
-            return Err(format!("nothing safe can be made up for '{name}'"));
-        }
         // What authors give as an example may be somebody's real data.
-        let Some(value) = sample::untold(name, field, &types) else {
-            return Err(format!("nothing can be made up for '{name}'"));
-        };
-        if let Some(inner) = risky_member(&value) {
-            return Err(format!("nothing safe can be made up for '{inner}' in '{name}'"));
-        }
+        let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
         arguments.insert(name.to_owned(), value);
     }
     let (mut schemas, _) = Schemas::compile(&types);
@@ -147,25 +151,6 @@ fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
     match value {
         Value::Object(arguments) => Ok(arguments),
         _ => Ok(Map::new()),
-    }
-}
-
-fn is_risky(name: &str) -> bool {
-    words::words(name).iter().any(|word| RISKY.contains(&word.as_str()))
-}
-
-/// The name of a risky member, however deep; samples are shallow.
-fn risky_member(value: &Value) -> Option<&str> {
-    match value {
-        Value::Object(map) => {
-            map.iter().find_map(
-                |(name, member)| {
-                    if is_risky(name) { Some(name.as_str()) } else { risky_member(member) }
-                },
-            )
-        }
-        Value::Array(items) => items.iter().find_map(risky_member),
-        _ => None,
     }
 }
 
@@ -238,6 +223,11 @@ mod tests {
             ("get_note", json!({"readOnlyHint": true, "destructiveHint": true}), false),
             ("delete_note", json!({"readOnlyHint": true}), false),
             ("send_mail", json!({"readOnlyHint": true}), false),
+            ("pop_item", json!({"readOnlyHint": true}), false),
+            ("get_logout", json!({"readOnlyHint": true}), false),
+            ("d\u{435}lete_x", json!({"readOnlyHint": true}), false),
+            ("purge\u{200b}_x", json!({"readOnlyHint": true}), false),
+            ("list_merge_requests", json!({"readOnlyHint": true}), true),
         ];
         for (name, annotations, expected) in rows {
             let tool = json!({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations});
@@ -249,6 +239,26 @@ mod tests {
             "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}},
         });
         assert!(matches!(plan_of(adapter), Plan::Leave(_)));
+    }
+
+    #[test]
+    fn what_is_described_to_act_is_not_called() {
+        let rows = [
+            ("Deletes all notes of the user at once.", false),
+            ("This tool is used to delete all notes.", false),
+            ("Gets all notes and deletes them.", false),
+            ("D\u{435}letes all notes.", false),
+            ("Clears the list of notes.", false),
+            ("Gets all notes. Deletes nothing.", true),
+            ("Lists notes that were deleted and restored.", true),
+            ("Notes, newest first.", true),
+        ];
+        for (description, expected) in rows {
+            let tool =
+                json!({"name": "notes", "description": description, "annotations": {"readOnlyHint": true}});
+            let plan = plan_of(tool);
+            assert_eq!(matches!(plan, Plan::Call(_)), expected, "{description}: {plan:?}");
+        }
     }
 
     #[test]
@@ -274,15 +284,122 @@ mod tests {
         assert_eq!(called(json!({"type": "object"})), Ok(json!({})));
     }
 
+    fn one(name: &str, schema: Value) -> Result<Value, String> {
+        let schema = json!({"type": "object", "required": [name], "properties": {name: schema}});
+        called(schema).map(|arguments| arguments[name].clone())
+    }
+
+    #[test]
+    fn of_allowed_values_one_is_chosen_that_does_not_act() {
+        for (name, schema, expected) in [
+            ("method", json!({"enum": ["DELETE", "OPTIONS", "GET"]}), json!("GET")),
+            ("action", json!({"type": "string", "enum": ["delete", "get"]}), json!("get")),
+            ("op", json!({"oneOf": [{"const": "remove"}, {"const": "show"}]}), json!("show")),
+            ("kind", json!({"enum": ["removal", "delete_all", "full"]}), json!("removal")),
+            ("command", json!({"enum": ["rm", "list"]}), json!("list")),
+            ("delete", json!({"enum": ["yes", "no"]}), json!("no")),
+            (
+                "o",
+                json!({"properties": {"op": {"enum": ["wipe", "get"]}}, "required": ["op"]}),
+                json!({"op": "get"}),
+            ),
+            (
+                "ops",
+                json!({"type": "array", "items": {"enum": ["wipe", "get"]}, "minItems": 2}),
+                json!(["get", "get"]),
+            ),
+            (
+                "mode",
+                json!({"type": "string", "default": "delete", "examples": ["delete"]}),
+                json!("some mode"),
+            ),
+        ] {
+            assert_eq!(one(name, schema.clone()), Ok(expected), "{name} {schema}");
+        }
+        for (name, schema) in [
+            ("operation", json!({"type": "string", "enum": ["drop", "truncate"]})),
+            ("v", json!({"const": "delete"})),
+            ("v", json!({"type": "string", "pattern": "^delete$"})),
+            ("command", json!({"enum": ["rm", "dd"]})),
+            ("confirm", json!({"const": true})),
+            ("delete_before", json!({"type": "string"})),
+            ("ops", json!({"type": "array", "items": {"const": "wipe"}, "minItems": 1})),
+            ("o", json!({"properties": {"op": {"enum": ["get", "wipe"], "default": "wipe"}}})),
+        ] {
+            let reason = one(name, schema.clone()).unwrap_err();
+            assert!(reason.contains(&format!("'{name}'")), "{name} {schema}: {reason}");
+        }
+    }
+
+    #[test]
+    fn flags_are_false_unless_true_means_that_nothing_happens() {
+        for name in ["delete", "force", "confirm", "include_code", "validate"] {
+            assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(false)), "{name}");
+        }
+        for name in ["dry_run", "dryRun", "preview", "simulate", "validate_only"] {
+            assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(true)), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_acts_where_it_is_left_out_is_not_called() {
+        for (name, field) in [
+            ("action", json!({"enum": ["get", "delete"], "default": "delete"})),
+            ("purge", json!({"type": "boolean", "default": true})),
+        ] {
+            let reason = called(json!({"type": "object", "properties": {name: field}})).unwrap_err();
+            assert_eq!(reason, format!("'{name}' acts where it is left out"));
+        }
+        for (name, field) in [
+            ("order_by", json!({"type": "string", "default": "update_time"})),
+            ("purge", json!({"type": "boolean", "default": false})),
+            ("follow_redirects", json!({"type": "boolean", "default": true})),
+        ] {
+            assert_eq!(
+                called(json!({"type": "object", "properties": {name: field}})),
+                Ok(json!({})),
+                "{name}"
+            );
+        }
+    }
+
     #[test]
     fn what_could_be_run_or_lead_somewhere_is_not_made_up() {
-        for name in ["sql", "url", "page_url", "shellCommand", "code"] {
+        for name in [
+            "sql",
+            "url",
+            "page_url",
+            "shellCommand",
+            "code",
+            "eval",
+            "cypher",
+            "graphql",
+            "jq",
+            "address",
+            "domain",
+            "ip",
+            "email",
+            "link",
+            "website",
+            "commands",
+        ] {
             let schema =
                 json!({"type": "object", "required": [name], "properties": {name: {"type": "string"}}});
             assert!(called(schema).unwrap_err().contains(name));
         }
         let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"format": "uri"}}});
         assert!(called(schema).is_err());
+        for described in [
+            "Shell command to run on the host",
+            "The SQL statement that is executed",
+            "Where to look: the URL of a page.",
+            "IP address of the machine",
+        ] {
+            let found = one("c", json!({"type": "string", "description": described}));
+            assert_eq!(found, Err("nothing safe can be made up for 'c'".to_owned()), "{described}");
+        }
+        let harmless = json!({"type": "string", "description": "What to look for in the notes."});
+        assert_eq!(one("email_id", harmless), Ok(json!("some email id")));
         let inner = json!({"type": "object", "required": ["sql"], "properties": {"sql": {"type": "string"}}});
         let schema = json!({"type": "object", "required": ["a"], "properties": {"a": inner}});
         assert_eq!(called(schema).unwrap_err(), "nothing safe can be made up for 'sql' in 'a'");

@@ -120,9 +120,9 @@ const TABLE: &[Row] = &[
         Effect::Delete,
         Strong,
         "delete destroy=delete erase purge remove terminate truncate uninstall wipe flush prune unregister \
-         deregister discard forget expunge decommission deprovision teardown undeploy",
+         deregister dequeue discard forget expunge decommission deprovision teardown undeploy",
     ),
-    (Effect::Delete, Weak, "clean cleanup clear drop reset rollback revert kill empty redact"),
+    (Effect::Delete, Weak, "clean cleanup clear drop pop reset rollback revert kill empty redact"),
     (
         Effect::Unlink,
         Strong,

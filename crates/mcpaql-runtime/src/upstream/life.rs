@@ -109,6 +109,10 @@ impl Life {
         &self.plan.name
     }
 
+    pub(super) fn is_program(&self) -> bool {
+        matches!(self.plan.link, Link::Program(_))
+    }
+
     /// The conversation that is under way, if one is.
     pub(super) fn running(&self) -> Option<Arc<Session>> {
         match &self.book().phase {

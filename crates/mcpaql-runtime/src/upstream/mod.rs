@@ -334,6 +334,12 @@ impl Upstream {
         self.handle.life.running().map(|session| session.mask()).unwrap_or_default()
     }
 
+    /// Whether it is a program that ends with the conversation.
+    #[must_use]
+    pub fn is_program(&self) -> bool {
+        self.handle.life.is_program()
+    }
+
     /// Starts the server where it does not run.
     ///
     /// # Errors

@@ -2,7 +2,12 @@
 
 use super::{found, notes, report};
 use crate::fixture::{BINARY, Place, Ran};
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 use tokio::process::Command;
 
 /// A server that answers `tools/list` with this result and calls as its shell script says.
@@ -70,6 +75,52 @@ async fn a_call_without_an_answer_is_found_and_three_of_them_are_enough() {
     let probe = &report["servers"][0]["probe"];
     assert_eq!(probe[0], json!({"tool": "get_note_0", "called": true, "answers": "failed", "changed": null}));
     assert_eq!(probe[4]["called"], false);
+}
+
+#[tokio::test]
+async fn a_call_that_hangs_is_not_the_fault_of_the_tools_behind_it() {
+    // It hears everything from then on and answers nothing.
+    let call = r#"case "$line" in
+      *get_note_1*) while read -r line; do :; done ;;
+      *) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}\n' "$id" ;;
+    esac"#;
+    let place = server(&readers(4), call);
+    let (ran, report) = report(&place, &[&["--probe", "--timeout", "2"], &SERVER[..]].concat()).await;
+    let found = found(&report);
+    let silent: Vec<_> = found.iter().filter(|finding| finding.starts_with("HINT-103")).collect();
+    assert_eq!(silent, ["HINT-103 get_note_1"], "{ran:?}");
+    assert!(
+        ran.stderr.contains("Called 4 of 4 tools: 3 answered twice the same, 1 did not answer"),
+        "{}",
+        ran.stderr
+    );
+}
+
+/// Answers as MCP servers do over HTTP, but for calls of the tools behind the first, which it never comes back from.
+async fn half_dead(request: String) -> Response {
+    let request: Value = serde_json::from_str(&request).unwrap_or_default();
+    let Some(id) = request.get("id") else { return StatusCode::ACCEPTED.into_response() };
+    let result = match request["method"].as_str() {
+        Some("initialize") => json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "half", "version": "1"}}),
+        Some("tools/list") => serde_json::from_str(&readers(3)).unwrap(),
+        Some("tools/call") if request["params"]["name"] != "get_note_0" => std::future::pending().await,
+        _ => json!({"content": []}),
+    };
+    axum::Json(json!({"jsonrpc": "2.0", "id": id, "result": result})).into_response()
+}
+
+#[tokio::test]
+async fn behind_an_address_only_the_first_call_that_hangs_is_blamed() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, Router::new().route("/mcp", post(half_dead))).await });
+    let (ran, report) = report(&Place::new(), &["--probe", "--timeout", "2", "--url", &url]).await;
+    let found = found(&report);
+    let silent: Vec<_> = found.iter().filter(|finding| finding.starts_with("HINT-103")).collect();
+    assert_eq!(silent, ["HINT-103 get_note_1"], "{ran:?}");
+    let reason = "1 left alone: an earlier call may still keep the server busy";
+    assert!(ran.stderr.contains(reason), "{}", ran.stderr);
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ async fn a_server_is_called_what_its_client_calls_it() {
     assert!(message(&guessed).unwrap().contains("fits only behind a server's name"), "{guessed:#}");
     let (_, named) = audit(&["--name", "my-notebooks"]).await;
     assert_eq!(named["servers"][0]["name"], "my-notebooks");
-    assert!(message(&named).unwrap().contains("behind a server's of 12, is too long by"), "{named:#}");
+    assert!(message(&named).unwrap().contains("of 12, is too long by"), "{named:#}");
     let (_, short) = audit(&["--name", "n"]).await;
     assert_eq!(message(&short), None, "{short:#}");
     place.file("other.json", &tools().to_string());

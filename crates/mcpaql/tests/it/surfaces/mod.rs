@@ -6,7 +6,7 @@ mod firefly;
 mod lightdash;
 mod nextcloud;
 
-use crate::fixture::{Client, Place, Revision, Wire, connect_with};
+use crate::fixture::{BINARY, Client, Place, Revision, Wire, connect_with};
 use crate::openapi::Arrived;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -114,13 +114,16 @@ async fn refusal(client: &Client, tool: &str, arguments: Value) -> (String, Valu
     (envelope["error"]["code"].as_str().unwrap().to_owned(), envelope["error"].clone())
 }
 
-/// `mcpaql audit` of an example has nothing to say, not even advice.
+/// `mcpaql audit` of an example has nothing to say, not even advice, neither of the document nor of what it looks like from outside.
 async fn assert_passes(file: &str, options: &[&str]) {
     let place = Place::new();
     let document = example(file);
-    let run = place.run(&[&["audit", document.as_str(), "--format", "json"], options].concat()).await;
-    assert_eq!(run.status, Some(0), "{run:?}");
-    assert_eq!(run.json()["findings"], json!([]), "{run:?}");
+    let server = ["--", BINARY, "serve", document.as_str(), "--no-watch"];
+    for source in [&[document.as_str()][..], &server] {
+        let run = place.run(&[&["audit", "--format", "json"], options, source].concat()).await;
+        assert_eq!(run.status, Some(0), "{run:?}");
+        assert_eq!(run.json()["findings"], json!([]), "{run:?}");
+    }
     let run = place.run(&["check", &document]).await;
     assert!(run.status == Some(0) && run.stdout.ends_with("No problems found\n"), "{run:?}");
 }

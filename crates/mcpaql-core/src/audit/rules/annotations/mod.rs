@@ -231,6 +231,12 @@ mod tests {
         let etag =
             json!({"type": "object", "properties": {"etag": {"type": "string"}}, "required": ["etag"]});
         assert_eq!(level(&tool(etag), &["mcpaql"], "HINT-016"), Some(Level::Warning));
+        let elsewhere =
+            json!({"type": "object", "properties": {"outputs": {"type": "array"}}, "required": ["outputs"]});
+        assert_eq!(level(&tool(elsewhere), &["mcpaql"], "HINT-016"), None, "what it works on may stay");
+        let hints = json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": true});
+        let noun = json!({"name": "image_fill", "inputSchema": {"type": "object"}, "annotations": hints});
+        assert_eq!(level(&noun, &["mcpaql"], "HINT-016"), None, "a name that says no more than that it runs");
     }
 
     #[test]

@@ -16,7 +16,9 @@ rule! {
     /// Where a policy is chosen, by its name or by a convention, works out what each tool does and compares what the policy would
     /// have it say with what it says, or with MCP's default where it says nothing. What cannot be known from the outside, or what
     /// the policy leaves unsaid, is not compared, and a missing hint that a convention demands is HINT-001's. Each hint stands there
-    /// as declared, as effective and as expected. Where only a name speaks against what a tool writes out, it is advice.
+    /// as declared, as effective and as expected. Where only a name speaks against what a tool writes out, it is advice, and nothing
+    /// where that name, which could be a noun, says no more than that something runs. What must be told where its results go may
+    /// leave alone what it works on.
     ///
     /// ## Why it matters
     ///

@@ -15,7 +15,8 @@ rule! {
     /// ## What it does
     ///
     /// Looks in every text of a tool for zero-width and tag characters, marks that turn the direction of text around, terminal escapes and
-    /// other control characters. What emoji are made of is left alone.
+    /// other control characters. What emoji are made of is left alone. Titles and description are told one by one, all other texts of a tool
+    /// together.
     ///
     /// ## Why it matters
     ///
@@ -40,22 +41,36 @@ rule! {
     "DESC-008" "invisible-text" Error Tool(check)
 }
 
+/// The texts that a tool has of its own.
+const OWN: &[&str] = &["/title", "/annotations/title", "/description"];
+
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    for text in tool.tree.texts.iter().filter(|text| text.glance.is_odd()) {
-        let Some((position, c, what)) = first(text.text, text.glance) else { continue };
-        // Before it is cut, because the end of a credential does not look like one.
-        let near = masked(text.text.get(..position).unwrap_or_default());
-        let near: String = near.chars().rev().take(24).collect();
-        let near: String = near.chars().rev().filter(|c| !c.is_control()).collect();
-        let message = format!(
-            "A text of '{}' holds {what} (U+{:04X}) behind '{}'",
-            tool.name,
-            u32::from(c),
-            excerpt(&near)
-        );
-        findings.tool(tool, tool.tree.pointer(text.at), message).help("take it out");
-        return;
+    let odd = tool.tree.texts.iter().filter(|text| text.glance.is_odd());
+    let odd = odd.filter_map(|text| {
+        let found = first(text.text, text.glance)?;
+        Some((tool.tree.pointer(text.at), message(tool, text.text, found)))
+    });
+    // None of the tool's own texts hides another, and the many of its parameters are one matter.
+    let (own, others): (Vec<_>, Vec<_>) = odd.partition(|(pointer, _)| OWN.contains(&pointer.as_str()));
+    for (pointer, message) in own {
+        findings.tool(tool, pointer, message).help("take it out");
     }
+    let mut others = others.into_iter();
+    if let Some((pointer, message)) = others.next() {
+        let finding = findings.tool(tool, pointer, message).help("take it out");
+        for (pointer, _) in others {
+            finding.with(tool.place(pointer));
+        }
+    }
+}
+
+fn message(tool: &Tool<'_>, text: &str, (position, c, what): (usize, char, &str)) -> String {
+    // Before it is cut, because the end of a credential does not look like one.
+    let near = masked(text.get(..position).unwrap_or_default());
+    let near: String = near.chars().rev().take(24).collect();
+    let near: String = near.chars().rev().filter(|c| !c.is_control()).collect();
+    let code = u32::from(c);
+    format!("A text of '{}' holds {what} (U+{code:04X}) behind '{}'", tool.name, excerpt(&near))
 }
 
 fn first(text: &str, glance: Glance) -> Option<(usize, char, &'static str)> {
@@ -69,4 +84,28 @@ fn first(text: &str, glance: Glance) -> Option<(usize, char, &'static str)> {
             .find(|(position, c)| !(*position == 0 && *c == '\u{feff}'))
             .map(|(position, c)| (position, c, unicode::what(c)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::audit::{Server, audit};
+    use crate::convention::Standard;
+    use serde_json::json;
+
+    #[test]
+    fn one_text_hides_no_other() {
+        let odd = "Notes \u{1b}[8m hidden";
+        let parameter = json!({"type": "string", "description": odd});
+        let tool = json!({
+            "name": "get_note", "title": odd, "description": odd,
+            "inputSchema": {"type": "object", "properties": {"a": parameter, "b": parameter, "c": parameter}},
+        });
+        let server = Server { tools: vec![tool], ..Server::default() };
+        let found = audit(&[server], &Standard::of(Vec::new()));
+        let found: Vec<_> = found.iter().filter(|finding| finding.rule.code == "DESC-008").collect();
+        let mut places: Vec<_> = found.iter().map(|finding| finding.place.pointer.as_str()).collect();
+        places.sort_unstable();
+        assert_eq!(places, ["/description", "/inputSchema/properties/a/description", "/title"]);
+        assert_eq!(found.iter().map(|finding| finding.related.len()).max(), Some(2));
+    }
 }

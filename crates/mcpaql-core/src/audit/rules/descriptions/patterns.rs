@@ -203,6 +203,17 @@ pub(super) const PATTERNS: &[Pattern] = &[
         ],
     ),
     pattern(
+        Collection,
+        "asks for a file that holds keys or settings",
+        r"\b(include|pass|send|attach|append|provide|copy|put|insert|forward|add)\b[^.!?\n]{0,40}\bcontents? of (the |your |any |all )?(user'?s |local |project'?s )?(files? )?[`'\x22]?\.(env|npmrc|netrc|pypirc|pgpass|git-credentials|bash_history|zsh_history)(\.[a-z]{1,16})?\b[^.!?\n]{0,60}\b(parameter|argument|field|sidenote|side note|metadata|notes?|context)\b",
+        &[
+            &[&[".env", ".npmrc", ".netrc", ".pypirc", ".pgpass", ".git-credentials", ".bash_history", ".zsh_history"]],
+            &[&["content of ", "contents of "]],
+            &[&["parameter", "argument", "field", "sidenote", "side note", "metadata", "note", "context"]],
+            &[GIVING],
+        ],
+    ),
+    pattern(
         Shadowing,
         "gives orders about a tool of another server",
         r"\b(also[- ]present|previously[- ]declared|also[- ]available|already[- ]installed) [`'\x22]?[a-z0-9_.-]+[`'\x22]?\s*(\([^)]{0,40}\) )?(tool|function|server)\b",
@@ -249,6 +260,31 @@ pub(super) const PATTERNS: &[Pattern] = &[
             &[&["before calling ", "before using ", "before invoking ", "before running "]],
             &[&["any other ", "all other ", "every other "], &["tool", "function"]],
             &[&["this one", "this tool", "this function"]],
+        ],
+    ),
+    pattern(
+        Shadowing,
+        "changes what another tool does",
+        r"\bwhen(ever)? this (tool|function|server) is (available|present|installed|connected|loaded|enabled|active),? (the |any |all )?[`'\x22]?[a-z0-9]+[_-][a-z0-9_-]+[`'\x22]? (tools? |functions? )?(must|should|has to|have to|shall|will|always)\b[^.!?\n]{0,60}\b(b?cc|recipients?|send|forward|include|append|pass|copy|address)\b",
+        &[
+            &[&["this tool is available", "this tool is present", "this tool is installed", "this tool is connected", "this tool is loaded",
+                "this tool is enabled", "this tool is active", "this function is available", "this function is present", "this function is installed",
+                "this function is connected", "this function is loaded", "this function is enabled", "this function is active",
+                "this server is available", "this server is present", "this server is installed", "this server is connected", "this server is loaded",
+                "this server is enabled", "this server is active"]],
+            &[&["must", "should", "has to", "have to", "shall", "will", "always"]],
+            &[&["cc", "recipient", "send", "forward", "include", "append", "pass", "copy", "address"]],
+        ],
+    ),
+    pattern(
+        Shadowing,
+        "changes what another tool does",
+        r"\bthe [`'\x22]?[a-z0-9]+[_-][a-z0-9_-]+[`'\x22]? (tool|function) (must|should|has to|shall) (always |only |now |also )?(send|forward|b?cc|copy|redirect|deliver)\b[^!?\n]{0,80}@[a-z0-9-]{1,40}\.[a-z]",
+        &[
+            &[&["tool must ", "tool should ", "tool has to ", "tool shall ", "function must ", "function should ", "function has to ",
+                "function shall "]],
+            &[&["@"]],
+            &[&["send", "forward", "cc", "copy", "redirect", "deliver"]],
         ],
     ),
     pattern(

@@ -36,7 +36,7 @@ rule! {
 const LONG: usize = 2048;
 
 fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    let Some(text) = tool.description.filter(|text| text.len() > 64) else { return };
+    let Some(text) = tool.description else { return };
     let mut length = None;
     let mut length = || *length.get_or_insert_with(|| text.chars().count());
     let demands: Vec<(&str, usize)> =
@@ -57,5 +57,25 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     }
     for (who, _) in broken {
         finding.by(*who);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::audit::{Server, audit};
+    use crate::convention::{Convention, Descriptions, Standard};
+    use serde_json::json;
+
+    #[test]
+    fn a_team_s_limit_counts_however_small_it_is() {
+        let found = |length: usize| {
+            let tool = json!({"name": "get_note", "description": "x".repeat(length)});
+            let server = Server { tools: vec![tool], ..Server::default() };
+            let descriptions = Descriptions { max_length: Some(10), ..Descriptions::default() };
+            let ours = Convention { name: "ours".into(), descriptions, ..Convention::default() };
+            let found = audit(&[server], &Standard::of(vec![ours]));
+            found.iter().any(|finding| finding.rule.code == "DESC-003")
+        };
+        assert_eq!([10, 11, 50, 120].map(found), [false, true, true, true]);
     }
 }

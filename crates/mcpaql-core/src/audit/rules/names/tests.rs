@@ -58,7 +58,10 @@ fn each_client_s_own_prefix_is_counted() {
     assert_eq!(long[0].level, Level::Error);
     assert_eq!(
         long[0].message,
-        format!("The name '{name}' of 49 characters, behind a server's of 12, is too long by 2 to 4")
+        format!(
+            "The name '{name}' of 49 characters, behind the server's name 'my-notebooks' of 12, is too long by 2 to 4: \
+             claude-code shows it as mcp__<server>__<tool> and takes 64"
+        )
     );
     assert_eq!(
         long[0].help.as_deref(),
@@ -79,16 +82,52 @@ fn where_nobody_knows_what_the_server_is_called_the_name_says_how_much_room_it_l
     assert!(of(35).is_empty());
     let tight = of(42);
     assert_eq!(tight[0].level, Level::Advice);
-    assert!(
-        tight[0].message.ends_with("fits only behind a server's name of at most 15"),
-        "{}",
-        tight[0].message
+    assert_eq!(
+        tight[0].message,
+        format!(
+            "The name '{}' of 42 characters fits only behind a server's name of at most 15: \
+             claude-code shows it as mcp__<server>__<tool> and takes 64",
+            "a".repeat(42)
+        )
     );
     assert_eq!(of(50)[0].level, Level::Warning);
     let alone = of(70);
     assert_eq!((alone[0].level, alone[0].demanded_by.len()), (Level::Error, 2));
-    assert!(alone[0].help.as_deref().is_some_and(|help| help.starts_with("shorten it by")));
-    assert!(!alone[0].message.contains("behind"), "{}", alone[0].message);
+    let counted = "claude-code shows it as mcp__<server>__<tool> and takes 64";
+    assert!(
+        alone[0]
+            .message
+            .ends_with(&format!("is too long by 13 and the length of the server's name: {counted}")),
+        "{}",
+        alone[0].message
+    );
+    assert_eq!(
+        alone[0].help.as_deref(),
+        Some(
+            "shorten it by 25 characters, which leaves 12 for the server's name; say with --name what the client calls the server"
+        )
+    );
+    let full = of(57);
+    assert!(
+        full[0].message.ends_with(&format!("leaves no room for the server's name: {counted}")),
+        "{}",
+        full[0].message
+    );
+}
+
+#[test]
+fn words_are_counted_however_they_are_joined() {
+    let standard = named(&["product-action-object"]);
+    for (name, fits) in [
+        ("getIssue", true),
+        ("shopGetIssue", true),
+        ("get_issue", true),
+        ("issue", false),
+        ("Issue", false),
+        ("getTheIssueOfTheShop", false),
+    ] {
+        assert_eq!(found(server("shop", &[name]), &standard, "NAME-007").is_empty(), fits, "{name}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::spelling::{by_all, clipped, unmet};
 use crate::audit::finding::Findings;
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
+use crate::classify::words;
 use crate::convention::Standard;
 
 rule! {
@@ -11,7 +12,7 @@ rule! {
     ///
     /// ## What it does
     ///
-    /// Counts the words of a name where a convention says how many there should be (`names.words`).
+    /// Counts the words of a name where a convention says how many there should be (`names.words`); those of `createIssue` are two.
     ///
     /// ## Why it matters
     ///
@@ -29,14 +30,19 @@ rule! {
     /// ```json good with=product-action-object
     /// {"name": "firefly_generate_image", "inputSchema": {"type": "object"}}
     /// ```
+    ///
+    /// ```json good with=product-action-object
+    /// {"name": "fireflyGenerateImage", "inputSchema": {"type": "object"}}
+    /// ```
     "NAME-007" "word-count" Warning Tool(check)
 }
 
 fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
-    if tool.name.is_empty() {
+    if tool.name.is_empty() || standard.demands(|convention| convention.names.words).next().is_none() {
         return;
     }
-    let count = tool.name.split(['_', '-', '.', ' ']).filter(|word| !word.is_empty()).count();
+    let parts = tool.name.split(['_', '-', '.', ' ']).filter(|part| !part.is_empty());
+    let count: usize = parts.map(|part| words::words(part).len().max(1)).sum();
     let fits = |(least, most): &(usize, usize)| (*least..=*most).contains(&count);
     let who = unmet(standard, |convention| convention.names.words, fits);
     let demand = standard.demands(|convention| convention.names.words).find(|(_, demand)| !fits(demand));

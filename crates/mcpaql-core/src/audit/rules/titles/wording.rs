@@ -3,6 +3,7 @@
 use crate::audit::finding::Fix;
 use crate::audit::rules::names::verb_place::{Place, shared_words};
 use crate::audit::view::{Surface, Tool};
+use crate::classify::words;
 use crate::convention::vocabulary::is_verb;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -74,6 +75,8 @@ const BRANDS: &[(&str, &str)] = &[
 pub(in crate::audit) struct Wordings {
     tools: usize,
     shared: usize,
+    /// The words of the server's name.
+    owner: Vec<String>,
     counts: HashMap<String, usize>,
 }
 
@@ -84,8 +87,12 @@ impl Wordings {
 
     fn new(surface: &Surface<'_>) -> Wordings {
         let tools = surface.tools.len();
-        let mut wordings =
-            Wordings { tools, shared: shared_words(surface), counts: HashMap::with_capacity(tools) };
+        let mut wordings = Wordings {
+            tools,
+            shared: shared_words(surface),
+            owner: words::words(&surface.server.name),
+            counts: HashMap::with_capacity(tools),
+        };
         for tool in &surface.tools {
             let title = tool.shown_title().filter(|title| is_human(title, tool.name));
             let title = title.map_or_else(|| wordings.title(tool), str::to_owned);
@@ -101,15 +108,18 @@ impl Wordings {
         (unique && !title.is_empty() && title.chars().count() <= 80).then_some(Fix::Title(title))
     }
 
-    /// `create_issue` and `issue_create` as `Create issue`, without what all names of the server begin with.
+    /// `create_issue` and `issue_create` as `Create issue`, without the server's name and what all its names begin with.
     fn title(&self, tool: &Tool<'_>) -> String {
         if let Some((adapter, endpoint)) = tool.name.rsplit_once("_mcpaql_") {
             return format!("{} — {}", capitalised(adapter), capitalised(endpoint));
         }
-        let is_shared = self.tools >= FEWEST && tool.words.len() > self.shared + 1;
-        let mut words: Vec<&str> = tool.words.iter().map(String::as_str).collect();
-        words.drain(..if is_shared { self.shared } else { 0 });
-        let at_end = Place::of(&tool.words, self.shared).is_some_and(|place| !place.before);
+        let shared = if self.tools >= FEWEST { self.shared } else { 0 };
+        // Whose tool it is stands beside its title.
+        let owned = if tool.words.starts_with(&self.owner) { self.owner.len() } else { 0 };
+        let mut left_out = [shared.max(owned), shared].into_iter();
+        let left_out = left_out.find(|count| tool.words.len() > count + 1).unwrap_or(0);
+        let mut words: Vec<&str> = tool.words.iter().skip(left_out).map(String::as_str).collect();
+        let at_end = Place::of(&tool.words, self.shared.max(left_out)).is_some_and(|place| !place.before);
         if at_end {
             words.rotate_right(1);
         }
@@ -197,8 +207,12 @@ mod tests {
     use serde_json::json;
 
     fn fixes(names: &[&str]) -> Vec<Option<String>> {
+        fixes_of("", names)
+    }
+
+    fn fixes_of(server: &str, names: &[&str]) -> Vec<Option<String>> {
         let tools = names.iter().map(|name| json!({"name": name})).collect();
-        let server = Server { tools, ..Server::default() };
+        let server = Server { name: server.to_owned(), tools, ..Server::default() };
         let surface = Surface::of(&server, 0);
         let wordings = Wordings::of(&surface);
         let title = |fix: Fix| match fix {
@@ -221,6 +235,14 @@ mod tests {
         let titles: Vec<String> = fixes(&names).into_iter().flatten().collect();
         // One word alone says too little.
         assert_eq!(titles, ["Create note", "Get note IDs", "Delete note", "Nc help"]);
+    }
+
+    #[test]
+    fn the_name_of_the_server_is_left_out() {
+        let names = ["shop_create_order", "shop_order_delete", "list_parcels", "shop_help"];
+        let titles: Vec<String> = fixes_of("shop", &names).into_iter().flatten().collect();
+        assert_eq!(titles, ["Create order", "Delete order", "List parcels", "Shop help"]);
+        assert_eq!(fixes_of("apple-mail", &["apple_mail_get_note"]), [Some("Get note".into())]);
     }
 
     #[test]
