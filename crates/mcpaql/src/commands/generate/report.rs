@@ -7,7 +7,7 @@ use super::folder::{Change, Plan, Step};
 use super::input::Imported;
 use crate::args::{self, OutputFormat};
 use crate::output;
-use mcpaql_core::diagnostic::render;
+use mcpaql_core::diagnostic::{Diagnostic, Severity, render};
 use mcpaql_generate::{Project, VERSION};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -74,7 +74,7 @@ impl Done<'_> {
             let message = format!("the project takes {}", note.message);
             Detail::new(MANIFEST, "RUNTIME_FROM_REGISTRY", message).suggest(note.suggestion)
         });
-        runtime.into_iter().chain(self.plan.notes())
+        runtime.into_iter().chain(self.plan.notes(self.args.force))
     }
 
     /// What becomes of which files, but for those that stay as they are.
@@ -190,8 +190,12 @@ const SHOWN: usize = 10;
 fn warn(warnings: &[Detail], all: bool) {
     let shown = if all { warnings.len() } else { SHOWN };
     for warning in warnings.iter().take(shown) {
-        let place = if warning.path.is_empty() { String::new() } else { format!(" ({})", warning.path) };
-        output::talk(&format!("warning: {}{place}", warning.message));
+        // Where the sentence begins with the place, it need not be told again.
+        let is_told = warning.path.is_empty() || warning.message.starts_with(&warning.path);
+        let place = if is_told { String::new() } else { format!(" ({})", warning.path) };
+        let more =
+            warning.suggestion.as_ref().map(|suggestion| format!("; {suggestion}")).unwrap_or_default();
+        output::talk(&format!("warning: {}{place}{more}", warning.message));
     }
     let more = warnings.len().saturating_sub(shown);
     if more > 0 {
@@ -200,14 +204,16 @@ fn warn(warnings: &[Detail], all: bool) {
 }
 
 /// Tells why nothing was generated.
-pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat) {
+pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat, quiet: bool) {
     if format == OutputFormat::Json {
         output::data(&format!("{:#}", failure.to_json()));
         return;
     }
     match failure.shown.as_deref() {
         Some((source, diagnostics)) => {
-            output::painted(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
+            let told = |one: &&Diagnostic| !quiet || one.severity == Severity::Error;
+            let diagnostics: Vec<Diagnostic> = diagnostics.iter().filter(told).cloned().collect();
+            output::painted(&render::full(&[(source, &diagnostics)], output::stderr_is_terminal()));
         }
         None => {
             for detail in &failure.details {
