@@ -235,7 +235,9 @@ impl Plan {
                 ),
             }
         });
-        let outdated = self.outdated.iter().map(|path| {
+        // A warning says more.
+        let is_warned = |path: &String| self.differences.iter().any(|(other, _)| other == path);
+        let outdated = self.outdated.iter().filter(move |path| !is_warned(path)).map(|path| {
             let message =
                 format!("{path} is yours and stays; generated anew, it would not be as it was then");
             Detail::new(path, "TEMPLATE_CHANGED", message)

@@ -135,9 +135,7 @@ impl Done<'_> {
         let notes: Vec<Detail> = self.notes().collect();
         let shown = if self.args.verbose { notes.len() } else { SHOWN };
         for note in notes.iter().take(shown) {
-            let more =
-                note.suggestion.as_ref().map(|suggestion| format!("; {suggestion}")).unwrap_or_default();
-            output::talk(&format!("note: {}{more}", note.message));
+            output::talk(&format!("note: {}{}", note.message, remedy(note)));
         }
         if let Some(more) = notes.len().checked_sub(shown).filter(|more| *more > 0) {
             output::talk(&format!("note: and {more} more, which --verbose shows"));
@@ -184,18 +182,24 @@ fn shell_word(path: &str) -> String {
     format!("'{}'", path.replace('\'', "'\\''"))
 }
 
+/// What to do about it, behind what it is.
+fn remedy(detail: &Detail) -> String {
+    detail.suggestion.as_ref().map(|suggestion| format!("; {suggestion}")).unwrap_or_default()
+}
+
+/// Whether the sentence begins with the place, which need not be told again then.
+fn names_its_place(detail: &Detail) -> bool {
+    detail.message.starts_with(&detail.path)
+}
+
 /// How many warnings are shown unless all are asked for.
 const SHOWN: usize = 10;
 
 fn warn(warnings: &[Detail], all: bool) {
     let shown = if all { warnings.len() } else { SHOWN };
     for warning in warnings.iter().take(shown) {
-        // Where the sentence begins with the place, it need not be told again.
-        let is_told = warning.path.is_empty() || warning.message.starts_with(&warning.path);
-        let place = if is_told { String::new() } else { format!(" ({})", warning.path) };
-        let more =
-            warning.suggestion.as_ref().map(|suggestion| format!("; {suggestion}")).unwrap_or_default();
-        output::talk(&format!("warning: {}{place}{more}", warning.message));
+        let place = if names_its_place(warning) { String::new() } else { format!(" ({})", warning.path) };
+        output::talk(&format!("warning: {}{place}{}", warning.message, remedy(warning)));
     }
     let more = warnings.len().saturating_sub(shown);
     if more > 0 {
@@ -217,7 +221,11 @@ pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat, quiet: bool)
         }
         None => {
             for detail in &failure.details {
-                output::talk(&format!("{}: {}", detail.path, detail.message));
+                let place =
+                    if names_its_place(detail) { String::new() } else { format!("{}: ", detail.path) };
+                // The hint below says what to do about all of them.
+                let more = if failure.hint.is_some() { String::new() } else { remedy(detail) };
+                output::talk(&format!("{place}{}{more}", detail.message));
             }
         }
     }
