@@ -6,6 +6,7 @@
 
 mod environment;
 pub mod license;
+pub mod manifest;
 mod model;
 mod notice;
 pub mod provenance;

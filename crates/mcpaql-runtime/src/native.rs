@@ -5,8 +5,7 @@
 //! introspection. What is wrong with it is told by the same diagnostics.
 //!
 //! ```
-//! use mcpaql_core::catalog::Settings;
-//! use mcpaql_runtime::native::{Native, operation};
+//! use mcpaql_runtime::native::{Native, Settings, operation};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
@@ -38,20 +37,24 @@
 //! # fn tokio_test<F: Future>(future: F) { tokio::runtime::Runtime::new().unwrap().block_on(future); }
 //! ```
 
-use crate::mcp::Caller;
+pub use crate::mcp::{Caller, News};
+pub use mcpaql_core::adapter::Mode;
+pub use mcpaql_core::catalog::Settings;
+pub use mcpaql_core::error::{Code, OpError};
+pub use mcpaql_core::facts::Effect;
+pub use mcpaql_core::operation::Category;
+pub use mcpaql_core::policy::HintOverrides;
+
 use crate::open::{self, OpenError};
 use crate::pipeline::Served;
 use crate::target::Target;
 use crate::target::code::{Function, Functions};
 use futures_util::FutureExt as _;
 use mcpaql_core::adapter;
-use mcpaql_core::catalog::{self, Settings};
+use mcpaql_core::catalog;
 use mcpaql_core::classify::{self, Evidence};
 use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
-use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::facts::Effect;
-use mcpaql_core::operation::Category;
-use mcpaql_core::policy::{Hint, HintOverrides};
+use mcpaql_core::policy::Hint;
 use mcpaql_core::response::Answer;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
@@ -90,6 +93,8 @@ pub struct Native {
     operations: Map<String, Value>,
     functions: Functions,
     types: SchemaGenerator,
+    /// What cannot be said in the document.
+    problems: Vec<Diagnostic>,
 }
 
 impl Native {
@@ -107,7 +112,13 @@ impl Native {
             settings.meta_schema = None;
         });
         let types = settings.into_generator();
-        Native { document, operations: Map::new(), functions: Functions::default(), types }
+        Native {
+            document,
+            operations: Map::new(),
+            functions: Functions::default(),
+            types,
+            problems: Vec::new(),
+        }
     }
 
     /// Says what it is for.
@@ -133,20 +144,45 @@ impl Native {
     #[must_use]
     pub fn operation(mut self, operation: Ready) -> Native {
         let Ready { mut operation, function } = operation;
+        let mut is_struct = true;
         if let Some(params) = operation.params.take() {
-            operation.members.insert("params".into(), parameters(params(&mut self.types)));
+            let params = params(&mut self.types).to_value();
+            let fields = self.fields(&params);
+            is_struct = fields.is_some();
+            operation.members.insert("params".into(), fields.unwrap_or_else(|| json!({})));
         }
         if let Some(returns) = operation.returns.take() {
             operation.members.insert("returns".into(), plain(returns(&mut self.types)));
         }
         let category = operation.category();
         self.functions.insert(operation.name.clone(), function);
-        operation.members.insert("name".into(), operation.name.into());
         let list = self.operations.entry(category.endpoint()).or_insert_with(|| json!([]));
         if let Value::Array(list) = list {
+            if !is_struct {
+                let pointer = format!("/operations/{}/{}/params", category.endpoint(), list.len());
+                self.problems.push(no_struct(pointer, &operation.name));
+            }
+            operation.members.insert("name".into(), operation.name.into());
             list.push(Value::Object(operation.members));
         }
         self
+    }
+
+    /// The fields of a struct as parameters, each with whether it is required; `None` where the schema is another type's.
+    fn fields(&self, schema: &Value) -> Option<Value> {
+        let mut schema = schema;
+        // A struct around another one is that one; the chain of them ends, as every type does.
+        while let Some(name) =
+            schema.get("$ref").and_then(Value::as_str).and_then(|at| at.strip_prefix("#/types/"))
+        {
+            schema = self.types.definitions().get(name)?;
+        }
+        let says = |key: &str| schema.get(key).is_some_and(|value| *value != false);
+        let has_fields = schema.get("properties").is_some_and(|fields| fields != &json!({}));
+        let is_map = !has_fields && says("additionalProperties");
+        let is_choice = says("oneOf") || says("anyOf");
+        let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
+        (is_object && !is_map && !is_choice).then(|| parameters(plain_value(schema.clone())))
     }
 
     /// The adapter as a document.
@@ -173,7 +209,8 @@ impl Native {
     /// Everything that is wrong with it.
     pub async fn open(self, settings: &Settings, data: Option<&Path>) -> Result<Served, NativeError> {
         let loaded = adapter::load(&self.document());
-        let mut problems = loaded.diagnostics;
+        let mut problems = self.problems;
+        problems.extend(loaded.diagnostics);
         let compiled = loaded.adapter.map(|adapter| catalog::compile(adapter, &loaded.origins, settings));
         let catalog = compiled.and_then(|compiled| {
             problems.extend(compiled.diagnostics);
@@ -329,10 +366,11 @@ impl Operation {
         Ready { operation: self, function }
     }
 
-    /// What was said, else what the name and the description say; what is only guessed to read is an execution.
+    /// What was said, else what the name says; a read that something speaks against is an execution.
     fn category(&self) -> Category {
         let description = self.members.get("description").and_then(Value::as_str).unwrap_or_default();
-        let evidence = Evidence { name: &self.name, description, ..Evidence::default() };
+        let evidence =
+            Evidence { name: &self.name, description, named_by_author: true, ..Evidence::default() };
         self.category.unwrap_or_else(|| classify::classify(&evidence).published())
     }
 }
@@ -341,9 +379,16 @@ impl Operation {
 #[derive(Debug, Clone, Copy, Default, serde::Deserialize, JsonSchema)]
 pub struct Nothing {}
 
+fn no_struct(pointer: String, operation: &str) -> Diagnostic {
+    let message = format!(
+        "The parameters of '{operation}' are no struct, and no caller could give them: take a struct with a field for each \
+         parameter, or `Nothing` where there are none"
+    );
+    Diagnostic::error(Code::SchemaInvalidType, pointer, message)
+}
+
 /// A struct's schema as parameters: each with whether it is required.
-fn parameters(schema: Schema) -> Value {
-    let mut schema = plain(schema);
+fn parameters(mut schema: Value) -> Value {
     let required: Vec<String> = match schema.get("required") {
         Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         _ => Vec::new(),

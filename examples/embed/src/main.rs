@@ -4,11 +4,9 @@
 //! their parameters and what is said about them.
 
 use anyhow::Result;
-use mcpaql_core::catalog::Settings;
-use mcpaql_core::error::{Code, OpError};
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::Limits;
-use mcpaql_runtime::native::{Native, Nothing, operation};
+use mcpaql_runtime::native::{Code, Effect, Native, Nothing, OpError, Settings, operation};
 use mcpaql_runtime::serve::serve_stdio;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,7 +96,7 @@ fn adapter(tasks: &Arc<Tasks>) -> Native {
             operation("complete_task")
                 .describe("Marks a task as done.")
                 // A name proposes, whoever wrote the function knows.
-                .effect(mcpaql_core::facts::Effect::Set)
+                .effect(Effect::Set)
                 .returns::<Task>()
                 .handle(move |given: Which| {
                     let tasks = Arc::clone(&completed);

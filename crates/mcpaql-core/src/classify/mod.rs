@@ -39,6 +39,8 @@ pub struct Evidence<'a> {
     pub has_body: Option<bool>,
     /// What the source itself announces.
     pub annotations: Annotations,
+    /// Whether whoever wrote the operation chose its name: then a verb that reads needs nobody to agree with it.
+    pub named_by_author: bool,
     /// What somebody who knows has said; it ends every discussion.
     pub declared: Option<Effect>,
 }

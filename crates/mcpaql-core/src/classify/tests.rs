@@ -245,6 +245,37 @@ fn a_name_alone_proposes_but_does_not_publish_a_read() {
 }
 
 #[test]
+fn a_name_that_its_author_chose_reads_unless_something_speaks_against_it() {
+    let authored = |name: &str, description: &str| {
+        classify(&Evidence { name, description, named_by_author: true, ..Evidence::default() }).published()
+    };
+    for (name, description) in [
+        ("get_balance", "Balance of the account, in cents."),
+        ("get_balance", "Returns the balance."),
+        ("list_accounts", "All accounts."),
+        ("get_c", ""),
+        ("search_users", ""),
+    ] {
+        assert_eq!(authored(name, description), Category::Read, "{name}: {description}");
+    }
+    for (name, description) in [
+        ("get_or_create_user", ""),
+        ("list_and_delete", ""),
+        ("fetch_and_delete", ""),
+        ("get_rid_of_file", ""),
+        ("check_out", ""),
+        ("get_report", "Creates a report where there is none."),
+        ("export_page", ""),
+        ("status", ""),
+        ("frobnicate", ""),
+    ] {
+        assert_ne!(authored(name, description), Category::Read, "{name}: {description}");
+    }
+    assert_eq!(authored("list_and_delete", ""), Category::Delete);
+    assert_eq!(authored("create_user", ""), Category::Create);
+}
+
+#[test]
 fn of_a_name_and_an_announcement_the_riskier_counts() {
     let sender = tool("send_email", "Sends an email.", Some(true));
     assert_eq!(sender.category, Category::Execute);

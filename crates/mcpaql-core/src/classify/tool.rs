@@ -297,7 +297,8 @@ fn name_turned(words: &Words) -> Option<&str> {
     turned(lead, name).or_else(offered)
 }
 
-/// Nobody announced anything: a read needs the name and the description to say so, and nothing against it.
+/// Nobody announced anything: a read needs the name and the description to say so, and nothing against it. A name that its
+/// author chose does without the description.
 fn unannounced(draft: Draft, words: &Words, told: Option<&'static Verb>, evidence: &Evidence<'_>) -> Draft {
     let Some(lead) = words.name.lead.filter(|_| reads(&draft)).map(|found| found.verb) else { return draft };
     if let Some(verb) = acts_later(words) {
@@ -314,7 +315,10 @@ fn unannounced(draft: Draft, words: &Words, told: Option<&'static Verb>, evidenc
         (Some(verb), None) => draft
             .because(Kind::Summary, format!("the description says '{}'", verb.word))
             .confidence(Confidence::Medium),
-        _ => draft.review("only its name says that it reads").confidence(Confidence::Low),
+        (None, None) if evidence.named_by_author && lead.weight == Weight::Strong => {
+            draft.confidence(Confidence::Medium)
+        }
+        (None, None) => draft.review("only its name says that it reads").confidence(Confidence::Low),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::request;
 use crate::signature;
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// Sizes of brief signatures: that of an unknown operation's suggestions, then those of a search, from generous to terse.
 pub(crate) fn brief_sizes() -> Vec<usize> {
@@ -84,9 +85,12 @@ pub(crate) fn types_of(catalog: &Catalog) -> Value {
     let mut names: IndexSet<String> = PROTOCOL_TYPES.iter().map(|name| (*name).to_owned()).collect();
     names.extend(catalog.type_names());
     let listed = names.len();
+    // Most operations share the types of their document, which are looked at once.
+    let mut seen = HashSet::new();
     for entry in &catalog.operations {
         let whole = catalog.whole(entry).filter(|_| entry.operation.name != INTROSPECT);
-        names.extend(whole.into_iter().flat_map(|whole| whole.types.keys().cloned()));
+        let types = whole.map(|whole| whole.types).filter(|types| seen.insert(std::ptr::from_ref(*types)));
+        names.extend(types.into_iter().flat_map(|types| types.keys().cloned()));
     }
     let types: Vec<Value> = names.iter().filter_map(|name| one(catalog, name)).collect();
     json!({"listed": listed, "all": types})

@@ -90,9 +90,12 @@ impl Scope {
     /// The identifier, or the nearest that is free: `type_` for a reserved word, `name2` for the second of them.
     pub(crate) fn take(&mut self, ident: &str) -> String {
         let ident = if self.reserved.contains(&ident) { format!("{ident}_") } else { ident.to_owned() };
+        // `Self2`, since no type has an underscore in its name; `type_2`, since words of others have.
+        let is_type = ident.starts_with(|first: char| first.is_ascii_uppercase());
+        let base = if is_type { ident.trim_end_matches('_') } else { ident.as_str() };
         let numbered = (2..).map(|n: usize| {
-            let gap = if ident.ends_with(|last: char| last.is_ascii_digit()) { "_" } else { "" };
-            format!("{ident}{gap}{n}")
+            let gap = if base.ends_with(|last: char| last.is_ascii_digit()) { "_" } else { "" };
+            format!("{base}{gap}{n}")
         });
         let free = |name: &String| !self.taken.contains(name) && !self.reserved.contains(&name.as_str());
         let found = std::iter::once(ident.clone()).chain(numbered).find(free).unwrap_or_default();
@@ -142,5 +145,7 @@ mod tests {
         assert_eq!(scope.take("a2"), "a2_2");
         assert_eq!(scope.take("self"), "self");
         assert_eq!(scope.take("self_"), "self__");
+        let mut scope = Scope::new(&["Self", "Self2"]);
+        assert_eq!(["Self", "Self", "Self"].map(|name| scope.take(name)), ["Self_", "Self3", "Self4"]);
     }
 }

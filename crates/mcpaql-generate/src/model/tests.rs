@@ -147,7 +147,7 @@ fn names_of_types_are_the_languages_own() {
         json!({"a": {"$ref": "#/types/Error"}, "b": {"$ref": "#/types/error"}}),
         json!({"Error": {"type": "string"}, "error": {"type": "integer"}}),
     );
-    assert_eq!((&fields[0].kind, &fields[1].kind), (&named("Error_"), &named("Error_2")));
+    assert_eq!((&fields[0].kind, &fields[1].kind), (&named("Error_"), &named("Error2")));
     assert_eq!(types.len(), 2);
 }
 

@@ -72,7 +72,7 @@ fn a_project_has_its_files_and_the_author_has_his() {
             ("tests/server.rs", Generator),
         ]
     );
-    assert!(file(&files, "src/handlers.rs").contains("operations::PlaceOrderParams"));
+    assert!(file(&files, "src/handlers.rs").contains("|params: crate::operations::PlaceOrderParams, call|"));
     let manifest = file(&files, "Cargo.toml");
     for line in ["name = \"shop-adapter\"", "version = \"1.2.3\"", "description = \"A \\\"shop\\\".\""] {
         assert!(manifest.lines().any(|written| written == line), "{line} in {manifest}");
@@ -134,6 +134,20 @@ pub enum PlaceOrderType {
 }
 "#;
     assert!(create.contains(expected), "{create}");
+}
+
+#[test]
+fn every_variant_is_a_name_that_the_language_likes() {
+    let text = SHOP.replace("enum: [book,", "enum: [self, Self, SELF, book,");
+    let catalog = catalog(&text, &Settings::default());
+    let document = Document { file: "shop-adapter.yaml", text: &text };
+    let options = Options::new(Language::Rust);
+    let files = sources(&Project { catalog: &catalog, document, origin: None, options }).unwrap();
+    let create = file(&files, "src/operations/create.rs");
+    for (value, variant) in [("self", "Self_"), ("Self", "Self2"), ("SELF", "Self3")] {
+        let written = format!("#[serde(rename = \"{value}\")]\n    {variant},\n");
+        assert!(create.contains(&written), "{create}");
+    }
 }
 
 #[test]

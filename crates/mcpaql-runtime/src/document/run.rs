@@ -27,8 +27,8 @@ impl Document {
         outcome
     }
 
-    /// The same inside a runtime of the program, until `shutdown` is cancelled. The client is answered at once, while the document is
-    /// compiled beside.
+    /// The same inside a runtime of the program, until `shutdown` is cancelled. The client is answered while the document is
+    /// compiled beside, a second after it asked at the latest.
     ///
     /// # Errors
     /// As [`run`](Document::run).

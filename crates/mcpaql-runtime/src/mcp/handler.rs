@@ -34,9 +34,9 @@ use tokio_util::sync::CancellationToken;
 /// How long a client may keep a list of tools before it asks again.
 const LIST_TTL_MS: u64 = 60_000;
 
-/// How long a handshake waits for a service that is nearly ready, so that it can say what it serves and offers. What a client asks next
-/// has to wait for the service anyway.
-const HANDSHAKE_PATIENCE: Duration = Duration::from_millis(50);
+/// How long a handshake waits for a service that loads, so that it can say what it serves and offers: what is said before that is a guess,
+/// and what a client asks next has to wait for the service anyway. Only what is fetched from elsewhere takes longer.
+const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Methods that every revision has.
 const METHODS: [&str; 2] = ["tools/call", "tools/list"];

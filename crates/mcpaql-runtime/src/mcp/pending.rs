@@ -1,4 +1,4 @@
-//! A service that is still loading: it can be greeted at once and answers everything else when it is there. Tools that are
+//! A service that is still loading: it can be greeted before and answers everything else when it is there. Tools that are
 //! known from an earlier time are listed at once as well.
 
 use super::{Caller, Declined, Health, Offer, Offers, Service, Task, Tool};

@@ -123,6 +123,55 @@ async fn names_titles_and_hints_follow_from_the_code() {
 }
 
 #[tokio::test]
+async fn the_verb_of_a_name_says_what_an_operation_does() {
+    let native =
+        ["get_balance", "list_accounts", "get_or_create_account", "list_and_delete", "create_account"]
+            .into_iter()
+            .fold(Native::new("bank"), |native, name| {
+                let all = operation(name).describe("All of the account, in cents.");
+                native.operation(all.handle(|_: Nothing| async { Ok(1) }))
+            });
+    let served = served(native, Mode::Discrete).await;
+    let hints = |name: &str| {
+        let tools = &served.catalog().tools;
+        let tool = tools.iter().find(|tool| tool.name == format!("bank_{name}")).unwrap().to_json();
+        let hint = |key: &str| tool["annotations"][key].as_bool().unwrap();
+        (hint("readOnlyHint"), hint("destructiveHint"))
+    };
+    assert_eq!(hints("get_balance"), (true, false));
+    assert_eq!(hints("list_accounts"), (true, false));
+    assert_eq!(hints("create_account"), (false, false));
+    assert!(!hints("get_or_create_account").0);
+    assert_eq!(hints("list_and_delete"), (false, true));
+}
+
+#[tokio::test]
+async fn parameters_that_are_no_struct_are_an_error_at_once() {
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Either {
+        _One { _a: String },
+        _Two { _b: String },
+    }
+    #[derive(Deserialize, JsonSchema)]
+    struct Wrapped(#[expect(dead_code, reason = "only its type matters")] Measure);
+    let native = Native::new("odd")
+        .operation(operation("get_text").handle(|_: String| async { Ok(1) }))
+        .operation(operation("get_list").handle(|_: Vec<u8>| async { Ok(1) }))
+        .operation(operation("get_either").handle(|_: Either| async { Ok(1) }))
+        .operation(operation("get_wrapped").handle(|_: Wrapped| async { Ok(1) }))
+        .operation(operation("get_nothing").handle(|_: Nothing| async { Ok(1) }))
+        .operation(operation("get_optional").handle(|_: Option<String>| async { Ok(1) }));
+    let error = native.open(&Settings::default(), None).await.unwrap_err().to_string();
+    for name in ["get_text", "get_list", "get_either", "get_optional"] {
+        let told = format!("The parameters of '{name}' are no struct");
+        assert!(error.contains(&told), "{name}: {error}");
+    }
+    assert!(error.contains("take a struct with a field for each parameter"), "{error}");
+    assert!(!error.contains("get_nothing") && !error.contains("get_wrapped"), "{error}");
+}
+
+#[tokio::test]
 async fn a_client_calls_functions_beside_documents() {
     let document = mcpaql_runtime::builtin::document("notebook").unwrap();
     let data = tempfile::tempdir().unwrap();

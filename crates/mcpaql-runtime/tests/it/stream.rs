@@ -169,7 +169,7 @@ async fn what_cannot_be_read_before_the_handshake_does_not_keep_it_from_happenin
 }
 
 #[tokio::test]
-async fn a_handshake_does_not_wait_for_a_service_that_loads() {
+async fn a_handshake_does_not_wait_for_ever_for_a_service_that_loads() {
     let (pending, loading) = Pending::<Fixture>::new();
     let mut raw = Raw::new(&Arc::new(pending), Limits::default());
     raw.send(&initialize()).await;
@@ -197,6 +197,21 @@ async fn a_service_that_is_ready_is_greeted_as_itself() {
     let mut raw = Raw::new(&Arc::new(pending), Limits::default());
     raw.send(&initialize()).await;
     assert_eq!(raw.receive().await.unwrap()["result"]["instructions"], "Fixture instructions");
+}
+
+#[tokio::test]
+async fn a_service_that_is_nearly_ready_is_greeted_as_itself() {
+    let (pending, loading) = Pending::<Fixture>::new();
+    let mut raw = Raw::new(&Arc::new(pending), Limits::default());
+    raw.send(&initialize()).await;
+    // The handshake is under way by now.
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    loading.ready(Fixture::new());
+    let greeting = raw.receive().await.unwrap()["result"].take();
+    assert_eq!(greeting["instructions"], "Fixture instructions");
+    assert_eq!(greeting["capabilities"].get("extensions"), None, "nothing that it does not have: {greeting}");
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ pub(crate) async fn run(args: args::Serve) -> Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-/// The client that started us is answered at once, while what it will be served is still loading beside.
+/// The client that started us is answered soon, even while what it will be served is still loading beside.
 async fn over_stdio(args: Arc<args::Serve>, signals: Signals) -> Result<Outcome> {
     let (pending, loading) = Pending::new();
     let shutdown = signals.shutdown.clone();

@@ -30,6 +30,30 @@ fn rust_is_shown_as_it_is_run() {
     }
 }
 
+/// Whoever follows the guide in a new project has what the example has, in the same versions.
+#[test]
+fn the_embed_guide_has_the_dependencies_of_its_example() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let guide = page("docs/guides/embed.md");
+    let shown = guide.blocks().into_iter().find(|block| block.language == "toml").unwrap().text;
+    let (example, workspace) = (read("examples/embed/Cargo.toml"), read("Cargo.toml"));
+    let own = example.split("[dependencies]\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.contains('='));
+        lines.map(|line| line.split(['.', ' ']).next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&shown), names(own));
+    // `name = "1"` or `name = { version = "1", … }`
+    let version = |text: &str, name: &str| {
+        let line = text.lines().find(|line| line.starts_with(&format!("{name} = "))).unwrap().to_owned();
+        line.split('"').nth(1).unwrap().to_owned()
+    };
+    for name in names(&shown).iter().filter(|name| !name.starts_with("mcpaql-")) {
+        assert_eq!(version(&shown, name), version(&workspace, name), "{name}");
+    }
+    assert_eq!(version(&shown, "mcpaql-runtime"), version(&workspace, "repository"));
+}
+
 #[test]
 fn readme_has_a_snippet_for_a_client() {
     let snippet = page("README.md").blocks().into_iter().find(|block| block.language == "json").unwrap();

@@ -117,7 +117,12 @@ async fn every_kind_of_failure_has_its_status() {
     place.file("nothing.yaml", "\n");
     place.file("code.yaml", &jobs("{transport: native, protocol: code}", "{name: run_job}"));
     std::fs::create_dir(place.path().join("afolder")).unwrap();
-    let rows: [(&[&str], i32, &str); 38] = [
+    let pathless = json!({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": 5});
+    place.file("pathless.json", &pathless.to_string());
+    let rows: [(&[&str], i32, &str); 41] = [
+        (&["--openapi", "pathless.json"], 2, "pathless.json describes no operation"),
+        (&["-s", "things.md", "--runtime", "path:nowhere"], 3, "does not hold the library mcpaql-runtime"),
+        (&["-s", "things.md", "--runtime", "git:nonsense"], 3, "no address of a repository"),
         (&["-s", "afolder"], 4, "'afolder' is a folder"),
         (&["-s", "wrong.md"], 2, "SCHEMA_INVALID_NAME"),
         (&["-s", "broken.yaml"], 2, "SCHEMA_SYNTAX"),
@@ -229,6 +234,7 @@ async fn all_that_is_wrong_is_told_with_path_code_and_suggestion() {
     assert_eq!(kind["found"], "strng", "{kind}");
     let number = details.iter().find(|detail| detail["path"] == "description").unwrap();
     assert_eq!((&number["expected"], &number["found"]), (&json!("string"), &json!("5")), "{number}");
+    assert!(details.iter().all(|detail| detail["suggestion"].is_string()), "{details:?}");
     let human = generate(&place, &["-s", "wrong.md", "-t", "python"]).await;
     let place_of = |detail: &Value| format!("wrong.md:{}:{}", detail["line"], detail["column"]);
     for detail in [name, kind] {
@@ -606,6 +612,8 @@ async fn licences_are_the_authors_choice() {
 #[tokio::test]
 async fn a_project_in_rust_finds_its_runtime_where_it_is_told() {
     let place = place();
+    std::fs::create_dir(place.path().join("beside")).unwrap();
+    place.file("beside/Cargo.toml", "[package]\nname = \"mcpaql-runtime\"\n");
     for (spec, dependency) in [
         (None, format!("mcpaql-runtime = \"{}\"\n", env!("CARGO_PKG_VERSION"))),
         (Some("=9.8.7"), "mcpaql-runtime = \"=9.8.7\"\n".to_owned()),

@@ -2,10 +2,10 @@
 //!
 //! The type of a function's first argument says which operation it answers. `call.send(…)` makes the call that the document
 //! describes, for this or for any other operation; `Answer::new(…)` answers with something else, and an `OpError` says what
-//! went wrong:
+//! went wrong, both of `mcpaql_runtime::document`:
 //!
 //! ```ignore
-//! Handlers::new().on(async |params: operations::ExampleParams, call| {
+//! Handlers::new().on(async |params: crate::operations::ExampleParams, call| {
 //!     let answer = call.send(params).await?;
 //!     Ok(answer)
 //! })

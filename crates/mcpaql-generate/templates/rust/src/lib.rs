@@ -8,7 +8,11 @@ pub mod handlers;
     clippy::doc_lazy_continuation,
     clippy::doc_nested_refdefs,
     clippy::doc_overindented_list_items,
+    clippy::doc_suspicious_footnotes,
     clippy::enum_variant_names,
+    clippy::module_inception,
+    clippy::needless_doctest_main,
+    clippy::test_attr_in_doctest,
     rustdoc::all,
     reason = "names and descriptions are those of the document"
 )]
@@ -18,7 +22,10 @@ mod source;
     clippy::doc_lazy_continuation,
     clippy::doc_nested_refdefs,
     clippy::doc_overindented_list_items,
+    clippy::doc_suspicious_footnotes,
     clippy::enum_variant_names,
+    clippy::needless_doctest_main,
+    clippy::test_attr_in_doctest,
     rustdoc::all,
     reason = "names and descriptions are those of the document"
 )]

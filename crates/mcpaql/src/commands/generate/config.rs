@@ -14,6 +14,7 @@ use mcpaql_core::suggest;
 use mcpaql_generate::{Language, Options, license};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use url::Url;
 
 /// Where a project is written unless somebody says otherwise.
 const OUTPUT: &str = "./generated";
@@ -67,6 +68,8 @@ struct File {
     /// Its folder.
     folder: PathBuf,
     members: serde_json::Map<String, Value>,
+    /// Its text, to show what is wrong with it.
+    source: Option<Source>,
 }
 
 impl File {
@@ -77,6 +80,27 @@ impl File {
     fn list(&self, key: &str) -> Vec<String> {
         let items = self.members.get(key).and_then(Value::as_array);
         items.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// What is wrong with a value: in its place where the file says it, else of the flag.
+    fn wrong(&self, key: &'static str, problem: Problem) -> Failure {
+        let Problem { text, hint } = problem;
+        let Some(source) = self.source.as_ref().filter(|_| self.text(key).is_some()) else {
+            let failure = Failure::new(Kind::Configuration, format!("`{key}` cannot be used: {text}"));
+            return match hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            };
+        };
+        let message = format!("Field '{key}' cannot be used: {text}");
+        let problem = Diagnostic::error(Code::SchemaInvalidValue, format!("/{key}"), message);
+        let mut problems = vec![match hint {
+            Some(hint) => problem.suggest(hint),
+            None => problem,
+        }];
+        source.locate(&mut problems);
+        let message = format!("{} cannot be used", source.name);
+        Failure::about(Kind::Configuration, message, source.clone(), problems)
     }
 
     fn switch(&self, key: &str) -> bool {
@@ -103,13 +127,25 @@ impl File {
     }
 }
 
+/// What is wrong with a value, and what to do about it.
+struct Problem {
+    text: String,
+    hint: Option<String>,
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Problem {
+        Problem { text, hint: None }
+    }
+}
+
 /// Decides.
 pub(crate) fn wanted(args: &args::Generate) -> Result<Wanted, Failure> {
     let file = args.config.as_deref().map(read).transpose()?.unwrap_or_default();
     let origin = origin(args, &file)?;
     let language = match (args.target, file.text("target")) {
         (Some(language), _) => language,
-        (None, Some(word)) => parse_language(word).map_err(wrong("target"))?,
+        (None, Some(word)) => parse_language(word).map_err(|text| file.wrong("target", text.into()))?,
         (None, None) => {
             let hint = "say --target rust, typescript or python";
             return Err(Failure::new(Kind::Configuration, "nothing says which language to write").hint(hint));
@@ -122,7 +158,7 @@ pub(crate) fn wanted(args: &args::Generate) -> Result<Wanted, Failure> {
         exclude: either(&args.importing.exclude, file.list("exclude")),
     };
     if let Some(key) = TEXTS.iter().find(|key| file.text(key).is_some_and(|text| text.trim().is_empty())) {
-        return Err(wrong(key)("it is empty".to_owned()));
+        return Err(file.wrong(key, "it is empty".to_owned().into()));
     }
     Ok(Wanted {
         origin,
@@ -134,8 +170,9 @@ pub(crate) fn wanted(args: &args::Generate) -> Result<Wanted, Failure> {
     })
 }
 
-fn wrong(what: &'static str) -> impl Fn(String) -> Failure {
-    move |problem| Failure::new(Kind::Configuration, format!("`{what}` cannot be used: {problem}"))
+/// Values of flags do not stand in a file.
+fn of_flag(key: &'static str, problem: Problem) -> Failure {
+    File::default().wrong(key, problem)
 }
 
 fn either(flags: &[String], file: Vec<String>) -> Vec<String> {
@@ -170,13 +207,18 @@ fn origin(args: &args::Generate, file: &File) -> Result<Origin, Failure> {
 fn options(args: &args::Generate, file: &File, language: Language) -> Result<Options, Failure> {
     let chosen =
         |flag: &Option<String>, key: &str| flag.clone().or_else(|| file.text(key).map(str::to_owned));
+    let by = |is_flag: bool, key: &'static str, problem: Problem| match is_flag {
+        true => of_flag(key, problem),
+        false => file.wrong(key, problem),
+    };
     let mode = match (args.mode, file.text("mode")) {
         (Some(mode), _) => Some(mode),
-        (None, word) => word.map(parse_mode).transpose().map_err(wrong("mode"))?,
+        (None, word) => word.map(parse_mode).transpose().map_err(|text| file.wrong("mode", text.into()))?,
     };
     let prefix = chosen(&args.prefix, "prefix");
     if let Some(prefix) = &prefix {
-        naming::check_prefix(prefix).map_err(|problem| wrong("prefix")(problem.0))?;
+        naming::check_prefix(prefix)
+            .map_err(|problem| by(args.prefix.is_some(), "prefix", problem.0.into()))?;
     }
     let settings = Settings {
         mode,
@@ -186,8 +228,12 @@ fn options(args: &args::Generate, file: &File, language: Language) -> Result<Opt
         ..Settings::default()
     };
     let license = chosen(&args.license, "license").unwrap_or_else(|| license::DEFAULT.to_owned());
-    let license = license::parse(&license)
-        .map_err(|wrong| Failure::new(Kind::Configuration, wrong.message).hint(wrong.suggestion))?;
+    let license = license::parse(&license).map_err(|wrong| match args.license.is_some() {
+        true => Failure::new(Kind::Configuration, wrong.message).hint(wrong.suggestion),
+        false => {
+            file.wrong("license", Problem { text: wrong.message, hint: Some(wrong.suggestion.to_string()) })
+        }
+    })?;
     let usual = Options::new(language);
     if language != Language::Rust && args.runtime.is_some() {
         let message = format!("--runtime means nothing to a project in {}", language.as_str());
@@ -195,8 +241,12 @@ fn options(args: &args::Generate, file: &File, language: Language) -> Result<Opt
     }
     let given = match (&args.runtime, file.text("runtime")) {
         _ if language != Language::Rust => None,
-        (Some(spec), _) => Some(dependency(spec, Path::new(""))?),
-        (None, Some(spec)) => Some(dependency(spec, &file.folder)?),
+        (Some(spec), _) => {
+            Some(dependency(spec, Path::new("")).map_err(|problem| of_flag("runtime", problem))?)
+        }
+        (None, Some(spec)) => {
+            Some(dependency(spec, &file.folder).map_err(|problem| file.wrong("runtime", problem))?)
+        }
         (None, None) => None,
     };
     let (runtime, runtime_flag) = match given {
@@ -215,17 +265,33 @@ struct Runtime {
     flag: String,
 }
 
-fn dependency(spec: &str, folder: &Path) -> Result<Runtime, Failure> {
-    let refused = |problem: &str| Err(wrong("runtime")(problem.to_owned()));
+fn dependency(spec: &str, folder: &Path) -> Result<Runtime, Problem> {
     if let Some(path) = spec.strip_prefix("path:").filter(|path| !path.is_empty()) {
         let path = std::path::absolute(folder.join(path)).unwrap_or_else(|_| folder.join(path));
-        let Some(path) = path.to_str() else { return refused("the path is not UTF-8 text") };
-        return Ok(Runtime { value: format!("{{ path = {} }}", quoted(path)), flag: format!("path:{path}") });
+        let Some(shown) = path.to_str() else { return Err("the path is not UTF-8 text".to_owned().into()) };
+        if !is_runtime(&path) {
+            let text = format!("{shown} does not hold the library mcpaql-runtime");
+            let hint = "name the folder with its Cargo.toml: crates/mcpaql-runtime of the repository";
+            return Err(Problem { text, hint: Some(hint.to_owned()) });
+        }
+        return Ok(Runtime {
+            value: format!("{{ path = {} }}", quoted(shown)),
+            flag: format!("path:{shown}"),
+        });
     }
     if let Some(url) = spec.strip_prefix("git:").filter(|url| !url.is_empty()) {
-        let value = match url.rsplit_once('#') {
-            Some((url, revision)) => format!("{{ git = {}, rev = {} }}", quoted(url), quoted(revision)),
-            None => format!("{{ git = {} }}", quoted(url)),
+        let (address, revision) = match url.rsplit_once('#') {
+            Some((address, revision)) => (address, Some(revision)),
+            None => (url, None),
+        };
+        if !is_repository(address) {
+            let text = format!("'{address}' is no address of a repository");
+            let hint = "cargo takes addresses with a scheme, such as https://… and ssh://…";
+            return Err(Problem { text, hint: Some(hint.to_owned()) });
+        }
+        let value = match revision {
+            Some(revision) => format!("{{ git = {}, rev = {} }}", quoted(address), quoted(revision)),
+            None => format!("{{ git = {} }}", quoted(address)),
         };
         return Ok(Runtime { value, flag: spec.to_owned() });
     }
@@ -233,9 +299,24 @@ fn dependency(spec: &str, folder: &Path) -> Result<Runtime, Failure> {
         && spec.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-+=<>^~*, ".contains(&byte))
         && spec.bytes().any(|byte| byte.is_ascii_digit() || byte == b'*');
     if !is_requirement {
-        return refused(&format!("'{spec}' is neither a version nor path:DIR nor git:URL"));
+        return Err(format!("'{spec}' is neither a version nor path:DIR nor git:URL").into());
     }
     Ok(Runtime { value: quoted(spec), flag: spec.to_owned() })
+}
+
+/// Whether the library is in that folder.
+fn is_runtime(folder: &Path) -> bool {
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml"));
+    manifest.is_ok_and(|text| text.lines().any(|line| line.trim() == "name = \"mcpaql-runtime\""))
+}
+
+/// Whether cargo would fetch from there: `git@host:path` is an address for git alone.
+fn is_repository(address: &str) -> bool {
+    Url::parse(address).is_ok_and(|url| match url.scheme() {
+        "http" | "https" | "ssh" | "git" => url.has_host(),
+        "file" => true,
+        _ => false,
+    })
 }
 
 /// A string of TOML; what JSON escapes, TOML reads alike.
@@ -269,7 +350,7 @@ fn read(path: &Path) -> Result<File, Failure> {
     };
     problems.extend(members.iter().filter_map(|(key, value)| misfit(key, value)));
     if problems.is_empty() {
-        return Ok(File { folder, members });
+        return Ok(File { folder, members, source: Some(source) });
     }
     source.locate(&mut problems);
     Err(Failure::about(Kind::Configuration, format!("{} cannot be used", source.name), source, problems))
@@ -304,15 +385,37 @@ mod tests {
 
     #[test]
     fn a_runtime_is_a_version_a_folder_or_a_repository() {
-        let of = |spec: &str| dependency(spec, Path::new("/here")).unwrap().value;
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("x\"y");
+        std::fs::create_dir(&folder).unwrap();
+        let parsed = |spec: &str| dependency(spec, place.path());
+        let of = |spec: &str| parsed(spec).map_err(|problem| problem.text).unwrap().value;
         assert_eq!(of("0.1.0"), "\"0.1.0\"");
         assert_eq!(of("=0.1.0"), "\"=0.1.0\"");
-        assert_eq!(of("path:x\"y"), "{ path = \"/here/x\\\"y\" }");
-        assert_eq!(dependency("path:x", Path::new("/here")).unwrap().flag, "path:/here/x");
+        assert!(parsed("path:x\"y").is_err(), "nothing is there");
+        std::fs::write(folder.join("Cargo.toml"), "[package]\nname = \"another\"\n").unwrap();
+        assert!(parsed("path:x\"y").is_err(), "another library is there");
+        std::fs::write(folder.join("Cargo.toml"), "[package]\nname = \"mcpaql-runtime\"\n").unwrap();
+        let shown = folder.to_str().unwrap();
+        assert_eq!(of("path:x\"y"), format!("{{ path = {} }}", quoted(shown)));
+        assert_eq!(parsed("path:x\"y").ok().unwrap().flag, format!("path:{shown}"));
         assert_eq!(of("git:https://example.com/r"), "{ git = \"https://example.com/r\" }");
         assert_eq!(of("git:https://example.com/r#abc"), "{ git = \"https://example.com/r\", rev = \"abc\" }");
-        for wrong in ["", "path:", "git:", "latest", "\"1\" }", "1\n[x]", "./folder"] {
-            assert!(dependency(wrong, Path::new("")).is_err(), "{wrong}");
+        assert_eq!(of("git:file:///srv/r"), "{ git = \"file:///srv/r\" }");
+        for wrong in [
+            "",
+            "path:",
+            "git:",
+            "latest",
+            "\"1\" }",
+            "1\n[x]",
+            "./folder",
+            "git:nonsense",
+            "git:git@example.com:r",
+            "git:/srv/r",
+            "path:nowhere",
+        ] {
+            assert!(parsed(wrong).is_err(), "{wrong}");
         }
     }
 }

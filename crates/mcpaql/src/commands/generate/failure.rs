@@ -2,6 +2,7 @@
 
 use crate::output::Hinted;
 use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
+use mcpaql_core::error::Code;
 use mcpaql_core::source::Source;
 use serde_json::{Value, json};
 
@@ -84,9 +85,18 @@ impl Detail {
         self
     }
 
+    /// The same with what should stand in a line, and what does.
+    pub(crate) fn between(mut self, expected: &str, found: Option<&str>, line: Option<usize>) -> Detail {
+        self.expected = Some(expected.to_owned());
+        self.found = found.map(str::to_owned);
+        self.place = line.map(|line| (line, 1));
+        self
+    }
+
     pub(crate) fn of(diagnostic: &Diagnostic) -> Detail {
         Detail {
-            suggestion: diagnostic.suggestion.clone(),
+            // Programs always get one: what the report expects, else what to do about every problem of that kind.
+            suggestion: diagnostic.suggestion.clone().or_else(|| Some(suggestion(diagnostic))),
             expected: diagnostic.expected.clone(),
             found: diagnostic.found.clone(),
             place: diagnostic.span.map(|span| (span.line, span.column)),
@@ -111,6 +121,15 @@ impl Detail {
             members.extend(told.into_iter().filter_map(|(key, told)| Some((key.to_owned(), told?))));
         }
         value
+    }
+}
+
+/// What to do about a problem that does not say it itself.
+fn suggestion(diagnostic: &Diagnostic) -> String {
+    match (&diagnostic.expected, diagnostic.code) {
+        (Some(expected), Code::SchemaUnknownField) => format!("remove it, or use {expected}"),
+        (Some(expected), Code::SchemaInvalidValue | Code::SchemaInvalidType) => format!("use {expected}"),
+        (_, code) => code.advice().to_owned(),
     }
 }
 

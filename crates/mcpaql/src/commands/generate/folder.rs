@@ -4,6 +4,7 @@
 //! never written over; a generated file that was edited is told from one that was not.
 
 use super::failure::{Detail, Failure, Kind};
+use mcpaql_generate::manifest::{self, Difference};
 use mcpaql_generate::provenance::{self, Record};
 use mcpaql_generate::{File, Owner};
 use std::collections::{BTreeMap, HashSet};
@@ -73,6 +74,8 @@ pub(crate) struct Plan {
     pub(crate) other_language: Option<String>,
     /// Files of the author's whose templates have changed since they were written.
     pub(crate) outdated: Vec<String>,
+    /// Where manifests of the author's say something else of the package than the project.
+    pub(crate) differences: Vec<(String, Difference)>,
     /// Files of the author's that are left, each with the one that takes its place.
     pub(crate) abandoned: BTreeMap<String, Option<String>>,
 }
@@ -90,6 +93,7 @@ pub(crate) fn plan(root: &Path, language: &str, files: Vec<File>) -> Result<Plan
         is_foreign,
         other_language,
         outdated: Vec::new(),
+        differences: Vec::new(),
         abandoned: BTreeMap::new(),
     };
     let authors: Vec<String> =
@@ -106,6 +110,9 @@ pub(crate) fn plan(root: &Path, language: &str, files: Vec<File>) -> Result<Plan
             Some(old) if owner == Owner::Author && !as_generated(&record, &path, Some(old)) => {
                 let is_outdated = record.hash_of(&path).is_some_and(|was| was != provenance::hash(&text));
                 plan.outdated.extend(is_outdated.then(|| path.clone()));
+                let kept = String::from_utf8_lossy(old);
+                let otherwise = manifest::differences(&path, &kept, &text);
+                plan.differences.extend(otherwise.into_iter().map(|one| (path.clone(), one)));
                 Change::Kept
             }
             Some(old) if path == provenance::FILE => match std::str::from_utf8(old) {
@@ -182,9 +189,27 @@ impl Plan {
         }
     }
 
-    /// What whoever goes on with the folder should know, and need not mend.
-    pub(crate) fn notes(&self) -> impl Iterator<Item = Detail> {
-        let replaced = self.edited.iter().map(|path| {
+    /// What the author has to mend, because the files are the author's.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = Detail> {
+        self.differences.iter().map(|(path, Difference { says, should, line })| {
+            let message = match says {
+                Some(says) => {
+                    format!("{path} is yours and stays, but says `{says}` where the project has `{should}`")
+                }
+                None => format!("{path} is yours and stays, but does not say `{should}`"),
+            };
+            let mend = match line {
+                Some(line) => format!("change line {line} of it to `{should}`"),
+                None => format!("add `{should}` to it"),
+            };
+            let detail = Detail::new(path, "MANIFEST_DIFFERS", message).suggest(mend);
+            detail.between(should, says.as_deref(), *line)
+        })
+    }
+
+    /// What whoever goes on with the folder should know, and need not mend; `forced` is whether edited files are written over.
+    pub(crate) fn notes(&self, forced: bool) -> impl Iterator<Item = Detail> {
+        let replaced = self.edited.iter().filter(move |_| forced).map(|path| {
             let was = if self.is_foreign { "not generated" } else { "edited" };
             Detail::new(path, "FILE_REPLACED", format!("{path} was {was}, and is written over by --force"))
         });
@@ -210,7 +235,9 @@ impl Plan {
                 ),
             }
         });
-        let outdated = self.outdated.iter().map(|path| {
+        // A warning says more.
+        let is_warned = |path: &String| self.differences.iter().any(|(other, _)| other == path);
+        let outdated = self.outdated.iter().filter(move |path| !is_warned(path)).map(|path| {
             let message =
                 format!("{path} is yours and stays; generated anew, it would not be as it was then");
             Detail::new(path, "TEMPLATE_CHANGED", message)

@@ -134,7 +134,7 @@ fn an_edited_file_is_named_and_refused_before_anything_is_touched() {
     // With force.
     let readme = edited.steps.iter().find(|step| step.path == "README.md").unwrap();
     assert_eq!(edited.reason(readme), "it was edited, and --force writes over it");
-    let notes: Vec<String> = edited.notes().map(|note| note.path).collect();
+    let notes: Vec<String> = edited.notes(true).map(|note| note.path).collect();
     assert_eq!(notes, ["README.md", "src/main.x"]);
     write(folder.path(), &edited).unwrap();
     assert_eq!(tree(folder.path())["src/main.x"], "main\n");

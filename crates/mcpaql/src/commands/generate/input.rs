@@ -186,6 +186,11 @@ fn opened(wanted: documents::Wanted, decided: impl FnOnce(&mut Adapter)) -> Resu
         Failure::about(kind, format!("{} cannot be used", source.name), source, diagnostics)
     })?;
     let openapi::Whole { mut adapter, notes } = openapi::whole(&import);
+    if adapter.operations.is_empty() {
+        let message = format!("{from} describes no operation");
+        return Err(Failure::new(Kind::Schema, message)
+            .hint("`paths` must be an object that holds at least one operation"));
+    }
     decided(&mut adapter);
     origin.version.clone_from(&import.version);
     let provenance = Provenance { source: from, version: import.version, fingerprint: Some(fingerprint) };

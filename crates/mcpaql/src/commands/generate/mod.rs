@@ -42,7 +42,7 @@ pub(crate) fn run(args: &args::Generate) -> Outcome {
         Ok(()) if output::lost().is_some() => Outcome::Generator(Kind::Io),
         Ok(()) => Outcome::Clean,
         Err(failure) => {
-            report::tell_failure(&failure, args.output_format);
+            report::tell_failure(&failure, args.output_format, args.quiet);
             Outcome::Generator(failure.kind)
         }
     }
@@ -62,7 +62,7 @@ pub(crate) fn misused(error: &clap::Error) -> Option<ExitCode> {
         let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let failure = Failure::new(Kind::Configuration, message)
             .hint("`mcpaql generate --help` tells what can be said");
-        report::tell_failure(&failure, OutputFormat::Json);
+        report::tell_failure(&failure, OutputFormat::Json, false);
     } else {
         let _ = error.print();
     }
@@ -85,6 +85,9 @@ fn is_ours(words: &[String]) -> bool {
 fn generate(args: &args::Generate) -> Result<(), Failure> {
     let mut wanted = config::wanted(args)?;
     let timestamp = timestamp(&wanted)?;
+    let is_trial = args.dry_run || args.diff;
+    // What an earlier run put aside may be what is read next.
+    write::take_up(&wanted.output, is_trial)?;
     let Input { file, source, origin, settings, imported } = input::read(args, &wanted)?;
     wanted.options.settings = std::mem::take(&mut wanted.options.settings).over(settings);
     let (catalog, mut warnings) = compiled(&source, &wanted)?;
@@ -92,16 +95,15 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
         license::warning(&wanted.options.license)
             .map(|message| Detail::new("LICENSE", "LICENSE_TEXT_MISSING", message)),
     );
-    if wanted.strict {
-        check_strictly(imported.as_ref(), &warnings)?;
-    }
     let document = Document { file: &file, text: &source.text };
     let project = Project { catalog: &catalog, document, origin, options: wanted.options.clone() };
     let files = mcpaql_generate::files(&project, timestamp.as_deref())
         .map_err(|why| Failure::new(Kind::Template, why.message).hint(why.suggestion))?;
-    let is_trial = args.dry_run || args.diff;
-    write::take_up(&wanted.output, is_trial)?;
     let plan = folder::plan(&wanted.output, wanted.options.language.as_str(), files)?;
+    warnings.extend(plan.warnings());
+    if wanted.strict {
+        check_strictly(imported.as_ref(), &warnings)?;
+    }
     let refusal = plan.refusal(&wanted.output).filter(|_| !args.force);
     let mut diff = None;
     if args.diff {

@@ -7,7 +7,7 @@ use super::folder::{Change, Plan, Step};
 use super::input::Imported;
 use crate::args::{self, OutputFormat};
 use crate::output;
-use mcpaql_core::diagnostic::render;
+use mcpaql_core::diagnostic::{Diagnostic, Severity, render};
 use mcpaql_generate::{Project, VERSION};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -74,7 +74,7 @@ impl Done<'_> {
             let message = format!("the project takes {}", note.message);
             Detail::new(MANIFEST, "RUNTIME_FROM_REGISTRY", message).suggest(note.suggestion)
         });
-        runtime.into_iter().chain(self.plan.notes())
+        runtime.into_iter().chain(self.plan.notes(self.args.force))
     }
 
     /// What becomes of which files, but for those that stay as they are.
@@ -135,9 +135,7 @@ impl Done<'_> {
         let notes: Vec<Detail> = self.notes().collect();
         let shown = if self.args.verbose { notes.len() } else { SHOWN };
         for note in notes.iter().take(shown) {
-            let more =
-                note.suggestion.as_ref().map(|suggestion| format!("; {suggestion}")).unwrap_or_default();
-            output::talk(&format!("note: {}{more}", note.message));
+            output::talk(&format!("note: {}{}", note.message, remedy(note)));
         }
         if let Some(more) = notes.len().checked_sub(shown).filter(|more| *more > 0) {
             output::talk(&format!("note: and {more} more, which --verbose shows"));
@@ -184,14 +182,24 @@ fn shell_word(path: &str) -> String {
     format!("'{}'", path.replace('\'', "'\\''"))
 }
 
+/// What to do about it, behind what it is.
+fn remedy(detail: &Detail) -> String {
+    detail.suggestion.as_ref().map(|suggestion| format!("; {suggestion}")).unwrap_or_default()
+}
+
+/// Whether the sentence begins with the place, which need not be told again then.
+fn names_its_place(detail: &Detail) -> bool {
+    detail.message.starts_with(&detail.path)
+}
+
 /// How many warnings are shown unless all are asked for.
 const SHOWN: usize = 10;
 
 fn warn(warnings: &[Detail], all: bool) {
     let shown = if all { warnings.len() } else { SHOWN };
     for warning in warnings.iter().take(shown) {
-        let place = if warning.path.is_empty() { String::new() } else { format!(" ({})", warning.path) };
-        output::talk(&format!("warning: {}{place}", warning.message));
+        let place = if names_its_place(warning) { String::new() } else { format!(" ({})", warning.path) };
+        output::talk(&format!("warning: {}{place}{}", warning.message, remedy(warning)));
     }
     let more = warnings.len().saturating_sub(shown);
     if more > 0 {
@@ -200,18 +208,24 @@ fn warn(warnings: &[Detail], all: bool) {
 }
 
 /// Tells why nothing was generated.
-pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat) {
+pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat, quiet: bool) {
     if format == OutputFormat::Json {
         output::data(&format!("{:#}", failure.to_json()));
         return;
     }
     match failure.shown.as_deref() {
         Some((source, diagnostics)) => {
-            output::painted(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
+            let told = |one: &&Diagnostic| !quiet || one.severity == Severity::Error;
+            let diagnostics: Vec<Diagnostic> = diagnostics.iter().filter(told).cloned().collect();
+            output::painted(&render::full(&[(source, &diagnostics)], output::stderr_is_terminal()));
         }
         None => {
             for detail in &failure.details {
-                output::talk(&format!("{}: {}", detail.path, detail.message));
+                let place =
+                    if names_its_place(detail) { String::new() } else { format!("{}: ", detail.path) };
+                // The hint below says what to do about all of them.
+                let more = if failure.hint.is_some() { String::new() } else { remedy(detail) };
+                output::talk(&format!("{place}{}{more}", detail.message));
             }
         }
     }

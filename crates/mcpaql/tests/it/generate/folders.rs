@@ -109,7 +109,7 @@ async fn odd_folders_are_written_as_they_are_named() {
     place.file("g.yaml", "schema: things.md\ntarget: rust\noutput: ''\n");
     let ran = generate(&place, &["-c", "g.yaml"]).await;
     assert_eq!(ran.status, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("`output` cannot be used: it is empty"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("'output' cannot be used: it is empty"), "{}", ran.stderr);
     assert!(!place.path().join(PROVENANCE).exists());
 }
 
@@ -137,4 +137,20 @@ async fn an_interrupted_run_leaves_a_whole_project_or_none() {
         assert!(status.success(), "{attempt}: {status}");
         assert_eq!(tree(&root), whole, "{attempt}");
     }
+}
+
+#[tokio::test]
+async fn a_source_that_a_killed_run_put_aside_is_taken_back_before_it_is_read() {
+    let place = place();
+    generated(&place, &["-o", "p", "--reproducible"]).await;
+    let (root, whole) = (place.path().join("p"), tree(&place.path().join("p")));
+    let staging = root.join(".mcpaql-generating");
+    std::fs::create_dir(&staging).unwrap();
+    std::fs::rename(root.join("schema/things.md"), staging.join("old-0")).unwrap();
+    let journal = serde_json::json!([{"path": "schema/things.md", "hash": "sha256:0"}]);
+    std::fs::write(staging.join("journal.json"), journal.to_string()).unwrap();
+    let args = ["-s", "p/schema/things.md", "-t", "rust", "-o", "p", "--reproducible"];
+    let ran = generate(&place, &args).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(tree(&root), whole);
 }

@@ -1,0 +1,149 @@
+//! What a package's manifest says of the project: once it is the author's it is not written again, and may come to say otherwise.
+//!
+//! What always holds: a member is compared only where the manifest itself says it; what is taken from elsewhere (`version.workspace`)
+//! is the author's choice.
+
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::source::Source;
+use serde_json::Value;
+
+/// A member of a manifest that says something else than the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What stands there: `name = "old"`; nothing where it is missing.
+    pub says: Option<String>,
+    /// What should.
+    pub should: String,
+    /// Where, counted from 1.
+    pub line: Option<usize>,
+}
+
+/// Where the manifest of that path, as it is kept, says something else of the package than the generated one; nothing where the file
+/// is no manifest.
+#[must_use]
+pub fn differences(path: &str, kept: &str, generated: &str) -> Vec<Difference> {
+    match path {
+        "Cargo.toml" => cargo(kept, generated),
+        "package.json" => npm(kept, generated),
+        _ => Vec::new(),
+    }
+}
+
+/// Members of `[package]`, of which one stands.
+const CARGO: [&[&str]; 3] = [&["name"], &["version"], &["license", "license-file"]];
+
+fn cargo(kept: &str, generated: &str) -> Vec<Difference> {
+    let compared = CARGO.iter().filter_map(|keys| {
+        let wanted = member(generated, keys)?;
+        let (key, value) = (wanted.key, wanted.value?);
+        let should = format!("{key} = {}", Value::from(value.as_str()));
+        let (says, line) = match member(kept, keys) {
+            None => (None, None),
+            Some(Member { value: None, .. }) => return None,
+            Some(found) if found.key == key && found.value.as_deref() == Some(&value) => return None,
+            Some(found) => (Some(found.text.to_owned()), Some(found.line)),
+        };
+        Some(Difference { says, should, line })
+    });
+    compared.collect()
+}
+
+/// A member of `[package]` in TOML.
+struct Member<'t> {
+    key: &'t str,
+    /// `None` where it is no plain string.
+    value: Option<String>,
+    /// The whole, without what stands behind it.
+    text: &'t str,
+    line: usize,
+}
+
+/// The first of these members. Only what people write in a manifest is read: one member to a line, strings on one.
+fn member<'t>(text: &'t str, keys: &[&str]) -> Option<Member<'t>> {
+    let mut inside = false;
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if let Some(header) = line.strip_prefix('[') {
+            inside = header.split(']').next().map(str::trim) == Some("package");
+            continue;
+        }
+        let Some((key, value)) = line.split_once('=').filter(|_| inside) else { continue };
+        let (key, value) = (key.trim(), value.trim());
+        // `version.workspace = true`
+        let name = key.split('.').next().unwrap_or(key).trim().trim_matches(['"', '\'']);
+        if !keys.contains(&name) {
+            continue;
+        }
+        let value = if name.len() < key.len() && key.contains('.') { None } else { string(value) };
+        return Some(Member { key: name, value, text: line, line: index + 1 });
+    }
+    None
+}
+
+/// A string of TOML on one line; what JSON escapes, TOML reads alike.
+fn string(value: &str) -> Option<String> {
+    if let Some(rest) = value.strip_prefix('\'') {
+        return rest.split('\'').next().map(str::to_owned);
+    }
+    let mut values = serde_json::Deserializer::from_str(value).into_iter::<Value>();
+    values.next()?.ok()?.as_str().map(str::to_owned)
+}
+
+fn npm(kept: &str, generated: &str) -> Vec<Difference> {
+    let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let (Some(old), Some(new)) = (parse(kept), parse(generated)) else { return Vec::new() };
+    let source = Source::new("package.json", kept);
+    let compared = ["name", "version", "license"].into_iter().filter_map(|key| {
+        let (says, should) = (old.get(key), new.get(key)?);
+        if says == Some(should) {
+            return None;
+        }
+        let mut at = [Diagnostic::error(Code::SchemaInvalidValue, format!("/{key}"), "")];
+        if says.is_some() {
+            source.locate(&mut at);
+        }
+        let [at] = at;
+        Some(Difference {
+            says: says.map(|value| format!("\"{key}\": {value}")),
+            should: format!("\"{key}\": {should}"),
+            line: at.span.map(|span| span.line),
+        })
+    });
+    compared.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GENERATED: &str = "[package]\nname = \"desk-adapter\"\nversion = \"2.0.0\"\nlicense = \"MIT\"\n";
+
+    #[test]
+    fn what_a_kept_manifest_says_otherwise_is_found_with_its_line() {
+        let kept = "# mine\n[package]\nname = 'tickets-adapter' # old\nversion.workspace = true\nlicense-file = \"LICENSE\"\n\n\
+                    [dependencies]\nname = \"x\"\n";
+        let found = differences("Cargo.toml", kept, GENERATED);
+        let told: Vec<(Option<usize>, &str)> =
+            found.iter().map(|one| (one.line, one.should.as_str())).collect();
+        assert_eq!(told, [(Some(3), "name = \"desk-adapter\""), (Some(5), "license = \"MIT\"")]);
+        let nothing = differences("Cargo.toml", "[package]\nname = \"desk-adapter\"\n", GENERATED);
+        assert_eq!(nothing.iter().filter(|one| one.says.is_none()).count(), 2, "{nothing:?}");
+        assert_eq!(differences("Cargo.toml", GENERATED, GENERATED), []);
+        let edited = format!("{GENERATED}\n[dependencies]\nrand = {{ version = \"1\" }}\n");
+        assert_eq!(differences("Cargo.toml", &edited, GENERATED), []);
+    }
+
+    #[test]
+    fn a_package_of_npm_is_compared_by_its_members() {
+        let generated = r#"{"name": "desk-adapter", "version": "2.0.0", "license": "MIT"}"#;
+        let kept = "{\n  \"version\": \"2.0.0\",\n  \"name\": \"tickets-adapter\",\n  \"x\": 1\n}";
+        let found = differences("package.json", kept, generated);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[0].says.as_deref(), Some("\"name\": \"tickets-adapter\""));
+        assert_eq!((found[0].line, found[0].should.as_str()), (Some(3), "\"name\": \"desk-adapter\""));
+        assert_eq!((found[1].line, found[1].says.as_deref()), (None, None));
+        assert_eq!(differences("package.json", "{", generated), []);
+        assert_eq!(differences("src/handlers.ts", "x", "y"), []);
+    }
+}
