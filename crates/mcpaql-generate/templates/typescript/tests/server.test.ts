@@ -50,6 +50,12 @@ class Session {
     this.#server.stdin.end();
     return await this.#ended;
   }
+
+  /** The exit code after a signal. */
+  async stop(signal: NodeJS.Signals): Promise<number | null> {
+    this.#server.kill(signal);
+    return await this.#ended;
+  }
 }
 
 const session = new Session();
@@ -119,4 +125,12 @@ test("the server ends when its client does", async () => {
   const other = new Session();
   await other.ask("initialize", greeting);
   assert.equal(await other.end(), 0);
+});
+
+test("the server ends in order, whoever tells it to stop", { skip: process.platform === "win32" }, async () => {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    const other = new Session();
+    await other.ask("initialize", greeting);
+    assert.equal(await other.stop(signal), 0, signal);
+  }
 });
