@@ -22,6 +22,7 @@ async def serve(reading, writing, peer):
 asyncio.run(converse(serve))
 """
 PING = b'{"jsonrpc":"2.0","id":9,"method":"ping"}'
+NO_IDS = [b"null", b"1.5", b"true", b"[]", b"{}"]
 PONG = {"jsonrpc": "2.0", "id": 9, "result": {}}
 
 
@@ -41,6 +42,7 @@ class Conversation(unittest.TestCase):
             b'{"jsonrpc":"2.0"}': (None, -32600),
             b'{"jsonrpc":"2.0","id":7,"method":': (7, -32700),
             b'{"jsonrpc":"2.0","id":8,"method":1}': (8, -32600),
+            **{b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % number: (None, -32600) for number in NO_IDS},
         }
         *refusals, pong = self.answers(*lines, PING)
         self.assertEqual([(answer.get("id"), answer["error"]["code"]) for answer in refusals], list(lines.values()))

@@ -176,6 +176,9 @@ class _Conversation:
         try:
             message = types.jsonrpc_message_adapter.validate_python(value)
         except ValidationError:
+            message = None
+        # The library takes a request whose id is none for a notification.
+        if message is None or (isinstance(message, types.JSONRPCNotification) and _has_id(value)):
             refusal = _no_message(value)
             if refusal is not None:
                 await self._to_client.send(refusal)
@@ -227,6 +230,10 @@ def _id_in(line: bytes) -> str | int | None:
     except ValueError:
         return None
     return value if isinstance(value, (str, int)) else None
+
+
+def _has_id(value: Json) -> bool:
+    return isinstance(value, dict) and "id" in value
 
 
 def _no_message(value: Json) -> SessionMessage | None:
