@@ -211,6 +211,24 @@ async fn without_a_handshake_a_question_is_the_answer_and_the_call_goes_on_with_
 }
 
 #[tokio::test]
+async fn without_a_handshake_a_question_that_was_left_open_keeps_nobody_from_being_asked() {
+    let mut raw = Raw::new(&Arc::new(Through(upstream(""))), Limits::default());
+    let mut states = Vec::new();
+    for _ in 0..2 {
+        raw.send(&modern_call("elicitation/create", json!({}))).await;
+        let asked = raw.receive().await.unwrap();
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        states.push(asked["result"]["requestState"].clone());
+    }
+    for (n, state) in states.into_iter().enumerate() {
+        let answer = json!({"action": "accept", "content": {"n": n}});
+        let back = json!({"inputResponses": {"question": answer}, "requestState": state});
+        raw.send(&modern_call("elicitation/create", back)).await;
+        assert_eq!(text(&raw.receive().await.unwrap())["result"], answer, "each call has its own answer");
+    }
+}
+
+#[tokio::test]
 async fn without_a_handshake_a_client_that_cannot_be_asked_is_not() {
     let mut raw = Raw::new(&Arc::new(Through(upstream(""))), Limits::default());
     let mut request = modern_call("elicitation/create", json!({}));
