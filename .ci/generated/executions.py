@@ -200,6 +200,14 @@ def about_ends(works):
     yield "its programs end", [works.ends("mark5"), works.ends("mark6")]
     yield "ended with its session", works.get("ends")
     yield "ended with its server", works.get("survives")
+    other = Works(server, battery, server.start())
+    yield "hold", other.start("hold", {"mark": "mark7"}, "hung up")
+    other.program("mark7")
+    # `mcpaql serve` reads its files again at a hangup.
+    other.client.process.send_signal(signal.SIGTERM if server.name == "serve" else signal.SIGHUP)
+    yield "exit at a hangup", other.client.process.wait(20)
+    yield "its program ends", works.ends("mark7")
+    yield "ended with its terminal", works.get("hung up")
 
 
 def about_work_over_http(server, battery):

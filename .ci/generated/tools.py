@@ -188,6 +188,7 @@ def about_questions_without_a_handshake(server, battery):
     """There a question is the answer to the request, and the client's answer comes with the request again."""
     client = server.start(ASKED, STATELESS)
     yield "stateless client", server.compared(client.ask("tools/list", {}))
+    yield from about_offers(Story(server, battery, client))
     for case in QUESTIONS:
         call = battery.calling("ask_user", {"case": case})
         asked = client.ask("tools/call", call)
@@ -199,4 +200,6 @@ def about_questions_without_a_handshake(server, battery):
         for answer in ({"action": "accept", "content": {"colour": "blue"}}, {"action": "decline"}):
             answered = client.ask("tools/call", {**call, "inputResponses": {"question": answer}, "requestState": state})
             yield f"answered {case}", server.compared(answered)
+    yield "left open", server.compared(client.ask("tools/call", battery.calling("ask_user", {"case": "form"})))
+    yield "asks all the same", server.compared(client.ask("tools/call", battery.calling("ask_user", {"case": "form"})))
     yield "exit of the stateless client", client.close()

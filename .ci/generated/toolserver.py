@@ -117,7 +117,7 @@ class Conversation:
             return self.question(QUESTIONS[case], params, send)
         if name == "write_log":
             for level in LEVELS:
-                send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": level, "logger": "box", "data": {"said": level}}})
+                send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": level, "logger": "box", "data": {"said": level, "token": TOKEN}}})
             return text("logged")
         if name == "work":
             return work(given, params, send)
@@ -232,7 +232,7 @@ def work(given, params, send):
     """Some steps, each told, with time between them."""
     steps, token = given.get("steps", 3), params.get("_meta", {}).get("progressToken")
     for step in range(1, steps + 1):
-        progress = {"progressToken": token, "progress": step, **({"total": steps + 1} if given.get("total", True) else {}), "message": f"step {step}"}
+        progress = {"progressToken": token, "progress": step, **({"total": steps + 1} if given.get("total", True) else {}), "message": f"step {step} with {TOKEN}"}
         send({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})
         time.sleep(0.15)
     return text("done")

@@ -97,6 +97,23 @@ impl Project<'_> {
         }
     }
 
+    /// What lints and tests it once it was built, line by line, in its folder.
+    pub(crate) fn checks(&self) -> &'static [&'static str] {
+        match self.options.language {
+            Language::Rust => {
+                &["cargo fmt --check", "cargo clippy --all-targets -- -D warnings", "cargo test"]
+            }
+            Language::TypeScript => &["npm run lint", "npm test"],
+            Language::Python => &[
+                ".venv/bin/pip install -e '.[dev]'",
+                ".venv/bin/ruff check .",
+                ".venv/bin/ruff format --check .",
+                ".venv/bin/mypy",
+                ".venv/bin/python -m unittest discover tests",
+            ],
+        }
+    }
+
     /// What starts it once it was built: the program and its arguments, in its folder.
     #[must_use]
     pub fn start(&self) -> Vec<String> {

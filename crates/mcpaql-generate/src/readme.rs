@@ -20,6 +20,7 @@ pub(crate) fn text(project: &Project<'_>, authors: &[String], fingerprint: &str)
     variables(&mut out, project);
     operations(&mut out, project);
     section(&mut out, "Handlers of your own", &handlers(project, authors));
+    section(&mut out, "Checks and tests", &checks(project));
     section(&mut out, "Generating again", &again(project));
     let origin = project.origin.as_ref().filter(|origin| origin.fingerprint != fingerprint);
     let origin = origin.map_or_else(String::new, |origin| {
@@ -252,6 +253,10 @@ fn handlers(project: &Project<'_>, authors: &[String]) -> String {
          generated handler of an operation; names, checks and introspection stay those of the document.{others}\n\n\
          {takes_effect}."
     )
+}
+
+fn checks(project: &Project<'_>) -> String {
+    format!("After the installation:\n\n```sh\n{}\n```", project.checks().join("\n"))
 }
 
 fn again(project: &Project<'_>) -> String {

@@ -101,6 +101,7 @@ fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_ef
             "### Read operations",
             "### Delete operations",
             "## Handlers of your own",
+            "## Checks and tests",
             "## Generating again",
             "## Provenance",
             "## License",

@@ -210,7 +210,11 @@ impl Caller {
             (one.peer.peer_info(), another.peer.peer_info()),
             (Some(one), Some(another)) if Arc::ptr_eq(&one, &another)
         );
-        is_connection || (one.conversation.is_some() && one.conversation == another.conversation)
+        // A connection of the revisions without a handshake has no greeting to tell it by.
+        let is_session = self.session.is_some() && self.session == other.session;
+        is_connection
+            || is_session
+            || (one.conversation.is_some() && one.conversation == another.conversation)
     }
 
     /// Tells how far the work has come; only the latest news reach a client that listens slowly.

@@ -106,6 +106,10 @@ impl<S: Service> Server<S> {
         &self.shared.levels
     }
 
+    pub(super) fn session(&self) -> Option<Session> {
+        self.shared.session.clone()
+    }
+
     pub(super) fn changes(&self) -> Option<watch::Receiver<()>> {
         self.shared.service.changes()
     }
@@ -148,13 +152,13 @@ impl<S: Service> Server<S> {
         let arguments = request.arguments.unwrap_or_default();
         let service = &self.shared.service;
         if Call::can_ask(context) {
-            let (session, hearing) = (self.shared.session.clone(), self.hearing(context));
+            let (session, hearing) = (self.session(), self.hearing(context));
             let call = Call::begin(service, &request.name, arguments, context, session, hearing);
             return self.go_on(call, context, progress).await;
         }
         // Without a handshake a question goes out as above or not at all.
         let (caller, news) = Caller::of(context, !is_stateless(context));
-        let caller = caller.within(self.shared.session.clone()).hearing(self.hearing(context));
+        let caller = caller.within(self.session()).hearing(self.hearing(context));
         let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
         let reply = announced(call, news, context, progress.as_ref()).await;
         self.answered(reply, &caller, context).await

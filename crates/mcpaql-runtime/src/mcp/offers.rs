@@ -124,7 +124,7 @@ impl<S: Service> Server<S> {
             return Err(Declined::unknown(offer).into());
         }
         let (caller, _) = Caller::of(context, !handler::is_stateless(context));
-        let caller = caller.hearing(self.hearing(context));
+        let caller = caller.within(self.session()).hearing(self.hearing(context));
         tokio::select! {
             answer = self.service().offer(offer, params, &caller) => answer.map_err(ErrorData::from),
             () = context.ct.cancelled() => Err(ErrorData::internal_error("The request was cancelled.", None)),
@@ -161,7 +161,11 @@ impl<S: Service> Server<S> {
             Ok(Value::Object(params)) => params,
             _ => Map::new(),
         };
-        let answer = self.offered(offer, params, context).await?;
+        let mut answer = self.offered(offer, params, context).await?;
+        // The newest revision wants to hear that nothing is missing; the library takes it out for others.
+        if let Some(answer) = answer.as_object_mut() {
+            answer.insert("resultType".into(), "complete".into());
+        }
         serde_json::from_value(answer).map_err(|error| {
             tracing::debug!(method = offer.method(), %error, "an answer cannot be passed on");
             ErrorData::internal_error("The server behind answered in a form that cannot be passed on.", None)

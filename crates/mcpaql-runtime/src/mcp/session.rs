@@ -35,6 +35,14 @@ impl Session {
     }
 }
 
+impl PartialEq for Session {
+    fn eq(&self, other: &Session) -> bool {
+        Arc::ptr_eq(&self.works, &other.works)
+    }
+}
+
+impl Eq for Session {}
+
 impl SessionWork {
     /// Completes when the session has ended.
     pub async fn ended(&self) {

@@ -1,17 +1,19 @@
 //! The calls that wait for an upstream's answers, and what becomes of everything that comes in.
 //!
 //! What always holds: an answer goes to the call whose id it bears and to no other; one that nobody waits for is ignored;
-//! once the conversation has ended every call has been told, and no further one begins. Nothing here waits for anybody.
+//! once the conversation has ended every call has been told, and no further one begins; logs and news hold nothing that the server
+//! was told in confidence. Nothing here waits for anybody.
 
 use super::error::UpstreamError;
 use super::message::{self, METHOD_NOT_FOUND, Message, RpcError};
 use crate::mcp::{Ability, Caller, IdScan, LOG_MESSAGE, News, Wish};
+use crate::secret::Mask;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -51,7 +53,11 @@ pub(super) struct Calls {
     changes: Changes,
     ended: CancellationToken,
     limit: usize,
+    /// What the server was told in confidence.
+    confided: OnceLock<Confided>,
 }
+
+type Confided = Box<dyn Fn() -> Mask + Send + Sync>;
 
 struct Book {
     /// In the order they began.
@@ -118,6 +124,7 @@ impl Calls {
             changes,
             ended: CancellationToken::new(),
             limit,
+            confided: OnceLock::new(),
         };
         (Arc::new(calls), outgoing)
     }
@@ -133,6 +140,15 @@ impl Calls {
 
     pub(super) fn rename(&self, server: &str) {
         self.book().server = server.to_owned();
+    }
+
+    /// Hides what the server was told in confidence.
+    pub(super) fn hide(&self, confided: impl Fn() -> Mask + Send + Sync + 'static) {
+        let _ = self.confided.set(Box::new(confided));
+    }
+
+    fn mask(&self) -> Mask {
+        self.confided.get().map(|confided| confided()).unwrap_or_default()
     }
 
     /// Begins a call of that method.
@@ -293,9 +309,13 @@ impl Calls {
                 self.changes.offers.send_modify(|count| *count += 1);
             }
             LOG_MESSAGE => {
-                let params = value(params);
+                let mut params = value(params);
                 let level = params.get("level").and_then(Value::as_str).unwrap_or_default();
                 tracing::debug!(server = %self.server(), level, "the server logs");
+                let mask = self.mask();
+                let said = params.as_object_mut().into_iter().flatten();
+                // Levels are words of the protocol, whatever else they are.
+                said.filter(|(key, _)| *key != "level").for_each(|(_, value)| mask.apply_value(value));
                 let notice = Event::Notice { method: method.to_owned(), params };
                 self.tell(related, notice, |_| true);
             }
@@ -306,6 +326,8 @@ impl Calls {
     fn progressed(&self, params: &Value) {
         let token = params.get("progressToken");
         let id = token.and_then(|token| token.as_u64().or_else(|| token.as_str()?.parse().ok()));
+        let said = params.get("message").and_then(Value::as_str);
+        let message = said.map(|said| self.mask().apply(said).into_owned());
         let book = self.book();
         let Some(call) = id.and_then(|id| book.waiting.get(&id)) else { return };
         let millis = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -313,7 +335,7 @@ impl Calls {
         call.caller.progress(News {
             done: params.get("progress").and_then(Value::as_f64).unwrap_or_default(),
             total: params.get("total").and_then(Value::as_f64),
-            message: params.get("message").and_then(Value::as_str).map(str::to_owned),
+            message,
         });
     }
 

@@ -78,10 +78,14 @@ impl Session {
         let (endpoint, keeper, mask) = match link {
             Link::Program(program) => {
                 let (keeper, mask) = program.start(&calls, outgoing, limit, closing.clone())?;
+                let confided = mask.clone();
+                calls.hide(move || confided.clone());
                 (None, keeper, mask)
             }
             Link::Endpoint(endpoint) => {
                 let endpoint = Arc::new(endpoint.fresh());
+                let confided = Arc::clone(&endpoint);
+                calls.hide(move || confided.mask());
                 let keeper =
                     tokio::spawn(Arc::clone(&endpoint).keep(Arc::clone(&calls), outgoing, closing.clone()));
                 (Some(endpoint), keeper, Mask::default())

@@ -1,12 +1,20 @@
 """A catalog of one operation, made by hand, with a parameter of every kind."""
 
+import os
 import unittest
+from dataclasses import dataclass
 from typing import Any
+from unittest import mock
 
+from adapter_template.runtime.bindings import Bearer, CommandTarget, HttpRequest
+from adapter_template.runtime.caller import Caller
 from adapter_template.runtime.catalog import Catalog, load
-from adapter_template.runtime.errors import Code, OpError
+from adapter_template.runtime.command import Runner
+from adapter_template.runtime.errors import Code, HandlerFailed, OpError
 from adapter_template.runtime.jsontext import Json
 from adapter_template.runtime.naming import NameProblem
+from adapter_template.runtime.params import Params
+from adapter_template.runtime.pipeline import Adapter, Call, Operation
 from adapter_template.runtime.request import prepare
 from adapter_template.runtime.response import Answer, Raw, envelope
 from adapter_template.runtime.surfaces import SurfaceProblem, surface
@@ -31,6 +39,10 @@ PARAMS: list[tuple[str, int, dict[str, Any]]] = [
     ("tree", 5, {}),
     ("digits", 6, {}),
 ]
+
+SECRETS = {"DESK_KEY": "key-of-the-desk", "DESK_TEAM": "team-of-the-desk", "DESK_OWN": "own-of-the-desk\n"}
+TARGET = {"protocol": "command", "env": ["DESK_KEY"], "set_env": {"TEAM": "${env:DESK_TEAM}"}}
+ARGUMENTS: dict[str, Json] = {"operation": "edit", "params": {"id": "7", "token": {"t": 5}}}
 
 
 def data() -> dict[str, Any]:
@@ -167,6 +179,38 @@ class Checks(unittest.TestCase):
 
     def test_text_of_an_upstream_passes_as_it_is_written(self) -> None:
         self.assertEqual(envelope(Answer(Raw('{"n":1.10}')), "all").text, '{"success":true,"data":{"n":1.10}}')
+
+
+@dataclass(frozen=True)
+class NoParams(Params):
+    """None that the handler looks at."""
+
+
+class Log(unittest.IsolatedAsyncioTestCase):
+    async def logged(self, error: Exception) -> str:
+        async def edit(_: Params, call: Call) -> Any:
+            with self.assertRaises(OpError):
+                await call.http(HttpRequest("GET", "/", auth=Bearer("DESK_OWN")), {})
+            raise error
+
+        catalog = load(data() | {"target": TARGET}, {})
+        adapter = Adapter(catalog, {None: Runner(CommandTarget(), {})}, {"edit": Operation(NoParams, edit)}, {})
+        with mock.patch.dict(os.environ, SECRETS), self.assertLogs() as logs:
+            try:
+                await adapter.call(TOOL, ARGUMENTS, Caller())
+            except HandlerFailed as failed:
+                self.assertIsNone(failed.__cause__)
+        return "\n".join(logs.output)
+
+    async def test_what_a_handler_raises_is_logged_without_a_secret(self) -> None:
+        said = "key-of-the-desk, team-of-the-desk, own-of-the-desk, 5"
+        hidden = "[redacted], [redacted], [redacted], [redacted]"
+        told = await self.logged(ValueError(f"no {said}"))
+        self.assertIn("Traceback", told)
+        self.assertIn(f"ValueError: no {hidden}", told)
+        self.assertNotIn("of-the-desk", told)
+        told = await self.logged(OpError(Code.INTERNAL, "Tell the user.").because(said))
+        self.assertIn(f"failed with INTERNAL_ERROR: {hidden}", told)
 
 
 if __name__ == "__main__":

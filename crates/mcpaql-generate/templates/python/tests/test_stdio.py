@@ -1,6 +1,7 @@
 """Lines that are no messages are answered like any other, and the conversation goes on behind them."""
 
 import json
+import signal
 import subprocess
 import sys
 import unittest
@@ -21,6 +22,7 @@ async def serve(reading, writing, peer):
 asyncio.run(converse(serve))
 """
 PING = b'{"jsonrpc":"2.0","id":9,"method":"ping"}'
+NO_IDS = [b"null", b"1.5", b"true", b"[]", b"{}"]
 PONG = {"jsonrpc": "2.0", "id": 9, "result": {}}
 
 
@@ -40,6 +42,7 @@ class Conversation(unittest.TestCase):
             b'{"jsonrpc":"2.0"}': (None, -32600),
             b'{"jsonrpc":"2.0","id":7,"method":': (7, -32700),
             b'{"jsonrpc":"2.0","id":8,"method":1}': (8, -32600),
+            **{b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % number: (None, -32600) for number in NO_IDS},
         }
         *refusals, pong = self.answers(*lines, PING)
         self.assertEqual([(answer.get("id"), answer["error"]["code"]) for answer in refusals], list(lines.values()))
@@ -48,6 +51,19 @@ class Conversation(unittest.TestCase):
     def test_what_asks_for_nothing_gets_nothing(self) -> None:
         lines = [b"", b"  ", b'{"jsonrpc":"2.0","id":3,"result":{}}', b'{"jsonrpc":"2.0","method":"notifications/x"}']
         self.assertEqual(self.answers(*lines, PING), [PONG])
+
+    @unittest.skipIf(sys.platform == "win32", "no such signals")
+    def test_whoever_tells_it_to_stop_it_ends_in_order(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            pipe = subprocess.PIPE
+            with subprocess.Popen([sys.executable, "-c", SERVER], stdin=pipe, stdout=pipe) as server:  # noqa: S603
+                assert server.stdin is not None
+                assert server.stdout is not None
+                server.stdin.write(PING + b"\n")
+                server.stdin.flush()
+                self.assertEqual(json.loads(server.stdout.readline()), PONG)
+                server.send_signal(number)
+                self.assertEqual(server.wait(60), 0, number)
 
 
 if __name__ == "__main__":

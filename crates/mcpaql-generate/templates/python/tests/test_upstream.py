@@ -283,6 +283,14 @@ class Programs(unittest.IsolatedAsyncioTestCase):
             self.assertEqual([params["data"] for _, params in client.heard], expected)
         self.assertEqual((await self.said(server, "seen"))["levels"], ["warning", "debug"])
 
+    async def test_what_a_server_was_told_in_confidence_is_in_no_log_and_no_news(self) -> None:
+        client = Listener(None)
+        caller = Caller(None, client, functools.partial(_wish, Wish.EVERYTHING))
+        await self.said(self.server(), "confide", caller)
+        logged = {"level": "info", "logger": "[redacted]", "data": {"inside": ["Bearer [redacted]"]}}
+        self.assertEqual([params for _, params in client.heard], [logged])
+        self.assertEqual((await caller.news()).message, "with [redacted]")
+
     async def test_without_a_handshake_a_server_asks_by_its_answer(self) -> None:
         server = self.server("stateless")
         client = Listener({"action": "accept"})

@@ -35,6 +35,12 @@ def notify(method: str, params: dict[str, Any]) -> None:
     say({"jsonrpc": "2.0", "method": method, "params": params})
 
 
+def confide(number: Any, progress: Any, token: str) -> None:
+    notify("notifications/message", {"level": "info", "logger": token, "data": {"inside": [f"Bearer {token}"]}})
+    notify("notifications/progress", {"progressToken": progress, "progress": 1, "message": f"with {token}"})
+    text(number, '"confided"')
+
+
 def call(number: Any, params: dict[str, Any]) -> None:
     given = params.get("arguments", {})
     match params["name"]:
@@ -45,6 +51,8 @@ def call(number: Any, params: dict[str, Any]) -> None:
             text(number, json.dumps({"names": sorted(os.environ), "pids": [os.getpid(), child.pid]}))
         case "hold":
             notify("notifications/message", {"level": "info", "data": "held"})
+        case "confide":
+            confide(number, params["_meta"]["progressToken"], os.environ["TOKEN"])
         case "gather":
             held.append(number)
             if len(held) == given["count"]:

@@ -111,3 +111,16 @@ test("what another program wrote is left alone", async () => {
     assert.equal(readFileSync(path, "utf8"), text);
   }
 });
+
+test("folders are made as far as they can be, and where they cannot be that is said", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "store-"));
+  await reader(join(folder, "a", "b", "x.jsonl"));
+  assert.equal(statSync(join(folder, "a", "b")).mode & 0o777, 0o700);
+  writeFileSync(join(folder, "file"), "");
+  const impossible = process.platform === "linux" ? ["/proc/1/nope/mcpaql"] : [];
+  for (const place of [...impossible, join(folder, "file", "below")]) {
+    await assert.rejects(reader(join(place, "x.jsonl")), (error) => {
+      return error instanceof StoreError && error.message === `cannot create the store ${join(place, "x.jsonl")}`;
+    });
+  }
+});

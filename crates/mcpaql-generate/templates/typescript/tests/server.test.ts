@@ -50,6 +50,12 @@ class Session {
     this.#server.stdin.end();
     return await this.#ended;
   }
+
+  /** The exit code after a signal. */
+  async stop(signal: NodeJS.Signals): Promise<number | null> {
+    this.#server.kill(signal);
+    return await this.#ended;
+  }
 }
 
 const session = new Session();
@@ -103,6 +109,17 @@ test("a client without a handshake is told the same, and for how long", async ()
   assert.equal(await other.end(), 0);
 });
 
+test("each request without a handshake says its revision, and one that is not known is refused", async () => {
+  const other = new Session();
+  for (const method of ["tools/list", "ping"]) {
+    assert.ok("result" in (await other.ask("tools/list", { _meta: envelope })));
+    const { error } = await other.ask(method, { _meta: { ...envelope, [PROTOCOL_VERSION_META_KEY]: "2099-01-01" } });
+    const data = { requested: "2099-01-01", supported: ["2026-07-28"] };
+    assert.deepEqual(error, { code: -32022, message: "Unsupported protocol version", data });
+  }
+  assert.equal(await other.end(), 0);
+});
+
 test("members that the protocol does not know are no reason for silence", async () => {
   session.send('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"progressToken":{}}},"extra":1}');
   assert.deepEqual((await session.heard())["result"], {});
@@ -119,4 +136,12 @@ test("the server ends when its client does", async () => {
   const other = new Session();
   await other.ask("initialize", greeting);
   assert.equal(await other.end(), 0);
+});
+
+test("the server ends in order, whoever tells it to stop", { skip: process.platform === "win32" }, async () => {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    const other = new Session();
+    await other.ask("initialize", greeting);
+    assert.equal(await other.stop(signal), 0, signal);
+  }
 });

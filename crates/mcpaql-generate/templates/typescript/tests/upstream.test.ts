@@ -55,6 +55,12 @@ const SERVER = `
     refuse: ({ id }) => say({ id, error: { code: -32602, message: "Unknown tool: x " + process.env.TOKEN } }),
     ask: ({ id }) => { asked = id; say({ id: "q", method: "elicitation/create", params: { message: "Well?" } }); },
     log: ({ id }) => { for (const level of ["debug", "error"]) say({ method: "notifications/message", params: { level, data: level } }); say({ id, result: text("logged") }); },
+    confide: ({ id, params }) => {
+      const token = process.env.TOKEN;
+      say({ method: "notifications/message", params: { level: "info", logger: token, data: { inside: ["Bearer " + token] } } });
+      say({ method: "notifications/progress", params: { progressToken: params._meta.progressToken, progress: 1, message: "with " + token } });
+      say({ id, result: text('"confided"') });
+    },
     end: () => { process.stderr.write("bad /etc/x\\nThe disk is full\\n"); process.exit(3); },
   };
   let asked;
@@ -166,9 +172,10 @@ test("what keeps a program from starting is said", async () => {
 /** A client that answers every question so, and keeps what it is told. */
 class Listener implements Client {
   readonly told: unknown[] = [];
+  readonly said: unknown[] = [];
 
   constructor(
-    readonly reply: Asked | undefined,
+    readonly reply?: Asked | undefined,
     readonly level?: Level,
   ) {}
 
@@ -186,6 +193,7 @@ class Listener implements Client {
 
   notify(_: string, params: Readonly<Record<string, unknown>>): void {
     this.told.push(params["level"]);
+    this.said.push(params);
   }
 
   logWish(): "everything" | { from: Level } {
@@ -206,6 +214,14 @@ test("questions go to the caller, and what is logged as far as it wants to hear 
     assert.deepEqual(client.told, told);
   }
   assert.ok(((await said(upstream, "heard")) as string[]).includes("logging/setLevel"));
+});
+
+test("what a server was told in confidence is in no log and no news", async () => {
+  const client = new Listener();
+  const by = caller(client);
+  await said(program(undefined, {}, { TOKEN: "secret-token" }), "confide", by);
+  assert.deepEqual(client.said, [{ level: "info", logger: "[redacted]", data: { inside: ["Bearer [redacted]"] } }]);
+  assert.deepEqual(by.news, [{ done: 1, message: "with [redacted]" }]);
 });
 
 test("a server without a handshake is found out, and asks by its answers", async () => {

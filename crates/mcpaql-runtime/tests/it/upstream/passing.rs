@@ -117,6 +117,7 @@ async fn prompts_and_resources_are_found_under_the_adapter_s_name() {
     for name in names {
         let got = ask(&mut raw, "prompts/get", json!({"name": name, "arguments": {"who": "me"}})).await;
         assert_eq!(got["result"]["messages"][0]["content"]["text"], r#""greet": {"who":"me"}"#, "{got}");
+        assert_eq!(got["result"]["resultType"], "complete", "{got}");
     }
     let got = ask(&mut raw, "prompts/get", json!({"name": "greet"})).await;
     assert_eq!(got["error"]["code"], -32602, "{got}");
@@ -127,6 +128,7 @@ async fn prompts_and_resources_are_found_under_the_adapter_s_name() {
     let read = ask(&mut raw, "resources/read", json!({"uri": uri})).await;
     assert_eq!(read["result"]["contents"][0]["uri"], *uri, "{read}");
     assert_eq!(read["result"]["contents"][0]["text"], "read");
+    assert_eq!(read["result"]["resultType"], "complete", "{read}");
     let templates = ask(&mut raw, "resources/templates/list", json!({})).await;
     let template = &templates["result"]["resourceTemplates"][0]["uriTemplate"];
     assert_eq!(template, "mcpaql://far_away/file:///notes/{name}");

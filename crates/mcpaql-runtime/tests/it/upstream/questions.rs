@@ -1,7 +1,8 @@
 //! What passes between a client in front and a server behind: questions, news, logs, cancellation, results.
 
-use super::{call, command, environment, said, upstream};
+use super::{call, command, environment, over, said, target, upstream};
 use crate::fixture::{Raw, in_time, modern};
+use mcpaql_core::adapter::McpCommand;
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::check;
 use mcpaql_core::error::Code;
@@ -50,7 +51,10 @@ impl Service for Through {
 
 /// A client that can be asked, past the handshake, and the server behind.
 async fn client() -> (Raw, Upstream) {
-    let upstream = upstream("");
+    client_of(upstream("")).await
+}
+
+async fn client_of(upstream: Upstream) -> (Raw, Upstream) {
     let mut raw = Raw::new(&Arc::new(Through(upstream.clone())), Limits::default());
     raw.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}, "sampling": {}},
@@ -122,6 +126,28 @@ async fn news_and_logs_come_before_the_answer() {
 }
 
 #[tokio::test]
+async fn what_a_server_was_told_in_confidence_is_in_no_log_and_no_news() {
+    let fixture = McpCommand { env: vec!["TOKEN".to_owned()], ..command("") };
+    let (mut raw, _upstream) = client_of(over(&target(fixture))).await;
+    raw.send(&tool_call(1, "confide", json!({}))).await;
+    let (mut logged, mut news) = (None, None);
+    while logged.is_none() || news.is_none() {
+        let message = raw.receive().await.unwrap();
+        match message["method"].as_str() {
+            Some("notifications/message") => logged = Some(message["params"].clone()),
+            // The news that the call has begun are our own.
+            Some("notifications/progress") if message["params"]["message"] != "with [redacted]" => {
+                assert!(!message.to_string().contains("s3cret"), "{message}");
+            }
+            _ => news = Some(message["params"]["message"].clone()),
+        }
+    }
+    let data = json!({"token": "[redacted]", "inside": ["Bearer [redacted]"]});
+    assert_eq!(logged, Some(json!({"level": "warning", "logger": "[redacted]", "data": data})));
+    assert_eq!(news, Some(json!("with [redacted]")));
+}
+
+#[tokio::test]
 async fn a_client_that_cancels_or_leaves_stops_the_work_behind() {
     let (mut raw, upstream) = client().await;
     let mut changed = upstream.tools_changed();
@@ -182,6 +208,24 @@ async fn without_a_handshake_a_question_is_the_answer_and_the_call_goes_on_with_
     raw.send(&modern_call("elicitation/create", back)).await;
     let done = raw.receive().await.unwrap();
     assert_eq!(text(&done)["result"], json!({"action": "cancel"}), "no answer is no consent");
+}
+
+#[tokio::test]
+async fn without_a_handshake_a_question_that_was_left_open_keeps_nobody_from_being_asked() {
+    let mut raw = Raw::new(&Arc::new(Through(upstream(""))), Limits::default());
+    let mut states = Vec::new();
+    for _ in 0..2 {
+        raw.send(&modern_call("elicitation/create", json!({}))).await;
+        let asked = raw.receive().await.unwrap();
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        states.push(asked["result"]["requestState"].clone());
+    }
+    for (n, state) in states.into_iter().enumerate() {
+        let answer = json!({"action": "accept", "content": {"n": n}});
+        let back = json!({"inputResponses": {"question": answer}, "requestState": state});
+        raw.send(&modern_call("elicitation/create", back)).await;
+        assert_eq!(text(&raw.receive().await.unwrap())["result"], answer, "each call has its own answer");
+    }
 }
 
 #[tokio::test]

@@ -223,6 +223,15 @@ impl Server {
                 }
                 text(id, "[]");
             }
+            "confide" => {
+                let token = std::env::var("TOKEN").expect("a token");
+                let data = json!({"token": token, "inside": [format!("Bearer {token}")]});
+                notify("notifications/message", json!({"level": "warning", "logger": token, "data": data}));
+                let token_of_call = &params["_meta"]["progressToken"];
+                let news = json!({"progressToken": token_of_call, "progress": 1, "message": format!("with {token}")});
+                notify("notifications/progress", news);
+                self.held.lock().unwrap().push(id.clone());
+            }
             "cancelled" => text(
                 id,
                 json!({"ids": *self.cancelled.lock().unwrap(), "held": *self.held.lock().unwrap()})

@@ -440,6 +440,27 @@ fn a_run_that_was_killed_is_taken_back_by_the_next() {
 }
 
 #[test]
+fn no_empty_folder_is_left_of_a_run_that_was_killed() {
+    // All is in place, and one of the folders that became empty is gone already.
+    let folder = made();
+    let root = folder.path();
+    let before = tree(root);
+    let second = plan(root, project(SECOND)).unwrap();
+    killed(root, &second, touched(&second).len());
+    std::fs::remove_dir(root.join("src/old")).unwrap();
+    take_up(root, false).unwrap();
+    assert_eq!(tree(root), before);
+
+    // Of two folders, one within the other, only the outer one was made.
+    std::fs::create_dir_all(root.join(STAGING)).unwrap();
+    std::fs::create_dir_all(root.join("src/outer")).unwrap();
+    let rows = serde_json::json!([{"path": "src/outer/inner/a.x", "hash": hash("a")}]);
+    std::fs::write(root.join(STAGING).join("journal.json"), rows.to_string()).unwrap();
+    take_up(root, false).unwrap();
+    assert!(!root.join("src/outer").exists() && root.join("src").exists());
+}
+
+#[test]
 fn what_was_written_after_a_run_was_killed_stays() {
     let folder = made();
     let root = folder.path();

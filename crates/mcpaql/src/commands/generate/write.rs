@@ -50,10 +50,12 @@ pub(crate) fn write(root: &Path, plan: &Plan) -> Result<(), Failure> {
     hold_signals();
     in_staging(root, |staging| {
         check_unchanged(root, &steps)?;
-        carry_out(root, staging, &steps).map_err(failed)
-    })?;
-    tidy(root, steps.iter().filter(|step| step.change == Change::Removed).map(|step| step.path.as_str()));
-    Ok(())
+        carry_out(root, staging, &steps).map_err(failed)?;
+        // As long as there is a journal: whoever is killed here leaves this to the next run as well.
+        let removed = steps.iter().filter(|step| step.change == Change::Removed);
+        tidy(root, removed.map(|step| step.path.as_str()));
+        Ok(())
+    })
 }
 
 /// The steps that write anything. What tells of the others comes last.
@@ -236,10 +238,11 @@ fn tidy<'a>(root: &Path, removed: impl Iterator<Item = &'a str>) {
     for path in removed {
         let mut path = Path::new(path);
         while let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
-            if fs::remove_dir(root.join(above)).is_err() {
-                break;
+            match fs::remove_dir(root.join(above)) {
+                // One that was never made, or is gone already, says nothing of those above it.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => break,
+                _ => path = above,
             }
-            path = above;
         }
     }
 }

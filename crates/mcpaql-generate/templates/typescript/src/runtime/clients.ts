@@ -106,9 +106,8 @@ export class RequestClient implements Client {
     return this.#mail !== undefined && declares(own(this.#request.envelope ?? {}, CLIENT_CAPABILITIES_META_KEY), ability);
   }
 
-  /** Nothing tells whose requests these are. */
   isSame(other: Client): boolean {
-    return other === this;
+    return other instanceof RequestClient;
   }
 
   async ask(ability: Ability, params: JsonObject): Promise<Asked | undefined> {

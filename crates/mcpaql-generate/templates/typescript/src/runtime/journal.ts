@@ -12,7 +12,7 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { link, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { link, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { platform } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { parse, stringify } from "./json.js";
@@ -80,7 +80,7 @@ export class Journal {
   static async open(path: string, format: string, state: State): Promise<Journal> {
     let handle: FileHandle;
     try {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await makeFolder(dirname(path));
       handle = await open(path, "a+", 0o600);
     } catch (error) {
       throw new StoreError(`cannot create the store ${path}`, error);
@@ -343,4 +343,20 @@ export async function syncFolder(path: string): Promise<void> {
 
 function isCode(error: unknown, code: string): boolean {
   return (error as NodeJS.ErrnoException).code === code;
+}
+
+/** Makes a folder and those above it, one after the other: Node's own way never ends where the system makes none, as below `/proc`. */
+export async function makeFolder(folder: string): Promise<void> {
+  const isThere = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return;
+  if (dirname(folder) !== folder) await makeFolder(dirname(folder));
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    // Somebody else was faster.
+    if (!isCode(error, "EEXIST")) throw error;
+  }
 }

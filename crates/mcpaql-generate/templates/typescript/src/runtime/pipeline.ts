@@ -52,7 +52,7 @@ export interface Call extends Caller {
 }
 
 /** Answers one operation; parameters are validated and completed with defaults. What it throws should be an `OpError`. */
-export type Handler<P> = (params: P, call: Call) => Promise<Answer>;
+export type Handler<P> = (params: P, call: Call) => Answer | Promise<Answer>;
 
 /** Handlers by the names of their operations. Whoever calls one has checked its parameters by the catalog. */
 export type AnyHandlers = Readonly<Record<string, Handler<never> | undefined>>;

@@ -118,7 +118,7 @@ class Conversation {
       transport.end();
       setTimeout(() => void transport.close(), GRACE_MS).unref();
     };
-    process.once("SIGINT", stop).once("SIGTERM", stop);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, stop);
     serveStdio(({ era }) => this.#server(era), { transport, onerror });
     await transport.closed;
     this.#stopped.abort();

@@ -6,8 +6,16 @@
 
 import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
-import { type JSONRPCMessage, type RequestId, SUBSCRIPTION_ID_META_KEY, type Transport } from "@modelcontextprotocol/server";
+import {
+  type JSONRPCMessage,
+  PROTOCOL_VERSION_META_KEY,
+  ProtocolErrorCode,
+  type RequestId,
+  SUBSCRIPTION_ID_META_KEY,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import { stringify } from "./json.js";
+import { STATELESS } from "./mcp/message.js";
 import { IdScan, LineReader, type TooLong, lineText } from "./reader.js";
 import { type JsonObject, isObject, parseValue } from "./values.js";
 
@@ -36,6 +44,8 @@ export class StdioTransport implements Transport {
   /** Requests that were read and are not yet answered. */
   readonly #pending = new Set<RequestId>();
   readonly #codes = new Map<RequestId, number>();
+  /** Whether the client began with a handshake, which settles the revision for good. */
+  #hasShakenHands = false;
   #ended = false;
   #isClosed = false;
   #toldClosed: () => void = () => undefined;
@@ -123,11 +133,23 @@ export class StdioTransport implements Transport {
       this.#refuse(PARSE_ERROR, UNREADABLE, scan.found);
     } else if (isMessage(value)) {
       const message = understood(value);
+      if (this.#refusesRevision(message)) return;
       this.#note(message);
       this.onmessage?.(message as unknown as JSONRPCMessage);
     } else if (asksForAnswer(value)) {
       this.#refuse(INVALID_REQUEST, NO_REQUEST, isObject(value) && isId(value["id"]) ? value["id"] : undefined);
     }
+  }
+
+  /** The SDK looks at the revision of the first request alone, and each says its own. */
+  #refusesRevision({ id, method, params }: JsonObject): boolean {
+    this.#hasShakenHands ||= method === "initialize";
+    const meta = isObject(params) ? params["_meta"] : undefined;
+    const requested = isObject(meta) ? meta[PROTOCOL_VERSION_META_KEY] : undefined;
+    if (this.#hasShakenHands || !isId(id) || typeof requested !== "string" || requested === STATELESS) return false;
+    const data = { requested, supported: [STATELESS] };
+    this.#refuse(ProtocolErrorCode.UnsupportedProtocolVersion, "Unsupported protocol version", id, data);
+    return true;
   }
 
   #note(message: JsonObject): void {
@@ -145,8 +167,9 @@ export class StdioTransport implements Transport {
     if (this.#ended && this.#pending.size === 0) void this.close();
   }
 
-  #refuse(code: number, message: string, id: RequestId | undefined): void {
-    void this.#write({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error: { code, message } });
+  #refuse(code: number, message: string, id: RequestId | undefined, data?: object): void {
+    const error = { code, message, ...(data === undefined ? {} : { data }) };
+    void this.#write({ jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error });
   }
 
   #write(message: object): Promise<void> {

@@ -58,7 +58,10 @@ impl Journal {
                 continue;
             }
             if fs::symlink_metadata(&aside).is_ok_and(|aside| aside.is_file()) {
-                let _ = fs::rename(aside, root.join(path));
+                let path = root.join(path);
+                // Its folder may have been removed as one that nothing is left in.
+                let _ = path.parent().map(fs::create_dir_all);
+                let _ = fs::rename(aside, path);
             } else if found.is_some() && !new(staging, index).exists() {
                 let _ = fs::remove_file(root.join(path));
             }

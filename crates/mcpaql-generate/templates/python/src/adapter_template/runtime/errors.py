@@ -92,3 +92,7 @@ class OpError(Exception):
         """Adds what only the log may show."""
         self.log_cause = str(cause)
         return self
+
+
+class HandlerFailed(Exception):
+    """A call failed in a way that it should not, and the operator has been told."""

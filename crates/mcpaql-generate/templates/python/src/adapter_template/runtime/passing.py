@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from .client import Level, Wish
 from .suggest import snake_case
 from .upstream.errors import Failed, RpcRefused, told
+from .upstream.message import STATELESS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -99,7 +100,10 @@ class Passing:
         async def resource(
             context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
         ) -> HandlerResult:
-            return {**_COMPLETE, **await self.resource(params.uri, caller(context))}
+            try:
+                return {**_COMPLETE, **await self.resource(params.uri, caller(context))}
+            except MCPError as declined:
+                raise _as_known(declined, context) from None
 
         async def prompt(context: ServerRequestContext[Any], params: types.GetPromptRequestParams) -> HandlerResult:
             return {**_COMPLETE, **await self.prompt(params.name, params.arguments, caller(context))}
@@ -218,6 +222,13 @@ _KINDS: dict[str, tuple[type[BaseModel], str]] = {
     "prompts/list": (types.Prompt, "name"),
 }
 """What the entries of each list are, and what they are named by."""
+
+
+def _as_known(declined: MCPError, context: ServerRequestContext[Any]) -> MCPError:
+    """What is not found is a wrong parameter in the revisions without a handshake."""
+    error = declined.error
+    is_code_of_old = error.code == _NOT_FOUND and context.protocol_version >= STATELESS
+    return MCPError(types.INVALID_PARAMS, error.message, error.data) if is_code_of_old else declined
 
 
 def _declined(failed: Failed) -> MCPError:

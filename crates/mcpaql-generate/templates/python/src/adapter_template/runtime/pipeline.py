@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from . import text
 from .caller import News
 from .command import Runner
-from .errors import Code, OpError, Remedy, remedy
+from .environment import Variables
+from .errors import Code, HandlerFailed, OpError, Remedy, remedy
 from .http.client import HttpClient
 from .introspect import introspect
 from .params import Given, Params, args_of
 from .process import all_ended
 from .request import prepare
 from .response import Answer, Raw, Reply, envelope, signed
+from .secrets import Mask, add_named
 from .store import Store
 from .upstream.server import McpServer
 
@@ -65,9 +68,12 @@ class Call:
     _caller: Caller
     _limit_ms: int | None
     """How long it may take in the background, in place of the target's own timeout; nothing where it runs otherwise."""
+    _used: list[HttpRequest]
+    """What the handler has asked for so far."""
 
     async def http(self, request: HttpRequest, params: Given) -> Answer:
         """Sends a request to the adapter's API, with its credentials, limits and care."""
+        self._used.append(request)
         if not isinstance(self._target, HttpClient):
             raise _no_such("HTTP API")
         return await self._target.call(request, self._arguments(params), self._limit_ms)
@@ -185,17 +191,23 @@ class Adapter:
 
     async def _answered(self, operation: CatalogOperation, args: dict[str, Json], caller: Caller) -> Answer:
         """What an operation answers, in the foreground as in the background."""
+        used: list[HttpRequest] = []
         try:
             if operation.name == "introspect":
                 return introspect(self.catalog, args)
             if operation.execution is not None and self.executions is not None:
                 return await self.executions.answer(operation.execution, args, caller)
-            return await self._handled(operation, args, caller)
+            return await self._handled(operation, args, caller, used)
         except OpError as error:
-            self._report(operation.name, error)
+            self._report(operation, args, used, error)
             raise signed(error, operation) from None
+        except Exception as error:  # noqa: BLE001
+            self._report(operation, args, used, error)
+            raise HandlerFailed from None
 
-    async def _handled(self, known: CatalogOperation, args: dict[str, Json], caller: Caller) -> Answer:
+    async def _handled(
+        self, known: CatalogOperation, args: dict[str, Json], caller: Caller, used: list[HttpRequest]
+    ) -> Answer:
         name, operation = known.name, self._operations.get(known.name)
         if operation is None:
             raise OpError(Code.INTERNAL, f"Nothing answers '{name}' in this program; tell the user.")
@@ -205,7 +217,7 @@ class Adapter:
             raise OpError(Code.INTERNAL, "The call chose no upstream; tell the user.")
         handler = self._handlers.get(name, operation.handler)
         limit_ms = None if known.lifecycle is None else known.lifecycle.limit_ms
-        call = Call(name, args, target, operation.target, caller, limit_ms)
+        call = Call(name, args, target, operation.target, caller, limit_ms, used)
         answer = await handler(operation.params.of(args), call)
         return answer if isinstance(answer, Answer) else Answer(answer)
 
@@ -218,7 +230,18 @@ class Adapter:
         details: dict[str, Json] = {"limit": "max_response_size", "actual": size, "maximum": limit}
         return envelope(OpError(Code.PAYLOAD_TOO_LARGE, message, details), self.catalog.errors)
 
-    def _report(self, operation: str, error: OpError) -> None:
+    def _report(
+        self, operation: CatalogOperation, args: Mapping[str, Json], used: list[HttpRequest], error: Exception
+    ) -> None:
         """Tells the operator of what nobody in the conversation can mend."""
-        if remedy(error.code) is Remedy.OPERATOR:
-            _log.warning("call of %s failed with %s: %s", operation, error.code, error.log_cause or error.message)
+        if isinstance(error, OpError) and remedy(error.code) is not Remedy.OPERATOR:
+            return
+        mask = Mask()
+        add_named(mask, [self.catalog.target, *used], Variables())
+        mask.add_values(args.get(param.name) for param in operation.params if param.sensitive)
+        if isinstance(error, OpError):
+            said = mask.apply(error.log_cause or error.message)
+            _log.warning("call of %s failed with %s: %s", operation.name, error.code, said)
+        else:
+            said = mask.apply("".join(traceback.format_exception(error)))
+            _log.error("a handler failed: %s\n%s", operation.name, said)

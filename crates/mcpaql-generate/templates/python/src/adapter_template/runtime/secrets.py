@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from . import jsontext
+from .environment import Template, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -144,6 +147,33 @@ class Mask:
     def _know(self, needles: Iterable[str]) -> None:
         known = {*self._needles, *needles}
         self._needles = sorted(known, key=lambda needle: (-_bytes(needle), needle))
+
+
+def add_named(mask: Mask, value: object, environ: Mapping[str, str]) -> None:
+    """Adds the variables that a target or a binding names: those of its credentials, its headers, its programs."""
+    for name in _named_in(value):
+        mask.add(plain(environ, name) or "")
+
+
+def _named_in(value: object) -> list[str]:
+    if isinstance(value, str):
+        try:
+            return [variable.name for variable in Template.parse(value).variables()]
+        except ValueError:
+            return []
+    if isinstance(value, (list, tuple)):
+        return [name for item in value for name in _named_in(item)]
+    if is_dataclass(value) and not isinstance(value, type):
+        return _named_in(asdict(value))
+    names: list[str] = []
+    for key, item in value.items() if isinstance(value, Mapping) else ():
+        if key == "env" and isinstance(item, (list, tuple)):
+            names += item
+        elif key.endswith("_env") and isinstance(item, str):
+            names.append(item)
+        else:
+            names += _named_in(item)
+    return names
 
 
 def _bytes(text: str) -> int:

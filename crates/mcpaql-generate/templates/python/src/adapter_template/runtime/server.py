@@ -28,7 +28,7 @@ from .catalog import load
 from .client import Wish
 from .clients import Clients
 from .environment import Variables
-from .errors import Code, OpError
+from .errors import Code, HandlerFailed, OpError
 from .naming import NameProblem
 from .parked import Parked, ParkedCall
 from .passing import HINTS, Passing
@@ -208,9 +208,11 @@ async def _without_exception(adapter: Adapter, tool: str, arguments: Mapping[str
     """An answer even where a handler fails in a way that it should not."""
     try:
         return await adapter.call(tool, arguments, caller)
+    except HandlerFailed:
+        pass
     except Exception:  # noqa: BLE001
         _log.exception("a call failed")
-        return envelope(OpError(Code.INTERNAL, _FAILED), "unrecoverable")
+    return envelope(OpError(Code.INTERNAL, _FAILED), "unrecoverable")
 
 
 def _in_our_words(server: Server[Any]) -> ServerMiddleware[Any]:

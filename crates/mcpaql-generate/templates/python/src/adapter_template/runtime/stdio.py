@@ -41,6 +41,9 @@ GRACE = 10.0
 """Seconds for running calls after the server was told to stop."""
 _CHUNK = 64 * 1024
 
+_STOPPING = [number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+"""What tells the server to stop, as far as the system has it."""
+
 _UNREADABLE = (
     "The message cannot be read as JSON: send one JSON-RPC 2.0 object in UTF-8, without lone surrogates, with numbers "
     "in range and nested no deeper than 127 levels."
@@ -74,7 +77,7 @@ class _Conversation:
         self._peer = Peer(self._to_client.send)
 
     async def run(self, serve: Serve) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _STOPPING:
             try:
                 self._loop.add_signal_handler(number, self._stop.set)
             except NotImplementedError:
@@ -173,6 +176,9 @@ class _Conversation:
         try:
             message = types.jsonrpc_message_adapter.validate_python(value)
         except ValidationError:
+            message = None
+        # The library takes a request whose id is none for a notification.
+        if message is None or (isinstance(message, types.JSONRPCNotification) and _has_id(value)):
             refusal = _no_message(value)
             if refusal is not None:
                 await self._to_client.send(refusal)
@@ -224,6 +230,10 @@ def _id_in(line: bytes) -> str | int | None:
     except ValueError:
         return None
     return value if isinstance(value, (str, int)) else None
+
+
+def _has_id(value: Json) -> bool:
+    return isinstance(value, dict) and "id" in value
 
 
 def _no_message(value: Json) -> SessionMessage | None:

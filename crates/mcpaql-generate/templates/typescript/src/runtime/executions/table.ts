@@ -2,10 +2,10 @@
 //
 // What always holds: a state that ends is never left, whoever writes; no parameter of a call stands in the table.
 
-import { mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
+import { open, readFile, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Code, OpError } from "../errors.js";
-import { Journal, type State, StoreError, syncFolder } from "../journal.js";
+import { Journal, type State, StoreError, makeFolder, syncFolder } from "../journal.js";
 import { stringify } from "../json.js";
 import type { Answer, Warning } from "../response.js";
 import { now } from "../stamp.js";
@@ -263,7 +263,7 @@ class Results {
     const { folder } = this;
     if (folder === undefined) return;
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolder(folder);
       for (const name of await readdir(folder)) {
         const id = /^([a-z0-9]+)\.json$/.exec(name)?.[1];
         if (id !== undefined && rows.get(id) === undefined) await rm(join(folder, name), { force: true });

@@ -1,12 +1,14 @@
 // The calls that wait for an upstream's answers, and what becomes of everything that comes in.
 //
 // What always holds: an answer goes to the call whose id it bears and to no other; one that nobody waits for is ignored; once the
-// conversation has ended every call has been told, and no further one begins. Nothing here waits for anybody.
+// conversation has ended every call has been told, and no further one begins; logs and news hold nothing that the server was told in
+// confidence. Nothing here waits for anybody.
 
 import { type Ability, type Asked, type Client, type Wish, abilityOf, includes } from "../client.js";
 import { log } from "../log.js";
 import type { Caller } from "../pipeline.js";
 import { IdScan } from "../reader.js";
+import { Mask } from "../secrets.js";
 import { type JsonObject, own, parseValue } from "../values.js";
 import { UpstreamError } from "./error.js";
 import { METHOD_NOT_FOUND, type Message, answer, errorOf, notification, paramsOf, readMessages } from "./message.js";
@@ -46,6 +48,8 @@ export class Calls {
   readonly outbox = new Outbox();
   /** The server's name, as far as it is known. */
   server: string;
+  /** What the server was told in confidence. */
+  mask: () => Mask = () => new Mask();
   /** Resolves when the conversation has ended. */
   readonly ended: Promise<void>;
   readonly #limit: number;
@@ -209,8 +213,14 @@ export class Calls {
       const said = paramsOf(params);
       log.debug("the server logs", { server: this.server, level: own(said, "level") });
       const client = this.#meant(related, () => true)?.caller.client;
-      if (client !== undefined && includes(client.logWish(), said)) client.notify(method, said);
+      if (client !== undefined && includes(client.logWish(), said)) client.notify(method, this.#shown(said));
     }
+  }
+
+  #shown(said: JsonObject): JsonObject {
+    const mask = this.mask();
+    // Levels are words of the protocol, whatever else they are.
+    return Object.fromEntries(Object.entries(said).map(([key, value]) => [key, key === "level" ? value : mask.applyValue(value)]));
   }
 
   #progressed(params: JsonObject): void {
@@ -223,7 +233,7 @@ export class Calls {
     call.caller.progress({
       done: typeof done === "number" ? done : 0,
       ...(typeof total === "number" ? { total } : {}),
-      ...(typeof message === "string" ? { message } : {}),
+      ...(typeof message === "string" ? { message: this.mask().apply(message) } : {}),
     });
   }
 

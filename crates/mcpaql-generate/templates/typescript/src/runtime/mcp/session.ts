@@ -88,6 +88,7 @@ export class Session {
 
   private constructor(calls: Calls, link: Link, version: string) {
     this.calls = calls;
+    calls.mask = () => link.mask();
     this.#link = link;
     this.#version = version;
   }

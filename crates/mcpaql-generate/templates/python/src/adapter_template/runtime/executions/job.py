@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..caller import Caller, News
-from ..errors import Code, OpError
+from ..errors import Code, HandlerFailed, OpError
 from .outcome import Done
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ class Job:
             return self._kept(await self._in_time())
         except OpError as error:
             return error
+        except HandlerFailed:
+            return OpError(Code.INTERNAL, _BROKEN)
         except Exception:  # noqa: BLE001
             _log.exception("an execution failed")
             return OpError(Code.INTERNAL, _BROKEN)

@@ -1,7 +1,8 @@
 """The calls that wait for an upstream's answers, and what becomes of everything that comes in.
 
 What always holds: an answer goes to the call whose id it bears and to no other; one that nobody waits for is ignored;
-once the conversation has ended every call has been told, and no further one begins. Nothing here waits for anybody.
+once the conversation has ended every call has been told, and no further one begins; logs and news hold nothing that the
+server was told in confidence. Nothing here waits for anybody.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from ..caller import Caller
     from ..jsontext import Json
+    from ..secrets import Mask
     from .errors import Fault
 
 _log = logging.getLogger(__name__)
@@ -106,9 +108,10 @@ class Ticket:
 class Calls:
     """The calls of one conversation."""
 
-    def __init__(self, server: str, limit: int) -> None:
-        """With that server, as far as its name is known; `limit` is that of answers."""
+    def __init__(self, server: str, limit: int, mask: Callable[[], Mask]) -> None:
+        """With that server, as far as its name is known; `limit` is that of answers, `mask` hides what it was told."""
         self.server = server
+        self._mask = mask
         self.outbox: asyncio.Queue[str] = asyncio.Queue(_OUTBOX)
         self.end_reason: Fault | None = None
         """Why it has ended."""
@@ -235,7 +238,10 @@ class Calls:
         elif news.method == MESSAGE:
             params = _fields(news.params)
             _log.debug("the MCP server %s logs (%s)", self.server, params.get("level"))
-            self._tell(related, Notice(news.method, params), lambda _: True)
+            mask = self._mask()
+            # Levels are words of the protocol, whatever else they are.
+            shown = {key: value if key == "level" else mask.apply_value(value) for key, value in params.items()}
+            self._tell(related, Notice(news.method, shown), lambda _: True)
 
     def _progressed(self, params: dict[str, Json]) -> None:
         token = params.get("progressToken")
@@ -245,9 +251,10 @@ class Calls:
         if ticket is None:
             return
         ticket.heard = asyncio.get_running_loop().time()
-        message = params.get("message")
+        said = params.get("message")
+        message = self._mask().apply(said) if isinstance(said, str) else None
         done = _number(params.get("progress"))
-        news = News(done or 0.0, _number(params.get("total")), message if isinstance(message, str) else None)
+        news = News(done or 0.0, _number(params.get("total")), message)
         ticket.caller.progress(news)
 
     def _tell(self, related: int | None, event: Event, will_do: Callable[[Caller], bool]) -> bool:

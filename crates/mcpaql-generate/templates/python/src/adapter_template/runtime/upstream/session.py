@@ -54,7 +54,7 @@ class Link(Protocol):
         """Carries everything else until the conversation ends or this is cancelled, then ends what carries it."""
 
     def mask(self) -> Mask:
-        """What must not be shown of the server's errors."""
+        """What must not be shown of the server's errors, logs and news."""
 
     def echoed(self) -> Mask:
         """What must not be shown of the server's answers either: it was sent along to be let in."""
@@ -71,7 +71,7 @@ class Session:
 
     def __init__(self, link: Link, server: str, limit: int) -> None:
         """Over a link that stands; `start` greets."""
-        self.calls = Calls(server, limit)
+        self.calls = Calls(server, limit, link.mask)
         self.greeting: dict[str, Json] = {}
         """The server's answer to the handshake."""
         self._link = link
