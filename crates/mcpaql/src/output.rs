@@ -75,7 +75,7 @@ pub(crate) fn talk(text: &str) {
     painted(&line(text));
 }
 
-/// Talk of several lines, each of our own; whatever others wrote in it was put on one [`line`] before.
+/// Talk of several lines, each of our own; whatever others wrote in it was put on one [`line()`] before.
 pub(crate) fn talk_lines(text: &str) {
     painted(&visible(text));
 }
