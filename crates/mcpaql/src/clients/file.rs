@@ -1,13 +1,15 @@
 //! Files that are written: a configuration of another program, read once and kept as a copy, or one of our own.
 //!
-//! What always holds: a file is written whole or not at all. What is no file, such as a device or a pipe, is neither read nor
-//! replaced, but written to.
+//! What always holds: a file that may not be written to is left alone. One that is ours is written whole or not at all; one that
+//! belongs to somebody else or has several names keeps both: its new text is written beside it first and then into it, and stays
+//! beside it should that fail half way. What is no file, such as a device or a pipe, is neither read nor replaced, but written to;
+//! the process's own standard streams are written through themselves.
 
 use crate::descriptions;
 use crate::output::Hinted;
 use anyhow::{Context, Result, bail};
-use std::fs::{OpenOptions, Permissions};
-use std::io::{ErrorKind, Write};
+use std::fs::{Metadata, OpenOptions, Permissions};
+use std::io::{ErrorKind, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 
 /// More copies than this are nobody's wish.
@@ -88,8 +90,25 @@ fn permissions(path: &Path) -> Option<Permissions> {
 /// Names of what the process has open already, be it a file: whoever opened it may have written to it.
 const OPEN: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
 
+/// Whether a path stands for standard output as such, where a file is to be written.
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The number of the standard stream that a path names.
+fn own_stream(path: &Path) -> Option<u8> {
+    let named = |names: [&str; 3]| names.iter().any(|name| path == Path::new(name));
+    if is_dash(path) || named(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]) {
+        return Some(1);
+    }
+    named(["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"]).then_some(2)
+}
+
 /// Whether a path leads to a device, a pipe or a socket: there is nothing to read back and nothing to replace.
 pub(crate) fn is_stream(path: &Path) -> bool {
+    if is_dash(path) {
+        return true;
+    }
     let is_open = OPEN.iter().any(|open| path.starts_with(open));
     std::fs::metadata(path).is_ok_and(|data| !data.is_dir() && (is_open || !data.is_file()))
 }
@@ -98,6 +117,28 @@ pub(crate) fn is_stream(path: &Path) -> bool {
 pub(crate) fn is_there(path: &Path) -> bool {
     let nothing = std::fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
     !nothing && !is_stream(path)
+}
+
+/// Whether both paths are one file, be it by links or because the process has it open.
+pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
+    }
+}
+
+/// Refuses to write over one of the files that are read.
+pub(crate) fn check_apart<'p>(path: &Path, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+    // What is open may be a file as well; a device or a pipe may be read and written.
+    let is_file = !is_dash(path) && (!is_stream(path) || path.is_file());
+    if !is_file || !read.into_iter().any(|read| read.exists() && is_same(read, path)) {
+        return Ok(());
+    }
+    Err(Hinted {
+        message: format!("{} would be written over what is read", path.display()),
+        hint: "name another file".into(),
+    }
+    .into())
 }
 
 /// The file behind all links; `None` where there is none yet.
@@ -126,18 +167,43 @@ fn put(
     if let Some(folder) = real.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder of {shown}"))?;
     }
+    let old = std::fs::metadata(real).ok();
+    if old.is_some() {
+        // Whoever may change the folder could replace it all the same.
+        OpenOptions::new().append(true).open(real).with_context(|| format!("cannot write {shown}"))?;
+    }
     let mut beside = real.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));
     let beside = PathBuf::from(beside);
     let written = create(&beside, permissions).and_then(|file| fill(file, text));
-    let written = written.with_context(|| format!("cannot write {shown}")).and_then(|()| {
-        check()?;
-        std::fs::rename(&beside, real).with_context(|| format!("cannot write {shown}"))
-    });
+    let written = written.with_context(|| format!("cannot write {shown}")).and_then(|()| check());
+    if written.is_ok() && old.is_some_and(|old| is_to_stay(&old, &beside)) {
+        let file = OpenOptions::new().write(true).truncate(true).open(real);
+        file.and_then(|file| fill(file, text)).with_context(|| {
+            format!("cannot write {shown}; what it was to hold is in {}", beside.display())
+        })?;
+        let _ = std::fs::remove_file(&beside);
+        return Ok(());
+    }
+    let written = written
+        .and_then(|()| std::fs::rename(&beside, real).with_context(|| format!("cannot write {shown}")));
     if written.is_err() {
         let _ = std::fs::remove_file(&beside);
     }
     written
+}
+
+/// Whether another file in its place would not be the same: it has other names, or not the owner that a new one has.
+#[cfg(unix)]
+fn is_to_stay(old: &Metadata, new: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owners = |data: &Metadata| (data.uid(), data.gid());
+    old.nlink() > 1 || std::fs::metadata(new).is_ok_and(|new| owners(&new) != owners(old))
+}
+
+#[cfg(not(unix))]
+fn is_to_stay(_: &Metadata, _: &Path) -> bool {
+    false
 }
 
 /// A file that was not there before. Nobody may read it who may not read the original.
@@ -169,6 +235,9 @@ pub(crate) struct Written<'p> {
 
 impl std::fmt::Display for Written<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if is_dash(self.path) {
+            return f.write_str("standard output");
+        }
         write!(f, "{}", self.path.display())?;
         self.folder.map_or(Ok(()), |folder| write!(f, " and made the folder {}", folder.display()))
     }
@@ -189,9 +258,76 @@ pub(crate) fn write<'p>(path: &'p Path, text: &str) -> Result<Written<'p>> {
 
 /// Writes to what is there. A reader that went away is not an error, just as at standard output.
 fn pour(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut stream = OpenOptions::new().append(true).open(path)?;
-    match stream.write_all(text.as_bytes()) {
+    let poured = match own_stream(path) {
+        // Opened anew, a file behind it would be written from another place on.
+        Some(1) => into(stdout().lock(), text),
+        Some(_) => into(stderr().lock(), text),
+        None => into(OpenOptions::new().append(true).open(path)?, text),
+    };
+    match poured {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
+    }
+}
+
+fn into(mut stream: impl Write, text: &str) -> std::io::Result<()> {
+    stream.write_all(text.as_bytes())?;
+    stream.flush()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt, chown};
+
+    #[test]
+    fn other_names_and_another_owner_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["a", "b"].map(|name| folder.path().join(name));
+        std::fs::write(&path, "a longer text than the new one").unwrap();
+        std::fs::hard_link(&path, &other).unwrap();
+        write(&path, "new").unwrap();
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "new");
+        std::fs::remove_file(&other).unwrap();
+        let number = || std::fs::metadata(&path).unwrap().ino();
+        let before = number();
+        write(&path, "newer").unwrap();
+        assert_ne!(number(), before, "what is ours is replaced as a whole");
+        // Only root may give a file away.
+        if chown(&path, Some(65534), None).is_ok() {
+            write(&path, "newest").unwrap();
+            assert_eq!(std::fs::metadata(&path).unwrap().uid(), 65534);
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn what_may_not_be_written_to_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "old").unwrap();
+        let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(&path, permissions).unwrap();
+        // Root may write whatever the permissions say.
+        let may = OpenOptions::new().append(true).open(&path).is_ok();
+        assert_eq!(write(&path, "new").is_ok(), may);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), if may { "new" } else { "old" });
+    }
+
+    #[test]
+    fn standard_streams_are_known_by_their_names() {
+        for (path, stream) in [
+            ("-", Some(1)),
+            ("/dev/stdout", Some(1)),
+            ("/dev/fd/1", Some(1)),
+            ("/proc/self/fd/2", Some(2)),
+            ("/dev/stderr", Some(2)),
+            ("/dev/fd/8", None),
+            ("./-", None),
+            ("report.txt", None),
+        ] {
+            assert_eq!(own_stream(Path::new(path)), stream, "{path}");
+        }
     }
 }

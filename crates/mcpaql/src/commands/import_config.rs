@@ -31,6 +31,7 @@ pub(crate) fn run(args: &args::ImportConfig) -> Result<Outcome> {
     if is_stdout(args) {
         output::data(&text);
     } else {
+        file::check_apart(&args.output, [Path::new(&args.source)])?;
         if !args.force {
             check_overwrite(&args.output)?;
         }
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &args::ImportConfig) -> Result<Outcome> {
 }
 
 fn is_stdout(args: &args::ImportConfig) -> bool {
-    args.output.as_os_str() == "-"
+    file::is_dash(&args.output)
 }
 
 /// The configuration that was named, or all of a client's.

@@ -9,8 +9,9 @@ mod list;
 mod sources;
 mod standard;
 
+use crate::clients::file;
 use crate::output::Hinted;
-use crate::{Outcome, args, clients, descriptions, output};
+use crate::{Outcome, args, descriptions, output};
 use anyhow::Result;
 use mcpaql_core::audit::render::{Format, Options};
 use mcpaql_core::audit::{
@@ -86,23 +87,23 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
 
 /// Refuses to write over what is read, or to write two things to one file.
 fn check_files(args: &args::Audit) -> Result<()> {
-    let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
-    };
     let read = args.tools.iter().chain(&args.conventions).map(PathBuf::as_path);
     // A document is corrected where it stands, if that is asked for.
     let documents = args.documents.iter().filter(|_| !args.fix).map(Path::new);
     let read: Vec<&Path> = read.chain(documents).chain(args.config.as_deref().map(Path::new)).collect();
     let report = args.output.as_deref();
     let written = report.into_iter().chain(args.write_baseline.as_deref());
-    for path in written.filter(|path| !clients::file::is_stream(path)) {
+    for path in written {
+        file::check_apart(path, read.iter().copied())?;
+        if file::is_stream(path) {
+            continue;
+        }
         let other = if report == Some(path) { &args.write_baseline } else { &None };
-        let message = if read.iter().any(|read| read.exists() && same(read, path)) {
-            format!("{} would be written over what is audited", path.display())
-        } else if other.as_deref().is_some_and(|other| same(other, path)) {
+        let message = if other.as_deref().is_some_and(|other| file::is_same(other, path)) {
             format!("{} cannot hold both the report and the baseline", path.display())
-        } else if report == Some(path) && args.baseline.as_deref().is_some_and(|known| same(known, path)) {
+        } else if report == Some(path)
+            && args.baseline.as_deref().is_some_and(|known| file::is_same(known, path))
+        {
             format!("{} is the baseline, which a report would be written over", path.display())
         } else {
             continue;
@@ -140,7 +141,7 @@ const MOST_THREADS: usize = 8;
 fn tell(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result<Outcome> {
     if let Some(path) = &args.write_baseline {
         let baseline = Baseline::of(findings, report.audited.servers);
-        let written = clients::file::write(path, &baseline.to_text())?;
+        let written = file::write(path, &baseline.to_text())?;
         output::talk(&format!("Wrote {} findings to {written}", baseline.len()));
     }
     show(args, report)?;
@@ -175,8 +176,10 @@ fn show(args: &args::Audit, report: &Report<'_>) -> Result<()> {
 
 /// Writes a file and says so.
 fn written(path: &Path, text: &str) -> Result<()> {
-    let written = clients::file::write(path, text)?;
-    output::talk(&format!("Wrote {written}"));
+    let written = file::write(path, text)?;
+    if !file::is_dash(path) {
+        output::talk(&format!("Wrote {written}"));
+    }
     Ok(())
 }
 

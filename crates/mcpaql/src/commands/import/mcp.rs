@@ -3,6 +3,7 @@
 //! What always holds: no tool is called, and no value of a variable gets into what is written.
 
 use super::{Done, check_ours, check_overwrite, tell, write};
+use crate::clients::file;
 use crate::documents::corrections;
 use crate::output::Hinted;
 use crate::{Outcome, args, descriptions, output, servers};
@@ -23,9 +24,13 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
     let (source, overrides) = corrections(&args.importing)?;
     let selection = Selection::parse(&args.importing.include, &args.importing.exclude)?;
     let options = Options { name: args.importing.name.clone(), selection, overrides };
-    check_overwrite(&args.written)?;
-    if let Some(path) = args.bundle.as_deref().filter(|_| !args.written.force) {
-        check_ours(path, "a discovery bundle", is_bundle)?;
+    let read = || args.tools.as_deref().into_iter().chain(args.importing.overrides.as_deref());
+    check_overwrite(&args.written, read())?;
+    if let Some(path) = &args.bundle {
+        file::check_apart(path, read())?;
+        if !args.written.force {
+            check_ours(path, "a discovery bundle", is_bundle)?;
+        }
     }
     let capture = match &args.tools {
         Some(path) => servers::saved(path)?,

@@ -23,7 +23,7 @@ struct Done {
 /// Writes the document and tells what was decided.
 fn tell(done: &Done, written: &args::Written) -> Result<()> {
     let Done { adapter, report, notes, provenance } = done;
-    let file = match (&written.output, written.report) {
+    let document = match (&written.output, written.report) {
         (Some(path), _) => Some((path, write(path, &emit::markdown(adapter, provenance))?)),
         (None, None) => {
             output::data(&emit::markdown(adapter, provenance));
@@ -36,7 +36,7 @@ fn tell(done: &Done, written: &args::Written) -> Result<()> {
         Some(args::Shape::Text) => output::data(&output::visible(&report.text(notes))),
         None => output::talk_lines(&report.summary(notes, "--report text")),
     }
-    if let Some((path, written)) = file {
+    if let Some((path, written)) = document.filter(|(path, _)| !file::is_dash(path)) {
         output::talk(&format!("Wrote {written}; serve it with `mcpaql serve {}`", path.display()));
     }
     Ok(())
@@ -50,8 +50,11 @@ fn write<'p>(path: &'p Path, text: &str) -> Result<file::Written<'p>> {
     }
 }
 
-/// Refuses to write over what somebody else wrote.
-fn check_overwrite(written: &args::Written) -> Result<()> {
+/// Refuses to write over what somebody else wrote, and over what is read in any case.
+fn check_overwrite<'p>(written: &args::Written, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+    if let Some(path) = &written.output {
+        file::check_apart(path, read)?;
+    }
     match written.output.as_deref().filter(|_| !written.force) {
         Some(path) => check_ours(path, "an imported adapter document", emit::is_imported),
         None => Ok(()),

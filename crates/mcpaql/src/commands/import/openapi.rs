@@ -7,13 +7,15 @@ use anyhow::Result;
 use mcpaql_core::diagnostic::render;
 use mcpaql_import::emit::Provenance;
 use mcpaql_import::openapi::{self, Whole};
+use std::path::Path;
 
 pub(crate) fn run(args: &args::ImportOpenapi) -> Result<Outcome> {
     let description = descriptions::read(&args.source)?;
     let source = description.name.clone();
     let fingerprint = descriptions::fingerprint(&description.text);
     let wanted = Wanted::new(description, &args.importing)?;
-    check_overwrite(&args.written)?;
+    let overrides = args.importing.overrides.as_deref();
+    check_overwrite(&args.written, overrides.into_iter().chain([Path::new(&args.source)]))?;
     let import = match wanted.open() {
         Ok(import) => import,
         Err((source, diagnostics)) => {

@@ -75,3 +75,43 @@ async fn a_configuration_that_is_no_file_is_not_changed() {
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("is not a file but a device, a pipe or a socket"), "{}", ran.stderr);
 }
+
+#[tokio::test]
+async fn standard_streams_are_written_where_they_stand() {
+    let place = notes();
+    let plain = place.run(&["audit", "--tools", "notes.json"]).await.stdout;
+    for path in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "-"] {
+        let line = format!("(echo head; $0 audit --tools notes.json -o {path}; echo tail) > out 2> told");
+        shell(&place, &line).await;
+        let out = std::fs::read_to_string(place.path().join("out")).unwrap();
+        assert_eq!(out, format!("head\n{plain}tail\n"), "{path}");
+        assert!(!place.path().join("-").exists());
+    }
+    shell(&place, "(echo head >&2; $0 audit --tools notes.json -o /dev/stderr) 2> out").await;
+    let out = std::fs::read_to_string(place.path().join("out")).unwrap();
+    assert_eq!(out, format!("head\n{plain}Wrote /dev/stderr\n"));
+    let fixed = "--convention claude-directory --fix -o /dev/stdout > out 2> told";
+    shell(&place, &format!("$0 audit --tools notes.json {fixed}")).await;
+    let out = std::fs::read_to_string(place.path().join("out")).unwrap();
+    assert!(out.starts_with("# Corrections") && out.contains("score of 100"), "{out}");
+    let imported = shell(&place, "$0 import mcp --tools notes.json -o - -- notes 2> told; cat told").await;
+    assert!(imported.stdout.starts_with("---\n") && !imported.stdout.contains("Wrote"), "{imported:?}");
+}
+
+#[tokio::test]
+async fn what_is_read_is_not_written_to_by_any_of_its_names() {
+    let place = notes();
+    let before = std::fs::read_to_string(place.path().join("notes.json")).unwrap();
+    place.file("overrides.yaml", "operations: {}\n");
+    for command in [
+        "audit --tools notes.json -o /dev/fd/8 8<>notes.json",
+        "import mcp --tools notes.json --force -o notes.json -- notes",
+        "import mcp --tools notes.json --force --bundle ./notes.json -- notes",
+        "import mcp --tools notes.json --overrides overrides.yaml --force -o overrides.yaml -- notes",
+    ] {
+        let ran = shell(&place, &format!("$0 {command}")).await;
+        assert_eq!(ran.status, Some(2), "{command}: {ran:?}");
+        assert!(ran.stderr.contains("would be written over what is read"), "{command}: {}", ran.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(place.path().join("notes.json")).unwrap(), before);
+}
