@@ -60,7 +60,7 @@ fn written(out: &mut impl Write, text: &str) -> io::Result<()> {
 pub(crate) fn visible(text: &str) -> String {
     let is_hidden = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
     };
     text.replace(is_hidden, "\u{fffd}")
 }
@@ -137,6 +137,7 @@ mod tests {
     #[test]
     fn a_terminal_obeys_nobody_else() {
         assert_eq!(super::visible("a\u{1b}[2J\tb\u{202e}\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
+        assert_eq!(super::visible("a\u{2028}b\u{2029}c\u{85}d"), "a\u{fffd}b\u{fffd}c\u{fffd}d");
     }
 
     #[test]

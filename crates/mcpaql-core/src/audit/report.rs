@@ -9,6 +9,7 @@ use crate::convention::{Level, Standard};
 use crate::diagnostic::Span;
 use crate::diagnostic::render::json::field_path;
 use crate::source::Source;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// Tokens of the context window that costs are held against.
@@ -113,7 +114,7 @@ pub struct Found<'r> {
 /// A server that could not be audited, or not as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
-    /// What the client calls it, or where it was to be found.
+    /// What the client calls it, or where it was to be found; as the server is called where it was audited in part.
     pub name: String,
     /// Why, as a fragment.
     pub why: String,
@@ -126,6 +127,12 @@ impl Failed {
     #[must_use]
     pub const fn verdict(&self) -> &'static str {
         if self.in_part { "audited only in part" } else { "not audited" }
+    }
+
+    /// The same for programs.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({"server": self.name, "reason": self.why, "in_part": self.in_part})
     }
 }
 

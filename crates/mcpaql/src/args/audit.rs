@@ -58,7 +58,7 @@ pub(crate) struct Audit {
     pub(crate) policy: Option<String>,
     /// Show what moving from one policy to another would change, instead of findings.
     #[arg(long, value_names = ["FROM", "TO"], num_args = 2, help_heading = "Standard",
-        conflicts_with_all = ["fix", "baseline", "write_baseline"])]
+        conflicts_with_all = ["fix", "dry_run", "baseline", "write_baseline", "probe", "policy", "rule", "fail_on", "verbose", "hints"])]
     pub(crate) diff_policy: Vec<String>,
     /// Another level for a rule, as CODE=off, advice, warning or error; repeat for several.
     #[arg(long, value_name = "CODE=LEVEL", help_heading = "Standard")]

@@ -2,7 +2,7 @@
 
 use super::{Found, Report, subject};
 use crate::audit::finding::Fix;
-use crate::audit::report::WINDOW;
+use crate::audit::report::{Failed, WINDOW};
 use crate::audit::view::{Surface, Tool};
 use crate::convention::{Hint, Level};
 use crate::diagnostic::render::is_unseen;
@@ -27,19 +27,20 @@ pub fn json(report: &Report<'_>) -> String {
         },
         "standard": {"conventions": conventions, "policy": standard.policy.name},
         "servers": report.surfaces.iter().map(|surface| server(report, surface)).collect::<Vec<_>>(),
-        "failed": report.audited.failed.iter()
-            .map(|failed| json!({"server": failed.name, "reason": failed.why, "in_part": failed.in_part})).collect::<Vec<_>>(),
+        "failed": report.audited.failed.iter().map(Failed::to_json).collect::<Vec<_>>(),
         "findings": report.found.iter().map(|found| finding(report, found)).collect::<Vec<_>>(),
         "hints": hints(report),
     });
-    escaped(&format!("{value:#}\n"))
+    plain(&value)
 }
 
-/// The same JSON, with what nobody would see in it written out.
-fn escaped(json: &str) -> String {
+/// A value as lines of JSON, with what nobody would see in it or would take for the end of a line written out.
+#[must_use]
+pub fn plain(value: &Value) -> String {
+    let json = format!("{value:#}\n");
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
-        if is_unseen(c) {
+        if is_unseen(c) || (c.is_control() && c != '\n') {
             let mut units = [0; 2];
             text.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
         } else {

@@ -15,7 +15,7 @@ pub fn junit(report: &Report<'_>) -> String {
         (tests, failures) = (tests + cases, failures + failed);
     }
     for failed in report.audited.failed {
-        let (name, why) = (escaped(&failed.name), escaped(&failed.why));
+        let (name, why) = (escaped(&failed.name), escaped(&format!("{}: {}", failed.verdict(), failed.why)));
         let _ = writeln!(
             suites,
             "  <testsuite name=\"{name}\" tests=\"1\" failures=\"0\" errors=\"1\">\n    \

@@ -15,7 +15,7 @@ mod tests;
 
 pub use full::{Options, full};
 pub use github::github;
-pub use json::json;
+pub use json::{json, plain};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
@@ -90,7 +90,8 @@ impl Format {
 const LONGEST: usize = 300;
 
 /// Foreign text on one line, without what a terminal would obey or nobody would see, and not endless.
-fn shown(text: &str) -> String {
+#[must_use]
+pub fn shown(text: &str) -> String {
     let text = credential::masked(text);
     let text = match text.char_indices().nth(LONGEST) {
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),

@@ -1,18 +1,22 @@
 //! `--diff-policy`: what moving from one policy to another changes about tools.
 
-use crate::output;
-use anyhow::Result;
-use mcpaql_core::audit::render::Format;
-use mcpaql_core::audit::{Change, Server, compare};
+use super::sources::Sources;
+use mcpaql_core::audit::render::{Format, plain, shown};
+use mcpaql_core::audit::{Change, Failed, Server, compare};
 use mcpaql_core::policy::Policy;
 use serde_json::{Value, json};
 
 /// Every hint that the two announce differently.
-pub(super) fn compared(servers: &[Server], from: &Policy, to: &Policy, format: Format) -> Result<String> {
+pub(super) fn compared(sources: &Sources, from: &Policy, to: &Policy, format: Format) -> String {
+    let servers = &sources.servers;
     let changes = compare(servers, from, to);
     match format {
-        Format::Json => Ok(serde_json::to_string_pretty(&as_json(servers, &changes, from, to))?),
-        _ => Ok(table(servers, &changes, from, to)),
+        Format::Json => {
+            let mut value = as_json(servers, &changes, from, to);
+            value["failed"] = sources.failed.iter().map(Failed::to_json).collect();
+            plain(&value)
+        }
+        _ => table(servers, &changes, from, to),
     }
 }
 
@@ -35,9 +39,9 @@ fn as_json(servers: &[Server], changes: &[Change], from: &Policy, to: &Policy) -
 
 fn table(servers: &[Server], changes: &[Change], from: &Policy, to: &Policy) -> String {
     let word = |said: Option<bool>| said.map_or("–", |said| if said { "true" } else { "false" });
-    let mut rows = vec![["SERVER", "TOOL", "HINT", from.name.as_str(), to.name.as_str()].map(str::to_owned)];
+    let mut rows = vec![["SERVER", "TOOL", "HINT", &from.name, &to.name].map(shown)];
     rows.extend(changes.iter().map(|change| {
-        let names = [server(servers, change), change.tool.as_str(), change.hint.key()].map(output::visible);
+        let names = [server(servers, change), change.tool.as_str(), change.hint.key()].map(shown);
         let [server, tool, hint] = names;
         [server, tool, hint, word(change.from).to_owned(), word(change.to).to_owned()]
     }));
@@ -56,5 +60,5 @@ fn table(servers: &[Server], changes: &[Change], from: &Policy, to: &Policy) -> 
     let all: usize = servers.iter().map(|server| server.tools.len()).sum();
     let summary = format!("{} hints of {} of {all} tools would change", changes.len(), tools.len());
     let lines = if changes.is_empty() { Vec::new() } else { rows.iter().map(line).collect() };
-    lines.into_iter().chain([summary]).collect::<Vec<_>>().join("\n")
+    lines.into_iter().chain([summary]).collect::<Vec<_>>().join("\n") + "\n"
 }

@@ -38,9 +38,9 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
     if let [from, to] = args.diff_policy.as_slice() {
         let policies = [from, to].map(|name| standard::find_policy(name, &standard.policies));
         let [from, to] = policies;
-        let text = compare::compared(&sources.servers, &from?, &to?, args.format)?;
+        let text = compare::compared(&sources, &from?, &to?, args.format);
         match &args.output {
-            Some(path) => written(path, &format!("{text}\n"))?,
+            Some(path) => written(path, &text)?,
             None => output::data(&text),
         }
         for failed in &sources.failed {

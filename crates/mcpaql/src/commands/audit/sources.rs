@@ -84,26 +84,33 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
 }
 
 impl Sources {
-    fn add(&mut self, mut server: Server, origin: Origin) {
+    /// Gives the name under which it is known from now on.
+    fn add(&mut self, mut server: Server, origin: Origin) -> String {
         // Findings and baselines tell servers apart by their names.
         let is_taken = |name: &str| self.servers.iter().any(|other| other.name == name);
         if is_taken(&server.name) {
             let numbered = (2_usize..).map(|number| format!("{}-{number}", server.name));
             server.name = numbered.into_iter().find(|name| !is_taken(name)).unwrap_or_default();
         }
+        let name = server.name.clone();
         self.servers.push(server);
         self.origins.push(origin);
+        name
     }
 
     /// The same of a server that may have more tools than were heard of.
     fn add_heard(&mut self, server: Server, origin: Origin, gap: Option<String>) {
-        match gap {
-            Some(why) if server.tools.is_empty() => self.fail(server.name, anyhow::anyhow!(why)),
-            Some(why) => {
-                self.fail_in_part(server.name.clone(), why);
-                self.add(server, origin);
-            }
-            None => self.add(server, origin),
+        let Some(why) = gap else {
+            self.add(server, origin);
+            return;
+        };
+        if server.tools.is_empty() {
+            let name = origin.source().map_or(server.name, |source| source.name.clone());
+            self.error.get_or_insert_with(|| anyhow::anyhow!("{name}: {why}"));
+            self.failed.push(Failed { name, why, in_part: false });
+        } else {
+            let name = self.add(server, origin);
+            self.fail_in_part(name, why);
         }
     }
 
@@ -119,6 +126,8 @@ impl Sources {
             [server] => {
                 server.name = name.to_owned();
                 server.name_is_guessed = false;
+                let own = self.failed.iter_mut().filter(|failed| failed.in_part);
+                own.for_each(|failed| failed.name = name.to_owned());
                 Ok(())
             }
             [] => Ok(()),
@@ -286,14 +295,15 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
         match compiled(document) {
             Err(error) => sources.fail(name, error),
             Ok(Compiled { catalog, origin, errors }) => {
-                if let Some(why) = told(&errors) {
-                    sources.fail_in_part(name, format!("what has an error is not served: {why}"));
-                }
-                if catalog.sharing.is_some() {
+                let server = if catalog.sharing.is_some() {
                     together.push(catalog);
+                    TOGETHER.to_owned()
                 } else {
                     sources.served.insert(sources.servers.len(), served);
-                    sources.add(shown(&catalog), origin);
+                    sources.add(shown(&catalog), origin)
+                };
+                if let Some(why) = told(&errors) {
+                    sources.fail_in_part(server, format!("what has an error in {name} is not served: {why}"));
                 }
             }
         }
@@ -302,11 +312,14 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
     if let Some(sharing) = catalogs.first().and_then(|catalog| catalog.sharing) {
         let unified = Unified::new(&catalogs, sharing, None);
         let tools = unified.tools().iter().map(|tool| tool.to_json()).collect();
-        let server = Server { name: "mcpaql".into(), tools, is_adapter: true, ..Server::default() };
+        let server = Server { name: TOGETHER.into(), tools, is_adapter: true, ..Server::default() };
         sources.add(server, Origin::Asked);
     }
     Ok(())
 }
+
+/// What adapters are called that share their tools.
+const TOGETHER: &str = "mcpaql";
 
 /// A document that can be served, be it in part.
 struct Compiled {

@@ -190,12 +190,15 @@ async fn a_document_with_errors_is_never_clean() {
         let place = Place::new();
         place.file("a-adapter.md", &text);
         for (format, said) in [
-            ("full", "audited only in part a-adapter.md: what has an error is not served: "),
+            ("full", "audited only in part lightdash: what has an error in a-adapter.md is not served: "),
             ("json", "\"in_part\": true"),
-            ("sarif", "a-adapter.md was audited only in part"),
-            ("markdown", "a-adapter.md was audited only in part"),
-            ("github", "::error title=mcpaql audit::a-adapter.md was audited only in part"),
-            ("junit", "<error message=\"what has an error is not served: "),
+            ("sarif", "lightdash was audited only in part"),
+            ("markdown", "lightdash was audited only in part"),
+            ("github", "::error title=mcpaql audit::lightdash was audited only in part"),
+            (
+                "junit",
+                "<error message=\"audited only in part: what has an error in a-adapter.md is not served: ",
+            ),
         ] {
             let ran =
                 place.run(&["audit", "a-adapter.md", "--convention", "lightdash", "--format", format]).await;
@@ -217,6 +220,25 @@ async fn a_list_that_is_not_whole_is_never_clean() {
     let ran = place.run(&["audit", "--tools", "page.json", "--fail-on", "error"]).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
     assert!(ran.stdout.contains("audited only in part page: the list goes on"), "{}", ran.stdout);
+    for (args, name) in [
+        (["--tools", "page.json", "--name", "tracker"], "tracker"),
+        (["--tools", "page.json", "--tools", "page.json"], "page"),
+        (["--tools", "page.json", "--diff-policy", "mcpaql"], "page"),
+    ] {
+        let last = if args[2] == "--diff-policy" { Some("mcpaql-issue") } else { None };
+        let (_, report) = report(&place, &args.into_iter().chain(last).collect::<Vec<_>>()).await;
+        assert_eq!(report["failed"][0]["server"], name, "{report:#}");
+        let names = |key: &str, name: &str| -> Vec<Value> {
+            report[key].as_array().into_iter().flatten().map(|entry| entry[name].clone()).collect()
+        };
+        if last.is_none() {
+            assert_eq!(names("failed", "server"), names("servers", "name"), "{report:#}");
+        }
+    }
+    place.file("none.json", r#"{"tools": [], "nextCursor": "2"}"#);
+    let ran = place.run(&["audit", "--tools", "none.json"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("error: none.json: the list goes on"), "{}", ran.stderr);
     let ran = place.run(&["import", "mcp", "--tools", "page.json", "--", "x"]).await;
     assert!(ran.stderr.contains("warning: these are not all tools: the list goes on"), "{}", ran.stderr);
     let place = server(r#"{"tools":[]}"#, "exit 4");
@@ -282,4 +304,43 @@ async fn nothing_from_outside_begins_a_line_of_talk() {
         assert!(ran.stderr.contains("::error::x"), "{args:?}: {ran:?}");
         assert!(!ran.stderr.contains("\n::"), "{args:?}: {}", ran.stderr);
     }
+}
+
+#[tokio::test]
+async fn no_name_begins_a_line_of_a_comparison() {
+    let place = Place::new();
+    let name = "delete\n::error::x\u{85}::y\u{2028}::z";
+    let list = json!({"tools": [{"name": name, "inputSchema": {"type": "object"}}]});
+    place.file("list.json", &list.to_string());
+    let compare = ["audit", "--tools", "list.json", "--diff-policy", "mcpaql", "nextcloud"];
+    let server = "a\n::error::s";
+    for format in ["full", "json"] {
+        let ran = place.run(&[&compare[..], &["--name", server, "--format", format]].concat()).await;
+        assert!(ran.stdout.contains("::error::x") && ran.stdout.contains("::error::s"), "{ran:?}");
+        let breaks = ["\n::", "\u{85}", "\u{2028}"];
+        assert!(!breaks.iter().any(|end| ran.stdout.contains(end)), "{}", ran.stdout);
+        if format == "json" {
+            assert_eq!(ran.json()["changes"][0]["tool"], name, "nothing is lost");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_comparison_takes_no_flag_that_means_nothing_to_it() {
+    let place = notes();
+    let compare = ["audit", "--tools", "notes.json", "--diff-policy", "mcpaql", "mcpaql-issue"];
+    for flags in [
+        ["--probe"].as_slice(),
+        &["--dry-run"],
+        &["--hints"],
+        &["--verbose"],
+        &["--fail-on", "error"],
+        &["--rule", "NAME-001=off"],
+        &["--policy", "mcpaql"],
+    ] {
+        let ran = place.run(&[&compare[..], flags].concat()).await;
+        assert_eq!(ran.status, Some(2), "{flags:?}: {ran:?}");
+        assert!(ran.stderr.contains("cannot be used with"), "{flags:?}: {}", ran.stderr);
+    }
+    assert_eq!(place.run(&compare).await.status, Some(0));
 }
