@@ -7,6 +7,7 @@ mod overrides;
 
 use super::sources::Sources;
 use super::written;
+use crate::clients::file;
 use crate::output::Hinted;
 use crate::{args, diff, output};
 use anyhow::Result;
@@ -95,9 +96,12 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
     let is_document = |index: &usize| matches!(sources.origins.get(*index), Some(Origin::Document { .. }));
     let (inside, outside): (Vec<usize>, Vec<usize>) = corrections.keys().copied().partition(is_document);
     check_output(args, sources)?;
+    check_replaced(args, sources)?;
     let mut corrected = 0;
     let foreign = sources.origins.iter().filter(|origin| !matches!(origin, Origin::Document { .. })).count();
-    match outside.as_slice() {
+    // An import takes the file of -o, be there something in it or not.
+    let only = sources.origins.len() == 1 && foreign == 1 && args.output.is_some();
+    match if outside.is_empty() && only { &[0] } else { outside.as_slice() } {
         [] => {}
         // Overrides do not say whose they are: with others beside it, nobody could tell.
         [server] if foreign == 1 && (args.config.is_none() || sources.failed.is_empty()) => {
@@ -166,6 +170,20 @@ fn check_output(args: &args::Audit, sources: &Sources) -> Result<()> {
     ))
 }
 
+/// Refuses to write the copy of a document over anything but the document itself.
+fn check_replaced(args: &args::Audit, sources: &Sources) -> Result<()> {
+    let (Some(path), [Origin::Document { source, .. }]) = (&args.output, sources.origins.as_slice()) else {
+        return Ok(());
+    };
+    if args.dry_run || !file::is_there(path) || file::is_same(path, Path::new(&source.name)) {
+        return Ok(());
+    }
+    Err(hinted(
+        &format!("{} is there and is not the document that is corrected", path.display()),
+        "name another file, or remove it first",
+    ))
+}
+
 /// Corrects the text of an adapter document, in its own file or as another; the server is then what the new text would be
 /// served as.
 fn document(
@@ -180,7 +198,7 @@ fn document(
         return Ok(0);
     };
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(&source.name));
-    let (Ok(parsed), true) = (source.parse(), args.output.is_some() || path.is_file()) else { return Ok(0) };
+    let Ok(parsed) = source.parse() else { return Ok(0) };
     let mut edits = Vec::new();
     let mut owners = Vec::new();
     for (index, correction) in tools {
@@ -198,6 +216,12 @@ fn document(
     }
     if text == source.text {
         return Ok(0);
+    }
+    if args.output.is_none() && !path.is_file() {
+        return Err(hinted(
+            &format!("{} is no file that could be corrected", source.name),
+            "name a file with -o",
+        ));
     }
     let errors = |source: &Source| check(source, &Settings::default()).errors();
     let new = Source::new(path.display().to_string(), text);

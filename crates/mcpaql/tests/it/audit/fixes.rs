@@ -240,3 +240,77 @@ async fn a_correction_that_a_document_cannot_hold_is_not_reported_as_made() {
     let (_, dry) = report(&place, &[directory.as_slice(), &["--fix", "--dry-run"]].concat()).await;
     assert_eq!(found(&dry), found(&after));
 }
+
+#[tokio::test]
+async fn a_file_without_corrections_is_one_that_an_import_takes() {
+    let place = Place::new();
+    let tool = json!({"name": "get_note", "inputSchema": {"type": "object"}});
+    place.file("notes.json", &json!({"tools": [tool]}).to_string());
+    let fix = ["audit", "--tools", "notes.json", "--fix", "-o", "o.yaml", "--rule", "TITLE-001=off"];
+    let ran = place.run(&fix).await;
+    assert!(ran.stderr.contains("There is nothing that is safe to correct"), "{ran:?}");
+    assert!(ran.stderr.contains("Wrote o.yaml"), "{ran:?}");
+    let written = || std::fs::read_to_string(place.path().join("o.yaml")).unwrap();
+    assert!(written().ends_with("operations: {}\n"), "{}", written());
+    let import = ["import", "mcp", "--tools", "notes.json", "--overrides", "o.yaml", "--", "notes"];
+    let ran = place.run(&import).await;
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    place.file("o.yaml", "adapter: {name: mine}\n");
+    let ran = place.run(&fix).await;
+    assert!(ran.stderr.contains("o.yaml stays as it is"), "{ran:?}");
+    assert_eq!(written(), "adapter: {name: mine}\n");
+}
+
+/// A document that says of one operation that it reads and destroys.
+const CONTRARY: &str = "---
+name: contrary
+type: adapter
+version: \"1.0.0\"
+description: Notes of a team and what to do with them
+mode: discrete
+target: { base_url: \"https://api.example.com/v1\" }
+operations:
+  read:
+    - name: get_note
+      title: Get note
+      maps_to: GET /notes/{note_id}
+      description: Reads one note with its text.
+      annotations: { readOnlyHint: true, destructiveHint: true }
+      params:
+        note_id: { type: integer, required: true, description: Id of the note }
+---
+";
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_document_from_a_pipe_is_corrected_in_a_file_of_its_own() {
+    let place = Place::new();
+    place.file("a.md", CONTRARY);
+    let piped = async |more: &str| {
+        let mut shell = tokio::process::Command::new("sh");
+        let line =
+            format!("mkfifo pipe; cat a.md > pipe & $0 audit pipe --fix {more}; s=$?; rm pipe; exit $s");
+        shell.args(["-c", &line, crate::fixture::BINARY]).current_dir(place.path());
+        crate::fixture::Ran::of(shell).await
+    };
+    let ran = piped("").await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("hint: name a file with -o"), "{}", ran.stderr);
+    let ran = piped("-o b.md").await;
+    assert!(ran.stderr.contains("Wrote b.md"), "{}", ran.stderr);
+}
+
+#[tokio::test]
+async fn a_copy_is_not_written_over_another_document() {
+    let place = Place::new();
+    place.file("a.md", CONTRARY);
+    place.file("other.md", "mine\n");
+    let ran = place.run(&["audit", "a.md", "--fix", "-o", "other.md"]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("name another file, or remove it first"), "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(place.path().join("other.md")).unwrap(), "mine\n");
+    for path in ["new.md", "a.md"] {
+        let ran = place.run(&["audit", "a.md", "--fix", "-o", path]).await;
+        assert!(ran.stderr.contains(&format!("Wrote {path}")), "{ran:?}");
+    }
+}

@@ -22,11 +22,10 @@ pub(super) fn write(
     server: usize,
     corrections: &Corrections,
 ) -> Result<usize> {
-    let (Some(server), Some(tools)) = (sources.servers.get_mut(server), corrections.get(&server)) else {
-        return Ok(0);
-    };
+    let tools = corrections.get(&server).into_iter().flatten();
+    let Some(server) = sources.servers.get_mut(server) else { return Ok(0) };
     let wanted: BTreeMap<usize, Correction> =
-        tools.iter().map(|(index, correction)| (*index, importable(correction))).collect();
+        tools.map(|(index, correction)| (*index, importable(correction))).collect();
     let named = |index: &usize| server.tools.get(*index).map(name).unwrap_or_default();
     let pairs: Vec<(&str, &Correction)> =
         wanted.iter().map(|(index, correction)| (named(index), correction)).collect();
@@ -37,7 +36,9 @@ pub(super) fn write(
         tell(&written, &diagnostics);
         bail!("{} would not be readable any more", written.name);
     }
-    if written.text == old {
+    if written.text == old && wanted.is_empty() {
+        output::talk(&format!("{} stays as it is", written.name));
+    } else if written.text == old {
         output::talk(&format!("{} has all corrections already", written.name));
     } else {
         write_file(path, &old, &written.text, dry_run)?;
@@ -74,6 +75,9 @@ fn fresh(tools: &[(&str, &Correction)]) -> String {
 }
 
 fn operations(tools: &[(&str, &Correction)]) -> String {
+    if tools.is_empty() {
+        return "operations: {}\n".to_owned();
+    }
     let mut text = String::from("operations:\n");
     for (tool, correction) in tools {
         text.push_str(&format!("  {}:\n", plain_key(tool)));
@@ -100,6 +104,9 @@ fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<Strin
         bail!("{} holds no overrides to add to", source.name);
     }
     let document = source.parse().map(|parsed| parsed.value).unwrap_or_default();
+    if tools.is_empty() {
+        return Ok(old.to_owned());
+    }
     let Some(known) = document.get("operations").and_then(Value::as_object) else {
         let gap = if old.ends_with('\n') { "" } else { "\n" };
         return Ok(format!("{old}{gap}{}", operations(tools)));
