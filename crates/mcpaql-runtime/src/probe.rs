@@ -10,6 +10,7 @@ use crate::target::command::process::{self, Ending, Job};
 use crate::upstream::{Upstream, UpstreamError};
 use mcpaql_core::audit::Server;
 use mcpaql_core::audit::probe::{Answers, Observed, Plan, plans};
+use mcpaql_core::error::Code;
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -159,6 +160,10 @@ async fn tried(upstream: &Upstream, tool: &str, arguments: &Map<String, Value>) 
 /// What it means that there is no answer.
 fn missing(error: &UpstreamError) -> Tried {
     match error {
+        // Nobody's arguments are to blame for a server that is at its end, such as one that answers 500.
+        UpstreamError::Refusal(error) if matches!(error.code, Code::Internal | Code::TransportTimeout) => {
+            Tried::Answered(Answers::Failed)
+        }
         // Some servers refuse arguments by an error of the protocol.
         UpstreamError::Refused { .. } | UpstreamError::Refusal(_) => Tried::Answered(Answers::Refused),
         UpstreamError::Timeout { .. } => Tried::Late,

@@ -255,6 +255,10 @@ pub(super) fn surely_piles_up(tool: &Tool<'_>) -> bool {
     if let Some(known) = tool.known {
         return known.facts.repeat == Repeat::Accumulates;
     }
+    // What stands behind an endpoint nobody can see, and its hints are made from what is known of that.
+    if endpoint(tool).is_some() {
+        return false;
+    }
     let adds = matches!(tool.by_name.effect, Effect::Send | Effect::Create | Effect::Append);
     let sure = tool.by_name.confidence == Confidence::High && tool.by_name.review.is_none();
     adds && sure && repeats(tool, tool.by_name.effect, Guard::None) == [Repeat::Accumulates]

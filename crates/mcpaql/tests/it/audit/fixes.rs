@@ -314,3 +314,18 @@ async fn a_copy_is_not_written_over_another_document() {
         assert!(ran.stderr.contains(&format!("Wrote {path}")), "{ran:?}");
     }
 }
+
+#[tokio::test]
+async fn what_an_import_announces_is_not_held_against_it() {
+    let place = Place::new();
+    let hints = json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true});
+    let path = json!({"type": "object", "properties": {"path": {"type": "string", "description": "Where"}}});
+    let tool = json!({"name": "create_directory", "description": "Makes a folder, or leaves the one that is there.",
+        "inputSchema": path, "annotations": hints});
+    place.file("fs.json", &json!({"tools": [tool]}).to_string());
+    let imported = place.run(&["import", "mcp", "--tools", "fs.json", "-o", "fs.md", "--", "fs"]).await;
+    assert_eq!(imported.status, Some(0), "{imported:?}");
+    let (ran, report) = report(&place, &["fs.md"]).await;
+    let adds = |finding: &String| finding.starts_with("HINT-007");
+    assert!(!found(&report).iter().any(adds), "{ran:?}");
+}

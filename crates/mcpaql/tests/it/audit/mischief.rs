@@ -344,3 +344,20 @@ async fn a_comparison_takes_no_flag_that_means_nothing_to_it() {
     }
     assert_eq!(place.run(&compare).await.status, Some(0));
 }
+
+/// Breaks down over every call.
+async fn broken(request: String) -> Response {
+    match request.contains("tools/call") {
+        true => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        false => half_dead(request).await,
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_breaks_down_refused_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, Router::new().route("/mcp", post(broken))).await });
+    let ran = Place::new().run(&["audit", "--probe", "--url", &url]).await;
+    assert!(ran.stderr.contains("Called 3 of 3 tools: 3 did not answer"), "{}", ran.stderr);
+}

@@ -14,7 +14,7 @@ rule! {
     ///
     /// Looks for `idempotentHint: true` on tools that append, send, or create something that the caller does not name. What the
     /// caller names (`create_directory` with a `path`) can be created but once, and to add a member twice changes nothing: of
-    /// those it says nothing.
+    /// those it says nothing, nor of an adapter's tools that stand for many operations.
     ///
     /// ## Why it matters
     ///
@@ -38,6 +38,12 @@ rule! {
     /// ```json good
     /// {"name": "create_directory", "description": "Creates a directory.",
     ///  "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}, "annotations": {"idempotentHint": true}}
+    /// ```
+    ///
+    /// ```json good
+    /// {"name": "fs_mcpaql_create", "description": "Creates what is not there yet. Call introspect for its operations.",
+    ///  "inputSchema": {"type": "object", "properties": {"operation": {"type": "string"}, "params": {"type": "object"}}},
+    ///  "annotations": {"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true}}
     /// ```
     ///
     /// ## Fix

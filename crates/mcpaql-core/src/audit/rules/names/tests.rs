@@ -262,3 +262,10 @@ fn a_verb_in_the_place_of_a_product_is_called_one() {
     let found = found(server("notes", &["create_user"]), &standard, "NAME-009");
     assert!(found[0].message.ends_with("it begins with the verb 'create' instead of a product"));
 }
+
+#[test]
+fn a_name_is_not_to_be_shorter_than_nothing() {
+    let (name, called) = ("a".repeat(30), "s".repeat(70));
+    let long = found(server(&called, &[&name]), &named(&["claude-code"]), "NAME-005");
+    assert_eq!(long[0].help.as_deref(), Some("call the server by a name of at most 27"));
+}

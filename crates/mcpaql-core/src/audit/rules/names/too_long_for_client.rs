@@ -72,6 +72,9 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         let by = if least == most { most.to_string() } else { format!("{least} to {most}") };
         let message = format!("{name}{behind} is too long by {by}: {}", worst.sum());
         findings.tool(tool, "/name", message).help(match room {
+            // No name would be short enough.
+            _ if most >= length && room > 0 => format!("call the server by a name of at most {room}"),
+            _ if most >= length => "shorten it, and call the server by a shorter name".to_owned(),
             0 => format!("shorten it by {most} characters"),
             _ => format!("shorten it by {most} characters, or call the server by a name of at most {room}"),
         })
