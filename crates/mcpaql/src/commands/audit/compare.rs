@@ -11,11 +11,7 @@ pub(super) fn compared(sources: &Sources, from: &Policy, to: &Policy, format: Fo
     let servers = &sources.servers;
     let changes = compare(servers, from, to);
     match format {
-        Format::Json => {
-            let mut value = as_json(servers, &changes, from, to);
-            value["failed"] = sources.failed.iter().map(Failed::to_json).collect();
-            plain(&value)
-        }
+        Format::Json => plain(&as_json(sources, &changes, from, to)),
         _ => table(servers, &changes, from, to),
     }
 }
@@ -24,17 +20,19 @@ fn server<'s>(servers: &'s [Server], change: &Change) -> &'s str {
     servers.get(change.server).map_or("", |server| server.name.as_str())
 }
 
-fn as_json(servers: &[Server], changes: &[Change], from: &Policy, to: &Policy) -> Value {
+fn as_json(sources: &Sources, changes: &[Change], from: &Policy, to: &Policy) -> Value {
     let row = |change: &Change| {
         json!({
-            "server": server(servers, change),
+            "server": server(&sources.servers, change),
             "tool": change.tool,
             "hint": change.hint.key(),
             "from": change.from,
             "to": change.to,
         })
     };
-    json!({"from": from.name, "to": to.name, "changes": changes.iter().map(row).collect::<Vec<_>>()})
+    let failed: Vec<Value> = sources.failed.iter().map(Failed::to_json).collect();
+    let changes: Vec<Value> = changes.iter().map(row).collect();
+    json!({"from": from.name, "to": to.name, "changes": changes, "failed": failed})
 }
 
 fn table(servers: &[Server], changes: &[Change], from: &Policy, to: &Policy) -> String {
