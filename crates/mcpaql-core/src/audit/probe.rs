@@ -1,14 +1,11 @@
 //! Behaviour against hints: which tools may be called to see whether they only read, and with what.
 //!
 //! What always holds: a tool is called only where it says itself that it only reads, nothing about it says otherwise, and its
-//! required arguments can be made up such that they ask for nothing (`harmless`). Optional arguments are left out.
+//! required arguments can be made up such that they ask for nothing (`caution`, `harmless`). Optional arguments are left out.
 
+use super::caution;
 use super::harmless::{self, Harmless};
-use super::unicode;
 use super::view::{Server, Surface, Tool};
-use crate::classify::verbs::Verb;
-use crate::classify::{self, Confidence, Evidence, words};
-use crate::operation::Category;
 use crate::sample;
 use crate::schema::{Schemas, required_fields};
 use indexmap::IndexMap;
@@ -84,44 +81,9 @@ fn refusal(tool: &Tool<'_>) -> Option<&'static str> {
         (None, _) => Some("it does not say that it only reads"),
         (Some(false), _) => Some("it says that it writes"),
         (Some(true), Some(true)) => Some("it says that it destroys, too"),
-        _ if is_named_to_act(tool) => Some("its name says that it acts"),
-        _ if is_told_to_act(tool) => Some("its description says that it acts"),
         _ if tool.is_adapter => Some("what it does depends on the operation"),
-        _ => None,
+        _ => caution::doubt(tool),
     }
-}
-
-/// Whether the name says that it acts, as people read it.
-fn is_named_to_act(tool: &Tool<'_>) -> bool {
-    let seen = as_seen(tool.name);
-    let acts = |decision: &classify::Decision| {
-        decision.category != Category::Read && decision.confidence > Confidence::Low
-    };
-    let named = words::reading(&words::parts(&seen));
-    let later = named.second.is_some_and(|found| found.verb.acts());
-    let removes = named.lead.is_some_and(|found| found.verb.effect.category() == Category::Delete);
-    let evidence = Evidence { name: &seen, ..Evidence::default() };
-    later
-        || removes
-        || acts(&tool.by_name)
-        || acts(&tool.judged)
-        || (seen != tool.name && acts(&classify::classify(&evidence)))
-}
-
-/// Whether the first sentence of the description says so.
-fn is_told_to_act(tool: &Tool<'_>) -> bool {
-    let text = as_seen(tool.description.unwrap_or_default());
-    let harms = |verb: &Verb| verb.acts() || verb.effect.category() == Category::Delete;
-    classify::told_verbs(&text).any(harms)
-}
-
-/// A text without what nobody sees, in the letters that it is taken for.
-fn as_seen(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_owned();
-    }
-    let seen = text.chars().filter(|c| !unicode::invisible(*c));
-    seen.map(|c| unicode::homoglyph(c).unwrap_or(c)).collect()
 }
 
 /// Arguments that fit the schema, or why there are none.
@@ -234,31 +196,16 @@ mod tests {
             let plan = plan_of(tool);
             assert_eq!(matches!(plan, Plan::Call(_)), expected, "{name} {annotations}: {plan:?}");
         }
+        let switch = json!({
+            "name": "get_note", "annotations": {"readOnlyHint": true},
+            "inputSchema": {"type": "object", "properties": {"action": {"enum": ["get", "delete"]}}},
+        });
+        assert!(matches!(plan_of(switch), Plan::Leave(_)), "the report says that it can delete");
         let adapter = json!({
             "name": "notes_mcpaql_read", "annotations": {"readOnlyHint": true},
             "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}},
         });
         assert!(matches!(plan_of(adapter), Plan::Leave(_)));
-    }
-
-    #[test]
-    fn what_is_described_to_act_is_not_called() {
-        let rows = [
-            ("Deletes all notes of the user at once.", false),
-            ("This tool is used to delete all notes.", false),
-            ("Gets all notes and deletes them.", false),
-            ("D\u{435}letes all notes.", false),
-            ("Clears the list of notes.", false),
-            ("Gets all notes. Deletes nothing.", true),
-            ("Lists notes that were deleted and restored.", true),
-            ("Notes, newest first.", true),
-        ];
-        for (description, expected) in rows {
-            let tool =
-                json!({"name": "notes", "description": description, "annotations": {"readOnlyHint": true}});
-            let plan = plan_of(tool);
-            assert_eq!(matches!(plan, Plan::Call(_)), expected, "{description}: {plan:?}");
-        }
     }
 
     #[test]
@@ -292,9 +239,9 @@ mod tests {
     #[test]
     fn of_allowed_values_one_is_chosen_that_does_not_act() {
         for (name, schema, expected) in [
-            ("method", json!({"enum": ["DELETE", "OPTIONS", "GET"]}), json!("GET")),
-            ("action", json!({"type": "string", "enum": ["delete", "get"]}), json!("get")),
-            ("op", json!({"oneOf": [{"const": "remove"}, {"const": "show"}]}), json!("show")),
+            ("verb", json!({"enum": ["DELETE", "OPTIONS", "GET"]}), json!("GET")),
+            ("what", json!({"type": "string", "enum": ["delete", "get"]}), json!("get")),
+            ("deed", json!({"oneOf": [{"const": "remove"}, {"const": "show"}]}), json!("show")),
             ("kind", json!({"enum": ["removal", "delete_all", "full"]}), json!("removal")),
             ("command", json!({"enum": ["rm", "list"]}), json!("list")),
             ("delete", json!({"enum": ["yes", "no"]}), json!("no")),
@@ -344,7 +291,7 @@ mod tests {
     #[test]
     fn what_acts_where_it_is_left_out_is_not_called() {
         for (name, field) in [
-            ("action", json!({"enum": ["get", "delete"], "default": "delete"})),
+            ("what", json!({"enum": ["get", "delete"], "default": "delete"})),
             ("purge", json!({"type": "boolean", "default": true})),
         ] {
             let reason = called(json!({"type": "object", "properties": {name: field}})).unwrap_err();
