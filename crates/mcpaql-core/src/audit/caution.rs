@@ -177,9 +177,14 @@ fn named(tool: &Tool<'_>) -> Named {
 
 fn has_deed(part: &[String]) -> bool {
     let is_before = |index: usize| part.len() == 1 || index + 1 < part.len();
-    part.iter().enumerate().any(|(index, word)| {
-        DEEDS.contains(&word.as_str()) || (BEFORE_AN_OBJECT.contains(&word.as_str()) && is_before(index))
-    })
+    part.iter()
+        .enumerate()
+        .any(|(index, word)| is_deed(word) || (BEFORE_AN_OBJECT.contains(&word.as_str()) && is_before(index)))
+}
+
+/// Whether a word acts in every place.
+pub(super) fn is_deed(word: &str) -> bool {
+    DEEDS.contains(&word)
 }
 
 /// What a sentence says.
@@ -249,7 +254,7 @@ fn acts(word: &str, next: Option<&str>, is_first: bool) -> bool {
     let third = word.ends_with('s') && verbs::verb(word).is_none();
     let has_object = next.is_some_and(|next| OBJECTS.contains(&next) || PARTICLES.contains(&next));
     let is_noun = next.is_none_or(|next| PREPOSITIONS.contains(&next));
-    if DEEDS.contains(&base(word)) {
+    if is_deed(base(word)) {
         return is_first || third;
     }
     if BEFORE_AN_OBJECT.contains(&base(word)) {

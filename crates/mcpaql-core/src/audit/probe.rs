@@ -1,7 +1,8 @@
 //! Behaviour against hints: which tools may be called to see whether they only read, and with what.
 //!
 //! What always holds: a tool is called only where it says itself that it only reads, nothing about it says otherwise, and its
-//! required arguments can be made up such that they ask for nothing (`caution`, `harmless`). Optional arguments are left out.
+//! required arguments can be made up such that they ask for nothing (`caution`, `harmless`). Optional arguments are
+//! left out, but for flags that keep a call from doing anything.
 
 use super::caution;
 use super::harmless::{self, Harmless};
@@ -92,7 +93,8 @@ fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
     let (schema, types) = typed(schema);
     let empty = Map::new();
     let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-    if let Some(name) = harmless::acts_unasked(&schema) {
+    let unasked = harmless::acts_unasked(&schema).or_else(|| types.values().find_map(harmless::acts_unasked));
+    if let Some(name) = unasked {
         return Err(format!("'{name}' acts where it is left out"));
     }
     let taste = Harmless::default();
@@ -101,6 +103,10 @@ fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
         let any = Value::Bool(true);
         let field = fields.get(name).unwrap_or(&any);
         // What authors give as an example may be somebody's real data.
+        let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
+        arguments.insert(name.to_owned(), value);
+    }
+    for (name, field) in harmless::rehearsals(&schema) {
         let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
         arguments.insert(name.to_owned(), value);
     }
@@ -245,6 +251,8 @@ mod tests {
             ("kind", json!({"enum": ["removal", "delete_all", "full"]}), json!("removal")),
             ("command", json!({"enum": ["rm", "list"]}), json!("list")),
             ("delete", json!({"enum": ["yes", "no"]}), json!("no")),
+            ("mode", json!({"enum": ["rw", "r"]}), json!("r")),
+            ("level", json!({"enum": ["force", "hard", "soft"]}), json!("soft")),
             (
                 "o",
                 json!({"properties": {"op": {"enum": ["wipe", "get"]}}, "required": ["op"]}),
@@ -268,6 +276,12 @@ mod tests {
             ("v", json!({"const": "delete"})),
             ("v", json!({"type": "string", "pattern": "^delete$"})),
             ("command", json!({"enum": ["rm", "dd"]})),
+            ("v", json!({"type": "string", "pattern": "^rm -rf /$"})),
+            ("v", json!({"type": "string", "pattern": "^(?:;|&&) ?(foo|bar) .*$"})),
+            ("v", json!({"type": "string", "pattern": "^https?://.+$"})),
+            ("v", json!({"prefixItems": [{"const": "rm"}, {"const": "-rf"}], "minItems": 2})),
+            ("v", json!({"const": ["rm", "-rf"]})),
+            ("v", json!({"enum": ["rw", "w"]})),
             ("confirm", json!({"const": true})),
             ("delete_before", json!({"type": "string"})),
             ("ops", json!({"type": "array", "items": {"const": "wipe"}, "minItems": 1})),
@@ -283,9 +297,41 @@ mod tests {
         for name in ["delete", "force", "confirm", "include_code", "validate"] {
             assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(false)), "{name}");
         }
-        for name in ["dry_run", "dryRun", "preview", "simulate", "validate_only"] {
+        for name in ["no_confirm", "skip_preview", "disable_safe_mode", "no_dry_run", "unsafe"] {
+            assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(false)), "{name}");
+        }
+        for name in [
+            "dry_run",
+            "dryRun",
+            "preview",
+            "simulate",
+            "validate_only",
+            "read_only",
+            "readonly",
+            "readOnly",
+            "safe",
+            "keep",
+            "preserve",
+            "no_delete",
+        ] {
             assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(true)), "{name}");
         }
+    }
+
+    #[test]
+    fn a_flag_that_keeps_a_call_from_acting_is_given_even_where_it_may_be_left_out() {
+        for (name, field) in [
+            ("dry_run", json!({"type": "boolean", "default": false})),
+            ("preview", json!({"type": ["boolean", "null"]})),
+            ("readOnly", json!({"anyOf": [{"type": "null"}, {"type": "boolean"}], "default": null})),
+        ] {
+            let schema = json!({"type": "object", "properties": {name: field}});
+            assert_eq!(called(schema), Ok(json!({ name: true })), "{name}");
+        }
+        let never = json!({"type": "object", "properties": {"dry_run": {"type": "boolean", "const": false}}});
+        assert!(called(never).is_err());
+        let size = json!({"type": "object", "properties": {"preview": {"type": "integer"}, "keep": {"type": "boolean"}}});
+        assert_eq!(called(size), Ok(json!({})));
     }
 
     #[test]
@@ -293,6 +339,12 @@ mod tests {
         for (name, field) in [
             ("what", json!({"enum": ["get", "delete"], "default": "delete"})),
             ("purge", json!({"type": "boolean", "default": true})),
+            ("options", json!({"type": "object", "default": {"delete": true}})),
+            (
+                "options",
+                json!({"type": "object", "properties": {"delete": {"type": "boolean", "default": true}}}),
+            ),
+            ("steps", json!({"type": "array", "default": ["get", "delete"]})),
         ] {
             let reason = called(json!({"type": "object", "properties": {name: field}})).unwrap_err();
             assert_eq!(reason, format!("'{name}' acts where it is left out"));
@@ -329,6 +381,7 @@ mod tests {
             "link",
             "website",
             "commands",
+            "cmdline",
         ] {
             let schema =
                 json!({"type": "object", "required": [name], "properties": {name: {"type": "string"}}});
@@ -341,10 +394,13 @@ mod tests {
             "The SQL statement that is executed",
             "Where to look: the URL of a page.",
             "IP address of the machine",
+            "Lua snippet to evaluate",
         ] {
             let found = one("c", json!({"type": "string", "description": described}));
             assert_eq!(found, Err("nothing safe can be made up for 'c'".to_owned()), "{described}");
         }
+        let script = json!({"type": "string", "contentMediaType": "application/javascript"});
+        assert!(one("x", script).is_err());
         let harmless = json!({"type": "string", "description": "What to look for in the notes."});
         assert_eq!(one("email_id", harmless), Ok(json!("some email id")));
         let inner = json!({"type": "object", "required": ["sql"], "properties": {"sql": {"type": "string"}}});
