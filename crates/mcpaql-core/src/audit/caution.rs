@@ -53,6 +53,30 @@ const TELLING: &[&str] =
 const TWOFOLD: &[&str] = &["index", "load", "log", "match", "trace"];
 /// Verbs of the table that set something where they name a tool, and read where they tell of one: "Resolves a name".
 const MILD: &[&str] = &["resolve", "track"];
+/// Verbs of the table that are things as often, and what such things have.
+const NOUNS: &[&str] = &[
+    "action", "alert", "batch", "build", "call", "comment", "commit", "deploy", "email", "issue", "message",
+    "order", "post", "process", "record", "release", "request", "review", "run", "schedule", "test",
+    "transfer",
+];
+const TELLTALES: &[&str] = &[
+    "count",
+    "detail",
+    "details",
+    "history",
+    "id",
+    "info",
+    "log",
+    "metadata",
+    "metric",
+    "result",
+    "stats",
+    "status",
+    "summary",
+    "timestamp",
+    "type",
+    "usage",
+];
 /// Words that stand before the verb of a sentence and say nothing.
 const OPENERS: &[&str] = &[
     "a",
@@ -148,31 +172,45 @@ fn named(tool: &Tool<'_>) -> Named {
     }
     let parts = words::parts(&seen);
     let reading = words::reading(&parts);
-    let lead = reading.lead.filter(|found| found.verb.effect.category() == Category::Read);
-    let reads_first = lead.is_some_and(|found| found.verb.weight == Weight::Strong && found.word == 0);
-    if reading.second.is_some_and(|found| found.verb.acts())
-        || (!reads_first && parts.iter().any(|part| has_deed(part)))
-    {
+    let word = |found: words::Found, offset: usize| {
+        parts.get(found.part)?.get(found.word + offset).map(String::as_str)
+    };
+    let says_deed = match reading.lead {
+        // What is read may well be called like a deed.
+        Some(found) if is_sure(found.verb) => {
+            parts.get(found.part).and_then(|part| part.get(..found.word)).is_some_and(has_deed)
+        }
+        _ => parts.iter().any(|part| has_deed(part)),
+    };
+    if says_deed || reading.second.is_some_and(|found| found.verb.acts()) {
         return Named::Acts;
     }
-    match reading.lead {
-        None => Named::Reads,
-        Some(found) if found.verb.effect.category() != Category::Read => {
-            let next = parts.get(found.part).and_then(|part| part.get(found.word + 1));
-            // `order_status` tells of orders.
-            if next.is_some_and(|next| classify::is_about_a_deed(next)) {
-                Named::Doubtful
-            } else {
-                Named::Acts
-            }
-        }
-        Some(found) if TWOFOLD.contains(&found.verb.word) => Named::Doubtful,
+    let Some(found) = reading.lead else { return Named::Reads };
+    let (verb, next) = (found.verb, word(found, 1));
+    // Behind the name of a server: `log_get_lines`.
+    let reads_next = next.and_then(verbs::verb).is_some_and(|next| is_sure(next) && next.never_noun());
+    match verb.effect {
+        Effect::Read | Effect::Compute if TWOFOLD.contains(&verb.word) && !reads_next => Named::Doubtful,
         // To convert or to analyze hands out what it makes; to export or to wait may keep something.
-        Some(found) if found.verb.weight == Weight::Doubtful && found.verb.effect != Effect::Compute => {
+        Effect::Read if verb.weight == Weight::Doubtful => Named::Doubtful,
+        Effect::Read | Effect::Compute => Named::Reads,
+        _ if reads_next || is_noun(verb, next) => Named::Doubtful,
+        // `action-list`.
+        _ if NOUNS.contains(&verb.word) && reading.second.is_some_and(|last| is_sure(last.verb)) => {
             Named::Doubtful
         }
-        Some(_) => Named::Reads,
+        _ => Named::Acts,
     }
+}
+
+/// Whether a verb surely reads.
+fn is_sure(verb: &Verb) -> bool {
+    verb.reads() && verb.weight == Weight::Strong
+}
+
+/// `order_status` tells of orders, `reset_state` does not tell of resets.
+fn is_noun(verb: &Verb, next: Option<&str>) -> bool {
+    NOUNS.contains(&verb.word) && next.is_some_and(|next| TELLTALES.contains(&words::singular(next).as_ref()))
 }
 
 fn has_deed(part: &[String]) -> bool {
@@ -241,9 +279,7 @@ fn clause_says(words: &[String], is_first: bool) -> (Told, bool) {
     let said = match () {
         () if TELLING.contains(&base(word)) => Told::Reads,
         () if acts(word, next, is_first) => Told::Acts,
-        () if verbs::inflected(word).is_some_and(|verb| verb.reads() && verb.weight == Weight::Strong) => {
-            Told::Reads
-        }
+        () if verbs::inflected(word).is_some_and(is_sure) => Told::Reads,
         () => Told::Nothing,
     };
     (said, said == Told::Nothing && words.len() <= 2)
@@ -253,7 +289,7 @@ fn clause_says(words: &[String], is_first: bool) -> (Told, bool) {
 fn acts(word: &str, next: Option<&str>, is_first: bool) -> bool {
     let third = word.ends_with('s') && verbs::verb(word).is_none();
     let has_object = next.is_some_and(|next| OBJECTS.contains(&next) || PARTICLES.contains(&next));
-    let is_noun = next.is_none_or(|next| PREPOSITIONS.contains(&next));
+    let names_a_thing = next.is_none_or(|next| PREPOSITIONS.contains(&next));
     if is_deed(base(word)) {
         return is_first || third;
     }
@@ -265,9 +301,11 @@ fn acts(word: &str, next: Option<&str>, is_first: bool) -> bool {
     match (verb.weight, is_first) {
         (Weight::Strong, true) => true,
         (_, false) => {
-            third && !is_noun && (verb.acts() || verb.effect.category() == Category::Delete || has_object)
+            third
+                && !names_a_thing
+                && (verb.acts() || verb.effect.category() == Category::Delete || has_object)
         }
-        (_, true) => has_object || (!is_noun && !next.is_some_and(classify::is_about_a_deed)),
+        (_, true) => has_object || !(names_a_thing || is_noun(verb, next)),
     }
 }
 
@@ -320,6 +358,9 @@ mod tests {
             "send_report",
             "deploy_app",
             "transfer_funds",
+            "run_job",
+            "close_order",
+            "reset_state",
             "self_destruct",
             "wake_up",
             "merge_pr",
@@ -344,6 +385,8 @@ mod tests {
             "image_format",
             "order_status",
             "list_merge_requests",
+            "acme_get_format_options",
+            "log_get_lines",
             "validate_config",
             "note_card",
             "get_format",

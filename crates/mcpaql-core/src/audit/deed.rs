@@ -38,6 +38,11 @@ pub(super) fn effect(tool: &Tool<'_>) -> Option<Effect> {
     decision(tool).map(|decision| decision.effect)
 }
 
+/// Whether a probe saw that it changes something.
+pub(super) fn was_caught(tool: &Tool<'_>) -> bool {
+    tool.observed.is_some_and(|observed| observed.changed == Some(true))
+}
+
 /// Whether it surely changes something, hints aside.
 pub(super) fn surely_acts(tool: &Tool<'_>) -> bool {
     tool.known.map_or_else(

@@ -16,7 +16,6 @@ mod tests;
 
 pub use http::without_method;
 pub(crate) use text::{first_sentence, program, told_verbs};
-pub(crate) use tool::is_about_a_deed;
 
 use crate::facts::{self, Effect};
 use crate::operation::{Category, Danger};

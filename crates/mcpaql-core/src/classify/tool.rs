@@ -249,14 +249,9 @@ fn acts_later(words: &Words) -> Option<&'static Verb> {
     let later = name.iter().enumerate().skip(1);
     later.filter_map(|(index, word)| Some((index, verbs::verb(word)?))).find_map(|(index, verb)| {
         let acts = verb.acts() || HARMING.contains(&verb.word);
-        let noun = name.get(index + 1).is_some_and(|next| is_about_a_deed(next));
+        let noun = name.get(index + 1).is_some_and(|next| ABOUT.contains(&singular(next).as_ref()));
         (acts && !noun).then_some(verb)
     })
-}
-
-/// Whether a deed before that word is a noun: `send_status`.
-pub(crate) fn is_about_a_deed(word: &str) -> bool {
-    ABOUT.contains(&singular(word).as_ref())
 }
 
 /// Any word of the name, wherever it stands, that writes.
