@@ -7,6 +7,7 @@
 use super::parameters::{choices, parameters, required};
 use super::view::Tool;
 use crate::classify::{Confidence, Decision, verbs, words};
+use crate::convention::Level;
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::operation::{Category, Danger};
 
@@ -35,6 +36,11 @@ pub(super) fn effect(tool: &Tool<'_>) -> Option<Effect> {
         return Some(Effect::Multiplexed);
     }
     decision(tool).map(|decision| decision.effect)
+}
+
+/// Whether a probe saw that it changes something.
+pub(super) fn was_caught(tool: &Tool<'_>) -> bool {
+    tool.observed.is_some_and(|observed| observed.changed == Some(true))
 }
 
 /// Whether it surely changes something, hints aside.
@@ -303,4 +309,38 @@ pub(super) fn told_to_act(tool: &Tool<'_>) -> Option<&'static verbs::Verb> {
     let first = text.split(|c: char| !c.is_alphanumeric()).find(|token| !token.is_empty())?;
     let verb = (first.len() <= 24).then(|| verbs::inflected(&first.to_ascii_lowercase())).flatten()?;
     (verb.effect.category() != Category::Read).then_some(verb)
+}
+
+/// The word of the name that says it: one that is surely a verb, before one that may be.
+fn acting_word<'t>(tool: &'t Tool<'_>) -> Option<&'t str> {
+    let verb = |word: &&String| verbs::verb(word).or_else(|| verbs::inflected(word));
+    let sure = tool.words.iter().find(|word| verb(word).is_some_and(|verb| verb.acts()));
+    let of_effect = |verb: &verbs::Verb| verb.effect.category() != Category::Read;
+    let likely = || tool.words.iter().find(|word| verb(word).is_some_and(of_effect));
+    sure.or_else(likely).map(String::as_str)
+}
+
+/// What speaks against the claim of a tool that it only reads, and how loud.
+pub(super) fn belies(tool: &Tool<'_>) -> Option<(String, Level)> {
+    if tool.known.is_some_and(|known| known.category != Category::Read) {
+        return Some(("its document says otherwise".to_owned(), Level::Error));
+    }
+    let told = told_to_act(tool);
+    if tool.judged.category != Category::Read {
+        let runs = matches!(tool.by_name.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
+        let level = match (surely_acts(tool) && !runs, told) {
+            (true, _) => Level::Error,
+            (false, Some(_)) => Level::Warning,
+            // What "triggers" or "starts" may be a demonstration.
+            (false, None) => Level::Advice,
+        };
+        let deed = if runs { "runs or switches something" } else { "changes something" };
+        let what = acting_word(tool).map(|word| format!("'{word}' in its name {deed}"));
+        return Some((what.unwrap_or_else(|| "its name says otherwise".to_owned()), level));
+    }
+    if let Some(switch) = &tool.switch {
+        return Some((format!("its '{}' can be '{}'", switch.parameter, switch.acts), Level::Warning));
+    }
+    let verb = told.filter(|verb| verb.acts() && verb.word != "generate")?;
+    Some((format!("its description begins with '{}'", verb.word), Level::Advice))
 }

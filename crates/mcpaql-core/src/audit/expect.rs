@@ -3,7 +3,7 @@
 //! A policy needs facts, and of a foreign tool only some are known. Whatever the tool may be is asked about, and only what holds
 //! for all of it is expected.
 
-use super::deed::{deeds, effect, surely_acts, told_to_act};
+use super::deed::{deeds, effect, surely_acts, told_to_act, was_caught};
 use super::finding::{Finding, Fix};
 use super::view::{Surface, Tool};
 use crate::convention::Hint;
@@ -75,6 +75,7 @@ fn honest(tool: &Tool<'_>, hints: HintOverrides, warranted: impl Fn(Hint) -> boo
 /// Whether somebody who knows says what is expected, so that it may look safer than silence.
 fn is_warranted(tool: &Tool<'_>, hint: Hint) -> bool {
     match hint {
+        _ if was_caught(tool) => false,
         Hint::ReadOnly => tool.known.is_some(),
         Hint::Destructive | Hint::Idempotent => tool.known.is_some() || says_it_reads(tool),
         // A policy may call every tool closed; that a call stays inside only its author knows.
@@ -93,7 +94,7 @@ pub(super) fn keep_honest(surfaces: &[Surface<'_>], findings: &mut [Finding]) {
         let Some(tool) = tool else { continue };
         finding.fix = finding.fix.take().and_then(|fix| match fix {
             Fix::Hints(hints) => {
-                let spelled = SPELLING.contains(&finding.rule.code);
+                let spelled = SPELLING.contains(&finding.rule.code) && !was_caught(tool);
                 let hints = if spelled { honest(tool, hints, |_| true) } else { harmless(tool, hints) };
                 (hints != HintOverrides::default()).then_some(Fix::Hints(hints))
             }
@@ -128,6 +129,7 @@ pub(super) fn safe(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
 /// Whether it says itself that it reads, and nothing contradicts.
 fn says_it_reads(tool: &Tool<'_>) -> bool {
     tool.declared.read_only == Some(true)
+        && !was_caught(tool)
         && tool.declared.destructive != Some(true)
         && told_to_act(tool).is_none()
         && effect(tool).is_some_and(|effect| matches!(effect, Effect::Read | Effect::Compute))
@@ -136,6 +138,7 @@ fn says_it_reads(tool: &Tool<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::probe::{Answers, Observed};
     use crate::audit::{Known, Server, audit};
     use crate::convention::{Standard, builtins};
     use crate::facts::{Facts, Guard, Repeat};
@@ -371,6 +374,32 @@ mod tests {
             }
         }
         assert!(proposed > 1000, "{proposed}");
+    }
+
+    #[test]
+    fn what_a_probe_caught_is_not_reassured() {
+        let observed = Observed { changed: Some(true), answers: Answers::Same };
+        let caught = |annotations: Value| {
+            let tools = vec![tool("get_note", "Gets a note.", &[], &annotations)];
+            let observed = [("get_note".to_owned(), observed)].into();
+            let server = Server { name: "cloud".to_owned(), tools, observed, ..Server::default() };
+            let mut fixes = HintOverrides::default();
+            for convention in builtins() {
+                let mut standard = Standard::of(vec![convention.clone()]);
+                standard.policy_chosen = true;
+                for finding in audit(std::slice::from_ref(&server), &standard) {
+                    if let Some(Fix::Hints(hints)) = finding.fix {
+                        fixes = fixes.over(hints);
+                    }
+                }
+            }
+            letters(fixes)
+        };
+        let found = caught(json!({"readOnlyHint": true}));
+        assert!(found.starts_with('f') && !found.starts_with("ff"), "{found}");
+        assert_eq!(found.chars().nth(2).filter(|idempotent| *idempotent == 't'), None, "{found}");
+        let found = caught(json!({"readOnlyHint": true, "destructiveHint": "false"}));
+        assert!(!found.starts_with("ff"), "{found}");
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Telling {
     pub(super) const ADDRESS: Telling = Telling(1 << 61);
     /// What stands before data and scripts in a link.
     pub(super) const SCHEME: Telling = Telling(1 << 60);
-    /// The beginning of an HTML comment.
+    /// The beginning of a comment in HTML or Markdown.
     pub(super) const COMMENT: Telling = Telling(1 << 59);
     /// Parts of names that ask for a secret.
     pub(super) const SECRET: Telling = Telling(1 << 58);
@@ -72,7 +72,7 @@ fn words() -> impl Iterator<Item = (&'static str, Telling)> {
         (credential::PASSWORD_NAMES, Telling::PASSWORD),
         (&["://"], Telling::ADDRESS),
         (&["data:", "javascript:"], Telling::SCHEME),
-        (&["<!--"], Telling::COMMENT),
+        (&["<!--", "[//]:"], Telling::COMMENT),
         (patterns::SECRET_NAMES, Telling::SECRET),
     ];
     let fixed = fixed.into_iter().flat_map(|(words, telling)| words.iter().map(move |word| (*word, telling)));

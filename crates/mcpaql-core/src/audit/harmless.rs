@@ -2,8 +2,10 @@
 //! and made of.
 //!
 //! What always holds: of listed values only one is taken that does not act by the table of verbs, and rather one that reads;
-//! a flag is false, unless true means that nothing happens; what may be code, a command or an address has no value.
+//! a flag is false, unless true means that nothing happens; what may be code, a command or an address has no value. A flag that keeps
+//! a call from doing anything is given wherever there is one.
 
+use super::caution;
 use crate::classify::verbs::{self, Verb};
 use crate::classify::{self, words};
 use crate::operation::Category;
@@ -19,8 +21,10 @@ const RISKY: &[&str] = &[
     "bash",
     "callback",
     "cmd",
+    "cmdline",
     "code",
     "command",
+    "commandline",
     "cypher",
     "domain",
     "email",
@@ -41,14 +45,19 @@ const RISKY: &[&str] = &[
     "js",
     "lambda",
     "link",
+    "lua",
     "mutation",
+    "perl",
+    "php",
     "powershell",
     "program",
     "proxy",
     "python",
     "recipient",
+    "ruby",
     "script",
     "shell",
+    "snippet",
     "sparql",
     "sql",
     "statement",
@@ -65,9 +74,15 @@ const TOLD: &[&str] = &[
     "expression",
     "hostname",
     "javascript",
+    "jq",
+    "lua",
+    "perl",
+    "php",
     "powershell",
     "python",
+    "ruby",
     "script",
+    "snippet",
     "uri",
     "url",
     "webhook",
@@ -90,8 +105,26 @@ const LEADING: &[&str] = &[
     "ipv4",
     "ipv6",
 ];
+/// Parts of media types that are run.
+const RUN: &[&str] =
+    &["script", "sql", "python", "lua", "ruby", "perl", "php", "shell", "x-sh", "graphql", "wasm"];
 /// Names of flags that keep a call from doing anything.
-const REHEARSALS: &[&str] = &["dry", "dryrun", "preview", "rehearse", "simulate", "simulation"];
+const REHEARSALS: &[&str] = &["dry", "dryrun", "preview", "readonly", "rehearse", "simulate", "simulation"];
+/// Names of flags that keep it from the worst.
+const BRAKES: &[&str] = &["keep", "preserve", "safe"];
+/// Words that turn the meaning of the others around.
+const TURNING: &[&str] = &["bypass", "disable", "ignore", "no", "not", "skip", "without"];
+/// What one does not want turned around.
+const GUARDS: &[&str] =
+    &["approval", "backup", "check", "confirm", "confirmation", "prompt", "validate", "validation", "verify"];
+/// Values that ask for more than others of their kind.
+const ROUGH: &[&str] = &["aggressive", "force", "forced", "hard", "permanent", "unsafe"];
+/// Values that open something for writing.
+const WRITING: &[&str] = &["a+", "r+", "rw", "rwx", "w", "w+", "wb", "wo", "wr"];
+/// Words of a shell, besides those that act everywhere.
+const SHELL: &[&str] = &["bash", "curl", "dd", "eval", "exec", "powershell", "sh", "sudo", "wget"];
+/// Marks that tie commands together or lead somewhere.
+const MARKS: &[&str] = &[";", "&&", "|", "`", "$(", "://"];
 const YES: &[&str] = &["true", "yes", "on", "always"];
 const NO: &[&str] = &["false", "no", "off", "never"];
 /// A longer text is no word.
@@ -139,7 +172,7 @@ impl Taste for Harmless {
         let readable = |value: &&&Value| reads(value) || !is_risky(name);
         let safe = values.iter().filter(|value| !acts(name, value)).filter(readable);
         // The first of the best.
-        let best = safe.min_by_key(|value| Reverse(reads(value)));
+        let best = safe.min_by_key(|value| (Reverse(reads(value)), is_rough(value)));
         if best.is_none() {
             self.refuse(name, "no harmless value is allowed for");
         }
@@ -149,15 +182,34 @@ impl Taste for Harmless {
     fn accepts(&self, name: &str, text: &str) -> bool {
         let own = words::words(name);
         let acts = spoken(text).iter().any(|word| !own.contains(word) && acting(word).is_some());
-        if acts {
+        if acts || is_command(text) {
             self.refuse(name, "no harmless value is allowed for");
+            return false;
         }
-        !acts
+        true
     }
 
     fn flag(&self, name: &str) -> bool {
-        is_rehearsal(name)
+        is_brake(name)
     }
+}
+
+/// The flags that may be left out, and that keep a call from doing anything where they are given.
+pub(super) fn rehearsals(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let required = required_fields(schema);
+    fields
+        .map(|(name, field)| (name.as_str(), field))
+        .filter(move |(name, field)| !required.contains(name) && is_rehearsal(name) && may_be_flag(field))
+}
+
+fn may_be_flag(schema: &Value) -> bool {
+    let is_flag = |schema: &Value| match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "boolean"),
+        kind => kind.is_some_and(|kind| kind == "boolean"),
+    };
+    let variants = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
+    is_flag(schema) || variants.into_iter().any(is_flag)
 }
 
 /// The field that does something where it is left out.
@@ -169,21 +221,41 @@ pub(super) fn acts_unasked(schema: &Value) -> Option<&str> {
 }
 
 fn acts_by_default(name: &str, schema: &Value) -> bool {
+    schema.get("default").is_some_and(|value| surely_acts(name, value)) || acts_unasked(schema).is_some()
+}
+
+/// Whether a value that somebody else chose clearly asks for something to be done.
+fn surely_acts(name: &str, value: &Value) -> bool {
     let surely = |word: &str| acting(word).is_some_and(|verb| verb.acts() || destroys(verb));
-    match schema.get("default") {
-        Some(Value::String(text)) => matches!(spoken(text).as_slice(), [word] if surely(word)),
-        Some(Value::Bool(true)) => {
+    match value {
+        Value::String(text) => matches!(spoken(text).as_slice(), [word] if surely(word)),
+        Value::Bool(true) => {
             let words = words::words(name);
-            words.first().is_some_and(|word| surely(word)) && !is_rehearsal(name)
+            words.first().is_some_and(|word| surely(word)) && !is_brake(name)
         }
+        Value::Array(items) => items.iter().any(|item| surely_acts(name, item)),
+        Value::Object(members) => members.iter().any(|(name, member)| surely_acts(name, member)),
         _ => false,
     }
 }
 
+/// Whether nothing happens where it is true.
 fn is_rehearsal(name: &str) -> bool {
     let words = words::words(name);
-    words.iter().any(|word| REHEARSALS.contains(&word.as_str()))
-        || matches!(words.as_slice(), [first, .., last] if first == "validate" && last == "only")
+    let is_turned = words.iter().any(|word| TURNING.contains(&word.as_str()));
+    let named = words.iter().any(|word| REHEARSALS.contains(&word.as_str()));
+    let only = matches!(words.as_slice(), [first, .., last] if (first == "validate" || first == "read") && last == "only");
+    !is_turned && (named || only)
+}
+
+/// Whether less happens where it is true: `keep`, `no_delete`, but not `no_confirmation`.
+fn is_brake(name: &str) -> bool {
+    let words = words::words(name);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    match words.first() {
+        Some(first) if first == "no" => !has(GUARDS) && !has(BRAKES) && !has(REHEARSALS),
+        _ => is_rehearsal(name) || (has(BRAKES) && !has(TURNING)),
+    }
 }
 
 /// Whether it names something that is there already.
@@ -202,7 +274,10 @@ fn removes(name: &str) -> bool {
 }
 
 fn leads(schema: &Value) -> bool {
-    schema.get("format").and_then(Value::as_str).is_some_and(|format| LEADING.contains(&format))
+    let text = |key: &str| schema.get(key).and_then(Value::as_str);
+    text("format").is_some_and(|format| LEADING.contains(&format))
+        || text("contentMediaType")
+            .is_some_and(|kind| RUN.iter().any(|part| kind.to_ascii_lowercase().contains(part)))
 }
 
 fn is_told_risky(name: &str, schema: &Value) -> bool {
@@ -216,13 +291,13 @@ fn is_told_risky(name: &str, schema: &Value) -> bool {
 /// Whether a value asks for something to be done.
 fn acts(name: &str, value: &Value) -> bool {
     match value {
-        Value::Bool(flag) => *flag != is_rehearsal(name),
+        Value::Bool(flag) => *flag != is_brake(name),
         Value::String(text) => {
             let words = spoken(text);
-            match (words.as_slice(), is_rehearsal(name)) {
+            match (words.as_slice(), is_brake(name)) {
                 ([word], false) if YES.contains(&word.as_str()) => true,
                 ([word], true) if NO.contains(&word.as_str()) => true,
-                _ => words.iter().any(|word| acting(word).is_some()),
+                _ => words.iter().any(|word| acting(word).is_some()) || is_command(text) || is_writing(text),
             }
         }
         Value::Array(items) => items.iter().any(|item| acts(name, item)),
@@ -235,6 +310,20 @@ fn acts(name: &str, value: &Value) -> bool {
 fn reads(value: &Value) -> bool {
     let says = |text: &str| spoken(text).iter().any(|word| verbs::verb(word).is_some_and(Verb::reads));
     value.as_str().is_some_and(says)
+}
+
+/// Whether a text is more than a word to somebody who runs it, or leads somewhere.
+fn is_command(text: &str) -> bool {
+    MARKS.iter().any(|mark| text.contains(mark))
+        || spoken(text).iter().any(|word| SHELL.contains(&word.as_str()) || caution::is_deed(word))
+}
+
+fn is_writing(text: &str) -> bool {
+    WRITING.iter().any(|mode| text.eq_ignore_ascii_case(mode))
+}
+
+fn is_rough(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| spoken(text).iter().any(|word| ROUGH.contains(&word.as_str())))
 }
 
 fn acting(word: &str) -> Option<&'static Verb> {

@@ -6,6 +6,7 @@
 //! tools held against the same standard give the same findings in the same order.
 
 mod baseline;
+mod caution;
 mod compare;
 mod credential;
 mod deed;

@@ -1,14 +1,12 @@
 //! Behaviour against hints: which tools may be called to see whether they only read, and with what.
 //!
 //! What always holds: a tool is called only where it says itself that it only reads, nothing about it says otherwise, and its
-//! required arguments can be made up such that they ask for nothing (`harmless`). Optional arguments are left out.
+//! required arguments can be made up such that they ask for nothing (`caution`, `harmless`). Optional arguments are
+//! left out, but for flags that keep a call from doing anything.
 
+use super::caution;
 use super::harmless::{self, Harmless};
-use super::unicode;
 use super::view::{Server, Surface, Tool};
-use crate::classify::verbs::Verb;
-use crate::classify::{self, Confidence, Evidence, words};
-use crate::operation::Category;
 use crate::sample;
 use crate::schema::{Schemas, required_fields};
 use indexmap::IndexMap;
@@ -84,44 +82,9 @@ fn refusal(tool: &Tool<'_>) -> Option<&'static str> {
         (None, _) => Some("it does not say that it only reads"),
         (Some(false), _) => Some("it says that it writes"),
         (Some(true), Some(true)) => Some("it says that it destroys, too"),
-        _ if is_named_to_act(tool) => Some("its name says that it acts"),
-        _ if is_told_to_act(tool) => Some("its description says that it acts"),
         _ if tool.is_adapter => Some("what it does depends on the operation"),
-        _ => None,
+        _ => caution::doubt(tool),
     }
-}
-
-/// Whether the name says that it acts, as people read it.
-fn is_named_to_act(tool: &Tool<'_>) -> bool {
-    let seen = as_seen(tool.name);
-    let acts = |decision: &classify::Decision| {
-        decision.category != Category::Read && decision.confidence > Confidence::Low
-    };
-    let named = words::reading(&words::parts(&seen));
-    let later = named.second.is_some_and(|found| found.verb.acts());
-    let removes = named.lead.is_some_and(|found| found.verb.effect.category() == Category::Delete);
-    let evidence = Evidence { name: &seen, ..Evidence::default() };
-    later
-        || removes
-        || acts(&tool.by_name)
-        || acts(&tool.judged)
-        || (seen != tool.name && acts(&classify::classify(&evidence)))
-}
-
-/// Whether the first sentence of the description says so.
-fn is_told_to_act(tool: &Tool<'_>) -> bool {
-    let text = as_seen(tool.description.unwrap_or_default());
-    let harms = |verb: &Verb| verb.acts() || verb.effect.category() == Category::Delete;
-    classify::told_verbs(&text).any(harms)
-}
-
-/// A text without what nobody sees, in the letters that it is taken for.
-fn as_seen(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_owned();
-    }
-    let seen = text.chars().filter(|c| !unicode::invisible(*c));
-    seen.map(|c| unicode::homoglyph(c).unwrap_or(c)).collect()
 }
 
 /// Arguments that fit the schema, or why there are none.
@@ -130,7 +93,8 @@ fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
     let (schema, types) = typed(schema);
     let empty = Map::new();
     let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-    if let Some(name) = harmless::acts_unasked(&schema) {
+    let unasked = harmless::acts_unasked(&schema).or_else(|| types.values().find_map(harmless::acts_unasked));
+    if let Some(name) = unasked {
         return Err(format!("'{name}' acts where it is left out"));
     }
     let taste = Harmless::default();
@@ -139,6 +103,10 @@ fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
         let any = Value::Bool(true);
         let field = fields.get(name).unwrap_or(&any);
         // What authors give as an example may be somebody's real data.
+        let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
+        arguments.insert(name.to_owned(), value);
+    }
+    for (name, field) in harmless::rehearsals(&schema) {
         let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
         arguments.insert(name.to_owned(), value);
     }
@@ -234,31 +202,16 @@ mod tests {
             let plan = plan_of(tool);
             assert_eq!(matches!(plan, Plan::Call(_)), expected, "{name} {annotations}: {plan:?}");
         }
+        let switch = json!({
+            "name": "get_note", "annotations": {"readOnlyHint": true},
+            "inputSchema": {"type": "object", "properties": {"action": {"enum": ["get", "delete"]}}},
+        });
+        assert!(matches!(plan_of(switch), Plan::Leave(_)), "the report says that it can delete");
         let adapter = json!({
             "name": "notes_mcpaql_read", "annotations": {"readOnlyHint": true},
             "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}},
         });
         assert!(matches!(plan_of(adapter), Plan::Leave(_)));
-    }
-
-    #[test]
-    fn what_is_described_to_act_is_not_called() {
-        let rows = [
-            ("Deletes all notes of the user at once.", false),
-            ("This tool is used to delete all notes.", false),
-            ("Gets all notes and deletes them.", false),
-            ("D\u{435}letes all notes.", false),
-            ("Clears the list of notes.", false),
-            ("Gets all notes. Deletes nothing.", true),
-            ("Lists notes that were deleted and restored.", true),
-            ("Notes, newest first.", true),
-        ];
-        for (description, expected) in rows {
-            let tool =
-                json!({"name": "notes", "description": description, "annotations": {"readOnlyHint": true}});
-            let plan = plan_of(tool);
-            assert_eq!(matches!(plan, Plan::Call(_)), expected, "{description}: {plan:?}");
-        }
     }
 
     #[test]
@@ -292,12 +245,14 @@ mod tests {
     #[test]
     fn of_allowed_values_one_is_chosen_that_does_not_act() {
         for (name, schema, expected) in [
-            ("method", json!({"enum": ["DELETE", "OPTIONS", "GET"]}), json!("GET")),
-            ("action", json!({"type": "string", "enum": ["delete", "get"]}), json!("get")),
-            ("op", json!({"oneOf": [{"const": "remove"}, {"const": "show"}]}), json!("show")),
+            ("verb", json!({"enum": ["DELETE", "OPTIONS", "GET"]}), json!("GET")),
+            ("what", json!({"type": "string", "enum": ["delete", "get"]}), json!("get")),
+            ("deed", json!({"oneOf": [{"const": "remove"}, {"const": "show"}]}), json!("show")),
             ("kind", json!({"enum": ["removal", "delete_all", "full"]}), json!("removal")),
             ("command", json!({"enum": ["rm", "list"]}), json!("list")),
             ("delete", json!({"enum": ["yes", "no"]}), json!("no")),
+            ("mode", json!({"enum": ["rw", "r"]}), json!("r")),
+            ("level", json!({"enum": ["force", "hard", "soft"]}), json!("soft")),
             (
                 "o",
                 json!({"properties": {"op": {"enum": ["wipe", "get"]}}, "required": ["op"]}),
@@ -321,6 +276,12 @@ mod tests {
             ("v", json!({"const": "delete"})),
             ("v", json!({"type": "string", "pattern": "^delete$"})),
             ("command", json!({"enum": ["rm", "dd"]})),
+            ("v", json!({"type": "string", "pattern": "^rm -rf /$"})),
+            ("v", json!({"type": "string", "pattern": "^(?:;|&&) ?(foo|bar) .*$"})),
+            ("v", json!({"type": "string", "pattern": "^https?://.+$"})),
+            ("v", json!({"prefixItems": [{"const": "rm"}, {"const": "-rf"}], "minItems": 2})),
+            ("v", json!({"const": ["rm", "-rf"]})),
+            ("v", json!({"enum": ["rw", "w"]})),
             ("confirm", json!({"const": true})),
             ("delete_before", json!({"type": "string"})),
             ("ops", json!({"type": "array", "items": {"const": "wipe"}, "minItems": 1})),
@@ -336,16 +297,54 @@ mod tests {
         for name in ["delete", "force", "confirm", "include_code", "validate"] {
             assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(false)), "{name}");
         }
-        for name in ["dry_run", "dryRun", "preview", "simulate", "validate_only"] {
+        for name in ["no_confirm", "skip_preview", "disable_safe_mode", "no_dry_run", "unsafe"] {
+            assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(false)), "{name}");
+        }
+        for name in [
+            "dry_run",
+            "dryRun",
+            "preview",
+            "simulate",
+            "validate_only",
+            "read_only",
+            "readonly",
+            "readOnly",
+            "safe",
+            "keep",
+            "preserve",
+            "no_delete",
+        ] {
             assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(true)), "{name}");
         }
     }
 
     #[test]
+    fn a_flag_that_keeps_a_call_from_acting_is_given_even_where_it_may_be_left_out() {
+        for (name, field) in [
+            ("dry_run", json!({"type": "boolean", "default": false})),
+            ("preview", json!({"type": ["boolean", "null"]})),
+            ("readOnly", json!({"anyOf": [{"type": "null"}, {"type": "boolean"}], "default": null})),
+        ] {
+            let schema = json!({"type": "object", "properties": {name: field}});
+            assert_eq!(called(schema), Ok(json!({ name: true })), "{name}");
+        }
+        let never = json!({"type": "object", "properties": {"dry_run": {"type": "boolean", "const": false}}});
+        assert!(called(never).is_err());
+        let size = json!({"type": "object", "properties": {"preview": {"type": "integer"}, "keep": {"type": "boolean"}}});
+        assert_eq!(called(size), Ok(json!({})));
+    }
+
+    #[test]
     fn what_acts_where_it_is_left_out_is_not_called() {
         for (name, field) in [
-            ("action", json!({"enum": ["get", "delete"], "default": "delete"})),
+            ("what", json!({"enum": ["get", "delete"], "default": "delete"})),
             ("purge", json!({"type": "boolean", "default": true})),
+            ("options", json!({"type": "object", "default": {"delete": true}})),
+            (
+                "options",
+                json!({"type": "object", "properties": {"delete": {"type": "boolean", "default": true}}}),
+            ),
+            ("steps", json!({"type": "array", "default": ["get", "delete"]})),
         ] {
             let reason = called(json!({"type": "object", "properties": {name: field}})).unwrap_err();
             assert_eq!(reason, format!("'{name}' acts where it is left out"));
@@ -382,6 +381,7 @@ mod tests {
             "link",
             "website",
             "commands",
+            "cmdline",
         ] {
             let schema =
                 json!({"type": "object", "required": [name], "properties": {name: {"type": "string"}}});
@@ -394,10 +394,13 @@ mod tests {
             "The SQL statement that is executed",
             "Where to look: the URL of a page.",
             "IP address of the machine",
+            "Lua snippet to evaluate",
         ] {
             let found = one("c", json!({"type": "string", "description": described}));
             assert_eq!(found, Err("nothing safe can be made up for 'c'".to_owned()), "{described}");
         }
+        let script = json!({"type": "string", "contentMediaType": "application/javascript"});
+        assert!(one("x", script).is_err());
         let harmless = json!({"type": "string", "description": "What to look for in the notes."});
         assert_eq!(one("email_id", harmless), Ok(json!("some email id")));
         let inner = json!({"type": "object", "required": ["sql"], "properties": {"sql": {"type": "string"}}});

@@ -42,11 +42,21 @@ pub(super) fn what(c: char) -> &'static str {
 }
 
 /// The invisible characters of a text and where they begin, without those that an emoji is made of: a selector behind a
-/// picture, what joins two of them, and what spells a flag. Marks of direction are writing beside Arabic and Hebrew.
+/// picture, what joins two of them, and what spells a flag. Marks of direction are writing beside Arabic and Hebrew, and so is one
+/// joiner between letters of scripts that join them.
 pub(super) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut pictured = false;
+    let mut last = ' ';
     let mut flag_end = 0;
     text.char_indices().filter(move |(position, c)| {
+        let before = std::mem::replace(&mut last, *c);
+        if matches!(c, '\u{200c}' | '\u{200d}') && joining(before) {
+            let next = text.get(position + c.len_utf8()..).and_then(|rest| rest.chars().next());
+            // At the end of a word it shapes the letter before it.
+            if next.is_none_or(|next| joining(next) || next.is_ascii_punctuation() || next == ' ') {
+                return false;
+            }
+        }
         if c.is_ascii() {
             // Keycaps are a digit, a selector and a frame.
             pictured = c.is_ascii_digit() || matches!(c, '#' | '*');
@@ -83,6 +93,17 @@ fn flag(text: &str) -> usize {
 /// Letters of scripts in which marks of direction are part of writing.
 fn right_to_left(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{5ff}' | '\u{620}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+}
+
+/// Letters and marks of scripts whose letters take another shape beside each other: Arabic, Syriac, N'Ko and their kin, those of India
+/// and around it, Khmer, Mongolian and more.
+fn joining(c: char) -> bool {
+    let code = u32::from(c);
+    let of_script = matches!(code,
+        0x620..=0x8ff | 0x900..=0xdff | 0xf00..=0x109f | 0x1700..=0x18af | 0x1900..=0x1cff | 0xa800..=0xa82f
+        | 0xa840..=0xa8ff | 0xa900..=0xaaff | 0xabc0..=0xabff | 0xfb50..=0xfdff | 0xfe70..=0xfefc | 0x10a00..=0x10aff
+        | 0x11000..=0x11fff | 0x1e900..=0x1e95f);
+    of_script && !invisible(c)
 }
 
 fn pictorial(c: char) -> bool {
@@ -201,6 +222,31 @@ mod tests {
         assert_eq!(hidden("يقرأ\u{200f} الملاحظات (API\u{200e})").count(), 0);
         assert_eq!(hidden("קורא\u{200f}\u{202e}").count(), 1, "what turns text around stays");
         assert_eq!(hidden("Reads\u{200f} notes").count(), 1);
+    }
+
+    #[test]
+    fn joiners_are_writing_between_letters_that_join_and_nowhere_else() {
+        for text in [
+            "این ابزار فایل\u{200c}ها را می\u{200c}خواند.",
+            "क्\u{200d}ष और क्\u{200c}ष",
+            "ക്\u{200d}",
+            "র\u{200d}্যাব",
+            "ක්\u{200d}ෂ",
+            "\u{1820}\u{200d} \u{182d}",
+        ] {
+            assert_eq!(hidden(text).count(), 0, "{text}");
+        }
+        for (text, count) in [
+            ("Reads\u{200c}notes", 1),
+            ("1\u{200c}2 and 1a\u{200d}2", 2),
+            ("می\u{200c}\u{200c}خواند", 2),
+            ("می\u{200b}خواند", 1),
+            ("می\u{200c}read", 1),
+            ("read\u{200c}می", 1),
+            ("ไทย\u{200d}ไทย", 1),
+        ] {
+            assert_eq!(hidden(text).count(), count, "{text}");
+        }
     }
 
     #[test]

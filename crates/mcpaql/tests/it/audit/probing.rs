@@ -42,10 +42,25 @@ async fn a_tool_that_says_it_only_reads_and_writes_is_found_out() {
     for honest in ["HINT-101 log_get_lines", "HINT-101 log_get_nanoseconds", "HINT-102 log_get_lines"] {
         assert!(!found.contains(&honest.to_owned()), "{found:?}");
     }
-    assert!(ran.stderr.contains("1 answered differently the second time"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("1 answered differently the second time; 1 changed the state"),
+        "{}",
+        ran.stderr
+    );
     let written = std::fs::read_to_string(place.path().join("log.txt")).unwrap();
     // Only what says that it reads was called: two visits, and no line that was added openly.
     assert_eq!(written, "one\n{}{}");
+}
+
+#[tokio::test]
+async fn no_correction_reassures_anybody_about_a_tool_that_was_found_out() {
+    let place = log();
+    let args = [&["audit", "--probe", "--snapshot", "cat log.txt", "--fix", "-o", "fixed.yaml"], &SERVER[..]]
+        .concat();
+    let ran = place.run(&args).await;
+    let written = std::fs::read_to_string(place.path().join("fixed.yaml")).unwrap_or_default();
+    assert!(written.contains("readOnlyHint: false"), "{written}\n{}", ran.stderr);
+    assert!(!written.contains("destructiveHint: false"), "{written}");
 }
 
 #[tokio::test]

@@ -1,9 +1,11 @@
 //! HINT-101.
 
-use crate::audit::finding::Findings;
+use crate::audit::deed::was_caught;
+use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
 use crate::convention::Standard;
+use crate::policy::HintOverrides;
 
 rule! {
     /// A tool that says it only reads changed something when it was called.
@@ -29,14 +31,19 @@ rule! {
     /// ```json good
     /// {"name": "get_note", "annotations": {"readOnlyHint": true}, "(observed)": {"changed": false}}
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// `readOnlyHint: false`. No other correction makes a tool look harmless that was caught.
     "HINT-101" "changes-state" Error Tool(check)
 }
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if tool.observed.is_some_and(|observed| observed.changed == Some(true)) {
+    if was_caught(tool) && tool.declared.read_only == Some(true) {
         let message =
             format!("The tool '{}' says that it only reads, but calling it changed the state", tool.name);
         let help = "write `readOnlyHint: false`, or make it read only";
-        findings.tool(tool, "/annotations/readOnlyHint", message).help(help);
+        let hints = HintOverrides { read_only: Some(false), ..HintOverrides::default() };
+        findings.tool(tool, "/annotations/readOnlyHint", message).help(help).fix(Fix::Hints(hints));
     }
 }

@@ -1,13 +1,10 @@
 //! HINT-005.
 
-use crate::audit::deed::{surely_acts, told_to_act};
+use crate::audit::deed::belies;
 use crate::audit::finding::{Findings, Fix};
 use crate::audit::rule::rule;
 use crate::audit::view::Tool;
-use crate::classify::verbs;
-use crate::convention::{Level, Standard};
-use crate::facts::Effect;
-use crate::operation::Category;
+use crate::convention::Standard;
 use crate::policy::HintOverrides;
 
 rule! {
@@ -63,38 +60,4 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     finding.help("clients run it unasked; say `readOnlyHint: false`");
     finding.fix(Fix::Hints(HintOverrides { read_only: Some(false), ..HintOverrides::default() }));
     finding.level = finding.level.min(level);
-}
-
-/// The word of the name that says it: one that is surely a verb, before one that may be.
-fn acting_word<'t>(tool: &'t Tool<'_>) -> Option<&'t str> {
-    let verb = |word: &&String| verbs::verb(word).or_else(|| verbs::inflected(word));
-    let sure = tool.words.iter().find(|word| verb(word).is_some_and(|verb| verb.acts()));
-    let of_effect = |verb: &verbs::Verb| verb.effect.category() != Category::Read;
-    let likely = || tool.words.iter().find(|word| verb(word).is_some_and(of_effect));
-    sure.or_else(likely).map(String::as_str)
-}
-
-/// What speaks against the claim, and how loud.
-fn belies(tool: &Tool<'_>) -> Option<(String, Level)> {
-    if tool.known.is_some_and(|known| known.category != Category::Read) {
-        return Some(("its document says otherwise".to_owned(), Level::Error));
-    }
-    let told = told_to_act(tool);
-    if tool.judged.category != Category::Read {
-        let runs = matches!(tool.by_name.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
-        let level = match (surely_acts(tool) && !runs, told) {
-            (true, _) => Level::Error,
-            (false, Some(_)) => Level::Warning,
-            // What "triggers" or "starts" may be a demonstration.
-            (false, None) => Level::Advice,
-        };
-        let deed = if runs { "runs or switches something" } else { "changes something" };
-        let what = acting_word(tool).map(|word| format!("'{word}' in its name {deed}"));
-        return Some((what.unwrap_or_else(|| "its name says otherwise".to_owned()), level));
-    }
-    if let Some(switch) = &tool.switch {
-        return Some((format!("its '{}' can be '{}'", switch.parameter, switch.acts), Level::Warning));
-    }
-    let verb = told.filter(|verb| verb.acts() && verb.word != "generate")?;
-    Some((format!("its description begins with '{}'", verb.word), Level::Advice))
 }

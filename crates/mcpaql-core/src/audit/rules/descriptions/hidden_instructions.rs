@@ -13,8 +13,8 @@ rule! {
     /// ## What it does
     ///
     /// Looks in every text of a tool (description, titles, names and descriptions of parameters, values, defaults) for tags and marks of
-    /// chat templates that make text look like the system's, for orders to ignore other instructions or to keep something from the
-    /// user, and for other roles.
+    /// chat templates that make text look like the system's, for orders to ignore other instructions, to run a command or to keep something
+    /// from the user, for consent that the user is said to have given, and for other roles.
     ///
     /// ## Why it matters
     ///

@@ -15,7 +15,8 @@ rule! {
     /// ## What it does
     ///
     /// Looks in every text of a tool for zero-width and tag characters, marks that turn the direction of text around, terminal escapes and
-    /// other control characters. What emoji are made of is left alone. Titles and description are told one by one, all other texts of a tool
+    /// other control characters. What emoji are made of is left alone, and so are joiners between letters of scripts that need them, such as Persian
+    /// and Hindi. Titles and description are told one by one, all other texts of a tool
     /// together.
     ///
     /// ## Why it matters
@@ -37,6 +38,10 @@ rule! {
     ///
     /// ```json good
     /// {"name": "add_numbers", "description": "Adds two numbers 👩‍🚀.\n\n- both are whole", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json good
+    /// {"name": "get_file", "description": "فایل\u200cها را می\u200cخواند.", "inputSchema": {"type": "object"}}
     /// ```
     "DESC-008" "invisible-text" Error Tool(check)
 }

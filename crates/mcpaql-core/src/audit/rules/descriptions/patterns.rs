@@ -146,13 +146,69 @@ pub(super) const PATTERNS: &[Pattern] = &[
         ],
     ),
     pattern(
+        Instruction,
+        "overrides other instructions",
+        r"\b(ignore|disregard|forget) (everything |all |anything )?(the )?above,? and (act|behave|respond|reply|answer|pretend|say|instead)\b",
+        &[
+            &[&["ignore ", "disregard ", "forget "]],
+            &[&["above and ", "above, and "], &["act", "behave", "respond", "reply", "answer", "pretend", "say", "instead"]],
+        ],
+    ),
+    pattern(
+        Instruction,
+        "gives the model another role",
+        r"\b(act|behave|respond|answer|operate) as (an unrestricted|an uncensored|an unfiltered|a jailbroken) (ai|assistant|model|agent|llm)\b",
+        &[
+            &[&["as an unrestricted ", "as an uncensored ", "as an unfiltered ", "as a jailbroken "]],
+        ],
+    ),
+    pattern(
+        Instruction,
+        "marks text as an instruction",
+        r"\[(system|admin|developer) (override|instructions?)\]",
+        &[
+            &[&["[system override]", "[admin override]", "[developer override]", "[system instruction", "[admin instruction",
+                "[developer instruction"]],
+        ],
+    ),
+    pattern(
+        Instruction,
+        "speaks for the user",
+        r"\buser has already (consented to|agreed to|approved|authorized) (everything|all (actions|calls|tools|operations|requests)|any (action|call|tool|operation|request))\b",
+        &[
+            &[&["user has already "]],
+            &[&["consented to ", "agreed to ", "approved ", "authorized "], &["everything", "all ", "any "]],
+        ],
+    ),
+    pattern(
+        Instruction,
+        "orders the model to run a command",
+        r"\bif you are an? (ai|llm|language model|assistant|agent)( agent| assistant| model)?,? (you must |please |first |then )?((run|execute) [`'\x22]?(rm|curl|wget|bash|sh|sudo|dd|python3?|powershell) |(ignore|delete|upload|forward|exfiltrate) )",
+        &[
+            &[&["if you are a ", "if you are an "]],
+            &[&["run ", "execute ", "ignore ", "delete ", "upload ", "forward ", "exfiltrate "]],
+        ],
+    ),
+    pattern(
+        Instruction,
+        "orders the model to run a command",
+        r"\b(instead|first|must|always),? (run|execute) [`'\x22]?(curl|wget) [^\n|]{1,120}\|\s*(sudo )?(ba|z|da)?sh\b|\b(run|execute) [`'\x22]?(curl|wget) [^\n|]{1,120}\|\s*(sudo )?(ba|z|da)?sh\b[`'\x22]? (before|first)\b",
+        &[
+            &[&["run curl ", "run wget ", "run `curl ", "run `wget ", "run 'curl ", "run 'wget ", "run \"curl ", "run \"wget ", "execute curl ",
+                "execute wget ", "execute `curl ", "execute `wget ", "execute 'curl ", "execute 'wget ", "execute \"curl ", "execute \"wget "]],
+            &[&["instead", "first", "must", "always", "before"]],
+            &[&["|"]],
+        ],
+    ),
+    pattern(
         Collection,
         "asks for a file that holds keys or settings",
         r"\b(read|open|cat|load|access|fetch|include|attach|send|pass|provide|upload|append|retrieve|extract|copy)\b[^.!?\n]{0,80}(~|\$home|%userprofile%|/home/[a-z0-9_<>{}$-]+|/root|/users/[a-z0-9_<>{}$-]+)[/\\]\.(ssh|aws|gnupg|cursor|claude|codeium|netrc|npmrc|pypirc|git-credentials|env|docker|bash_history|zsh_history)\b",
         &[
             &[&[".ssh", ".aws", ".gnupg", ".cursor", ".claude", ".codeium", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".env", ".docker",
                 "_history"]],
-            &[&["~/.", "$home/.", "%userprofile%/.", "/home/", concat!("/root", "/."), "/users/", "~\\.", "$home\\.", "%userprofile%\\.", "/root\\."]],
+            &[&["~/.", "$home/.", "%userprofile%/.", "/home/", concat!("/root", "/."), "/users/", "~\\.", "$home\\.", "%userprofile%\\.",
+                "/root\\."]],
         ],
     ),
     pattern(
@@ -211,6 +267,17 @@ pub(super) const PATTERNS: &[Pattern] = &[
             &[&["content of ", "contents of "]],
             &[&["parameter", "argument", "field", "sidenote", "side note", "metadata", "note", "context"]],
             &[GIVING],
+        ],
+    ),
+    pattern(
+        Collection,
+        "sends something away behind the user's back",
+        r"\b(secretly|silently|covertly|quietly) (upload|send|forward|post|transmit|exfiltrate|copy|leak|transfer|email) [^!?\n]{0,80}(https?://|[a-z0-9]@[a-z0-9-]{1,40}\.[a-z])",
+        &[
+            &[&["secretly ", "silently ", "covertly ", "quietly "]],
+            &[&["secretly ", "silently ", "covertly ", "quietly "], &["upload ", "send ", "forward ", "post ", "transmit ", "exfiltrate ",
+                "copy ", "leak ", "transfer ", "email "]],
+            &[&["://", "@"]],
         ],
     ),
     pattern(
@@ -307,6 +374,28 @@ pub(super) const PATTERNS: &[Pattern] = &[
             &[&["side effect", "side-effect", "side+effect", "is called it must", "is called you must", "is called, it must", "is called, you must",
                 "is invoked it must", "is invoked you must", "is invoked, it must", "is invoked, you must", "is used it must", "is used you must",
                 "is used, it must", "is used, you must"]],
+        ],
+    ),
+    pattern(
+        Shadowing,
+        "changes what another tool does",
+        r"\b(when|whenever|if|each time|every time) (the )?(tool |function )?[`'\x22]?[a-z0-9]+[_-][a-z0-9_-]+[`'\x22]? (tool |function )?is (called|invoked|used|executed),? (please )?(b?cc|forward|redirect|copy|send) [^!?\n]{0,60}@[a-z0-9-]{1,40}\.[a-z]",
+        &[
+            &[&["is called", "is invoked", "is used", "is executed"]],
+            &[&["is called", "is invoked", "is used", "is executed"], &[" ", ", "], &["please ", "bcc ", "cc ", "forward ", "redirect ", "copy ",
+                "send "]],
+            &[&["@"]],
+        ],
+    ),
+    pattern(
+        Shadowing,
+        "sends what others send to somebody else",
+        r"\bfrom now on,? [^.!?\n]{0,60}\b(send|sent|forward|forwarded|redirect|redirected|deliver|delivered) [^.!?\n]{0,30}to [`'\x22]?[a-z0-9._%-]{1,64}@[a-z0-9-]{1,40}\.[a-z]|\b(send|sent|forward|forwarded|redirect|redirected|deliver|delivered) [^.!?\n]{0,30}to [`'\x22]?[a-z0-9._%-]{1,64}@[a-z0-9-]{1,40}\.[a-z][a-z0-9.-]{0,40}[`'\x22]? instead of (the )?(intended|original|actual|real) ",
+        &[
+            &[&["from now on", "instead of intended ", "instead of original ", "instead of actual ", "instead of real ",
+                "instead of the intended ", "instead of the original ", "instead of the actual ", "instead of the real "]],
+            &[&["@"]],
+            &[&["send", "sent", "forward", "redirect", "deliver"]],
         ],
     ),
 ];

@@ -13,7 +13,7 @@ rule! {
     /// ## What it does
     ///
     /// Looks for control characters, line breaks and invisible characters in `title` and `annotations.title`. What an emoji is made of
-    /// does not count.
+    /// does not count, nor do joiners between letters of scripts that need them.
     ///
     /// ## Why it matters
     ///

@@ -89,7 +89,7 @@ impl Wordings {
         let tools = surface.tools.len();
         let mut wordings = Wordings {
             tools,
-            shared: shared_words(surface),
+            shared: before_verb(surface, shared_words(surface)),
             owner: words::words(&surface.server.name),
             counts: HashMap::with_capacity(tools),
         };
@@ -129,6 +129,15 @@ impl Wordings {
             words => sentence(words),
         }
     }
+}
+
+/// How many of the words that all names begin with stand before what is done. A verb is the name of something where most names go on
+/// with another one: `log_get_lines`.
+fn before_verb(surface: &Surface<'_>, shared: usize) -> usize {
+    let is_verb_at = |tool: &Tool<'_>, index: usize| tool.words.get(index).is_some_and(|word| is_verb(word));
+    let verbs = |index: usize| surface.tools.iter().filter(|tool| is_verb_at(tool, index)).count();
+    let is_done = |index: &usize| verbs(*index) > 0 && 2 * verbs(index + 1) < surface.tools.len();
+    (0..shared).find(is_done).unwrap_or(shared)
 }
 
 fn sentence(words: &[&str]) -> String {
@@ -235,6 +244,16 @@ mod tests {
         let titles: Vec<String> = fixes(&names).into_iter().flatten().collect();
         // One word alone says too little.
         assert_eq!(titles, ["Create note", "Get note IDs", "Delete note", "Nc help"]);
+    }
+
+    #[test]
+    fn what_all_of_them_do_is_no_prefix() {
+        let names = ["acme-get-runs", "acme-get-run-details", "acme-get-spec", "acme-get-affected-tests"];
+        let titles: Vec<String> = fixes(&names).into_iter().flatten().collect();
+        assert_eq!(titles, ["Get runs", "Get run details", "Get spec", "Get affected tests"]);
+        let names = ["log_get_lines", "log_count_visits", "log_add_line", "log_delete_line"];
+        let titles: Vec<String> = fixes(&names).into_iter().flatten().collect();
+        assert_eq!(titles, ["Get lines", "Count visits", "Add line", "Delete line"]);
     }
 
     #[test]

@@ -58,10 +58,12 @@ fn summary(probed: &[(String, Probed)], compared: bool) -> String {
         (Answers::Refused, 0, "refused the made-up arguments"),
         (Answers::Failed, 0, "did not answer"),
     ];
+    let mut changed = 0;
     for (_, probed) in probed {
         match probed {
             Probed::Left(reason) => *left.entry(reason).or_default() += 1,
-            Probed::Seen(Observed { answers, .. }) => {
+            Probed::Seen(Observed { answers, changed: seen_change }) => {
+                changed += usize::from(*seen_change == Some(true));
                 seen.iter_mut().filter(|(kind, ..)| kind == answers).for_each(|(_, count, _)| *count += 1);
             }
         }
@@ -72,6 +74,9 @@ fn summary(probed: &[(String, Probed)], compared: bool) -> String {
     let seen: Vec<String> = seen.map(|(_, count, what)| format!("{count} {what}")).collect();
     if !seen.is_empty() {
         text.push_str(&format!(": {}", seen.join(", ")));
+    }
+    if changed > 0 {
+        text.push_str(&format!("; {changed} changed the state"));
     }
     if !compared {
         text.push_str("; without --snapshot only answers were compared");
