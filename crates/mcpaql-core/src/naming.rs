@@ -210,7 +210,8 @@ pub fn is_operation_name(name: &str) -> bool {
 }
 
 /// `^[a-z][a-z0-9_]*$`.
-pub(crate) fn is_snake_case(name: &str) -> bool {
+#[must_use]
+pub fn is_snake_case(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_lowercase())
         && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
@@ -252,6 +253,21 @@ pub fn check_name(name: &str) -> Result<(), NameProblem> {
 
 fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// `create_pull_request` → `Create Pull Request`.
+#[must_use]
+pub fn title_of(name: &str) -> String {
+    let mut title = String::with_capacity(name.len());
+    for word in name.split(['_', '-']).filter(|word| !word.is_empty()) {
+        if !title.is_empty() {
+            title.push(' ');
+        }
+        let mut letters = word.chars();
+        title.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        title.push_str(letters.as_str());
+    }
+    title
 }
 
 #[cfg(test)]

@@ -4,11 +4,14 @@
 //! or with a sentence that says why it cannot be shown.
 
 use crate::Project;
-use mcpaql_core::adapter::{self, Loaded, Mode};
-use mcpaql_core::catalog::{self, CRUDE, Settings};
+use mcpaql_core::adapter::Mode;
+use mcpaql_core::catalog::{CRUDE, Settings};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::portable;
-use mcpaql_core::source::Source;
+use mcpaql_document::compile;
+use mcpaql_document::load;
+use mcpaql_document::load::Loaded;
+use mcpaql_document::source::Source;
 use serde_json::{Map, Value};
 
 /// A tool for each of more operations than these is nothing that a client should list, and most of a project.
@@ -18,7 +21,7 @@ const MOST_DISCRETE: usize = 200;
 pub(crate) fn of(project: &Project<'_>, base: &Value) -> Value {
     let own = project.catalog.adapter.profile.iter().map(|profile| profile.name.as_str());
     let document = Source::new(project.document.file, project.document.text);
-    let loaded = document.parse().ok().map(|parsed| adapter::load(&parsed.value));
+    let loaded = document.parse().ok().map(|parsed| load::load(&parsed.value));
     let mut profiles = Map::new();
     for profile in std::iter::once(CRUDE).chain(own) {
         let modes = Mode::ALL
@@ -47,7 +50,7 @@ fn surface(project: &Project<'_>, base: &Value, loaded: Option<&Loaded>, mode: M
     };
     let settings =
         Settings { mode: Some(mode), profile: Some(profile.to_owned()), ..project.options.settings.clone() };
-    let compiled = catalog::compile(adapter.clone(), origins, &settings);
+    let compiled = compile::compile(adapter.clone(), origins, &settings);
     match compiled.catalog {
         Some(other) if other.profile == project.catalog.profile => portable::mode_difference(base, &other),
         Some(other) => portable::difference(base, &portable::catalog(&other)),
@@ -62,7 +65,7 @@ fn surface(project: &Project<'_>, base: &Value, loaded: Option<&Loaded>, mode: M
 mod tests {
     use super::*;
     use crate::{Document, Language, Options};
-    use mcpaql_core::check::check;
+    use mcpaql_document::check::check;
 
     const DESK: &str = "
 name: desk

@@ -50,12 +50,12 @@ use crate::pipeline::Served;
 use crate::target::Target;
 use crate::target::code::{Function, Functions};
 use futures_util::FutureExt as _;
-use mcpaql_core::adapter;
-use mcpaql_core::catalog;
 use mcpaql_core::classify::{self, Evidence};
 use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
 use mcpaql_core::policy::Hint;
 use mcpaql_core::response::Answer;
+use mcpaql_document::compile;
+use mcpaql_document::load;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -208,10 +208,10 @@ impl Native {
     /// # Errors
     /// Everything that is wrong with it.
     pub async fn open(self, settings: &Settings, data: Option<&Path>) -> Result<Served, NativeError> {
-        let loaded = adapter::load(&self.document());
+        let loaded = load::load(&self.document());
         let mut problems = self.problems;
         problems.extend(loaded.diagnostics);
-        let compiled = loaded.adapter.map(|adapter| catalog::compile(adapter, &loaded.origins, settings));
+        let compiled = loaded.adapter.map(|adapter| compile::compile(adapter, &loaded.origins, settings));
         let catalog = compiled.and_then(|compiled| {
             problems.extend(compiled.diagnostics);
             compiled.catalog

@@ -7,7 +7,7 @@
 
 use crate::documents::user_folder;
 use mcpaql_core::capture::Capture;
-use mcpaql_core::surface::Tool;
+use mcpaql_core::catalog::Tool;
 use mcpaql_runtime::mcp::{Offers, Preview};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

@@ -10,13 +10,14 @@ mod target;
 pub use target::auth;
 
 use crate::adapter::ErrorPolicy;
+use crate::catalog::Tool;
 use crate::catalog::{Catalog, Entry, Route, Scope};
 use crate::groups;
 use crate::introspect::portable as introspection;
 use crate::operation::{Binding, Operation};
 use crate::schema::Arena;
 use crate::search;
-use crate::surface::{self, Tool};
+use crate::surface;
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

@@ -2,9 +2,10 @@
 
 use crate::pipeline::Served;
 use mcpaql_core::catalog::Catalog;
+use mcpaql_core::catalog::Tool;
 use mcpaql_core::response::{self, Reply};
 use mcpaql_core::suggest::snake_case;
-use mcpaql_core::surface::{self, Tool};
+use mcpaql_core::surface;
 use mcpaql_core::unified::{Routed, Unified};
 use serde_json::{Map, Value};
 use std::collections::HashMap;

@@ -30,8 +30,8 @@ mod task;
 
 pub use caller::{Ability, Caller, News, Refused};
 pub use health::{Health, Status};
+pub use mcpaql_core::catalog::Tool;
 use mcpaql_core::response::Reply;
-pub use mcpaql_core::surface::Tool;
 pub use offers::{Declined, Offer, Offers};
 pub use pending::{Loading, Pending, Preview};
 use serde_json::{Map, Value};

@@ -175,7 +175,7 @@ async fn parameters_that_are_no_struct_are_an_error_at_once() {
 async fn a_client_calls_functions_beside_documents() {
     let document = mcpaql_runtime::builtin::document("notebook").unwrap();
     let data = tempfile::tempdir().unwrap();
-    let catalog = mcpaql_core::check::check(&document, &Settings::default()).catalog.unwrap();
+    let catalog = mcpaql_document::check::check(&document, &Settings::default()).catalog.unwrap();
     let notebook = open(catalog, "notebook", Some(data.path()), &environment::process()).await.unwrap();
     let ruler = served(ruler(), Mode::Semantic).await;
     let client = client(Gateway::new(vec![ruler, notebook]).unwrap()).await;
@@ -225,8 +225,8 @@ async fn what_is_wrong_with_an_adapter_is_said_all_at_once() {
 #[tokio::test]
 async fn a_document_whose_functions_are_elsewhere_says_so() {
     let text = ruler().document().to_string();
-    let source = mcpaql_core::source::Source::new("ruler.json", text);
-    let checked = mcpaql_core::check::check(&source, &Settings::default());
+    let source = mcpaql_document::source::Source::new("ruler.json", text);
+    let checked = mcpaql_document::check::check(&source, &Settings::default());
     assert_eq!(checked.errors(), 0, "{:?}", checked.diagnostics);
     let error =
         open(checked.catalog.unwrap(), "ruler.json", None, &environment::process()).await.unwrap_err();

@@ -1,9 +1,10 @@
 //! The store as a caller meets it, over a real file.
 
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Resource, StoreTarget, store_operations};
+use mcpaql_core::adapter::{Resource, StoreTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Operation;
+use mcpaql_document::load::store_operations;
 use mcpaql_runtime::target::Args;
 use mcpaql_runtime::target::store::{Store, StoreError};
 use serde_json::{Map, Value, json};

@@ -9,7 +9,7 @@ use crate::output::Hinted;
 use crate::{Outcome, args, descriptions, output};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 

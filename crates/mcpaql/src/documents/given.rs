@@ -7,14 +7,18 @@ use crate::cache::Captured;
 use crate::descriptions::{self, Description, Digest};
 use crate::output::{self, Hinted};
 use anyhow::{Context, Result};
-use mcpaql_core::adapter::{Adapter, Auth, McpTarget, Origins, title_of};
+use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::catalog::{self, Catalog, Settings};
-use mcpaql_core::check::{self, Checked};
-use mcpaql_core::diagnostic::{Diagnostic, Severity, render};
-use mcpaql_core::overrides::{self, Overrides};
-use mcpaql_core::source::Source;
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
+use mcpaql_core::naming::title_of;
 use mcpaql_core::suggest::snake_case;
+use mcpaql_document::check::{self, Checked};
+use mcpaql_document::compile;
+use mcpaql_document::load::Origins;
+use mcpaql_document::overrides::{self, Overrides};
+use mcpaql_document::render;
+use mcpaql_document::source::Source;
 use mcpaql_import::mcp;
 use mcpaql_import::openapi::{self, Import, Options};
 use mcpaql_import::select::Selection;
@@ -186,7 +190,7 @@ impl Server {
         match mcp::import(capture, self.target.clone(), self.auth.clone(), &self.options) {
             Ok(mut imported) => {
                 self.entitle(&mut imported.adapter);
-                let compiled = catalog::compile(imported.adapter, &Origins::default(), settings);
+                let compiled = compile::compile(imported.adapter, &Origins::default(), settings);
                 // What a server says badly is not for whoever serves it to mend; their own rules are.
                 let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
                 let diagnostics = ours.chain(compiled.diagnostics).collect();
@@ -242,7 +246,7 @@ fn check_description(wanted: Wanted, settings: &Settings, terms: &Terms) -> (Sou
     match wanted.open() {
         Ok(Import { mut adapter, library, report, .. }) => {
             terms.apply(&mut adapter);
-            let compiled = catalog::compile_deferred(adapter, terms.library(library), settings);
+            let compiled = compile::compile_deferred(adapter, terms.library(library), settings);
             let mut diagnostics = report.diagnostics;
             diagnostics.extend(compiled.diagnostics);
             (Source::new(name, String::new()), Checked { catalog: compiled.catalog, diagnostics })

@@ -16,13 +16,13 @@ use crate::output::{self, Hinted};
 use anyhow::{Context, Result};
 pub(crate) use given::tell;
 use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_core::check::Checked;
-use mcpaql_core::config::{self, AdapterEntry, Config, Origin};
-use mcpaql_core::diagnostic::render::{self, Style};
 use mcpaql_core::diagnostic::{Diagnostic, Severity, capital};
 use mcpaql_core::error::Code;
-use mcpaql_core::source::Source;
 use mcpaql_core::suggest::{self, snake_case};
+use mcpaql_document::check::Checked;
+use mcpaql_document::config::{self, AdapterEntry, Config, Origin};
+use mcpaql_document::render::{self, Style};
+use mcpaql_document::source::Source;
 use mcpaql_import::select::Rule;
 use mcpaql_import::{mcp, openapi};
 pub(crate) use mcpaql_runtime::environment::{data_folder as default_data, user_folder};
@@ -164,6 +164,7 @@ impl Plan {
         let (config, mut diagnostics) = match source.parse() {
             Ok(parsed) => {
                 let (config, mut diagnostics) = config::load(&parsed.value);
+                diagnostics.extend(mcpaql_audit::settings::read(&parsed.value, &config.settings.policies).1);
                 diagnostics.extend(parsed.diagnostics);
                 (config, diagnostics)
             }

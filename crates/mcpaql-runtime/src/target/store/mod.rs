@@ -17,11 +17,12 @@ use crate::state::{
 };
 use change::{changes, check_fields, merge, new_body};
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{RECORD_KEYS, Resource, StoreTarget, search_fields};
+use mcpaql_core::adapter::{Resource, StoreTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation, StoreAction};
 use mcpaql_core::response::Answer;
 use mcpaql_core::schema::{SchemaId, Schemas};
+use mcpaql_document::load::{RECORD_KEYS, search_fields};
 use record::{search_text, write_record};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

@@ -1,8 +1,8 @@
 //! `--diff-policy`: what moving from one policy to another changes about tools.
 
 use super::sources::Sources;
-use mcpaql_core::audit::render::{Format, plain, shown};
-use mcpaql_core::audit::{Change, Failed, Server, compare};
+use mcpaql_audit::render::{Format, plain, shown};
+use mcpaql_audit::{Change, Failed, Server, compare};
 use mcpaql_core::policy::Policy;
 use serde_json::{Value, json};
 

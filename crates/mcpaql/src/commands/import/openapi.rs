@@ -4,7 +4,7 @@ use super::{Done, check_overwrite, tell};
 use crate::documents::Wanted;
 use crate::{Outcome, args, descriptions, output};
 use anyhow::Result;
-use mcpaql_core::diagnostic::render;
+use mcpaql_document::render;
 use mcpaql_import::emit::Provenance;
 use mcpaql_import::openapi::{self, Whole};
 use std::path::Path;

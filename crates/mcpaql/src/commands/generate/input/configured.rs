@@ -9,9 +9,9 @@ use super::{Input, Reached, file_name, opened, refuse_choices, rewritten};
 use crate::descriptions;
 use crate::documents::{CONFIG, Configured, Document, Given, Plan, Server, Terms};
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::check::{self, Checked};
 use mcpaql_core::diagnostic::Severity;
-use mcpaql_core::source::Source;
+use mcpaql_document::check::{self, Checked};
+use mcpaql_document::source::Source;
 use mcpaql_import::emit::Provenance;
 use mcpaql_runtime::builtin;
 
