@@ -7,6 +7,7 @@ pub(crate) use audit::Audit;
 pub(crate) use generate::{Generate, OutputFormat, parse_language, parse_mode};
 
 use crate::clients::{Client, Scope};
+use crate::output::LogFormat;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Settings;
@@ -28,15 +29,9 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Shape of the log on standard error; RUST_LOG chooses what is in it.
-    #[arg(long, global = true, value_enum, default_value_t = Log::Text, value_name = "SHAPE", display_order = 900)]
-    pub(crate) log: Log,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Log {
-    Text,
-    Json,
+    /// Log format on standard error; RUST_LOG chooses what is logged.
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", display_order = 900)]
+    pub(crate) log: LogFormat,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,21 +3,28 @@
 //! What always holds: nothing that others wrote makes a terminal do something or begins a line of talk; nobody who listens no more ends the program; data
 //! that was lost is not kept secret.
 
-use crate::args::Log;
+use clap::ValueEnum;
 use mcpaql_runtime::mcp::LOG_DIRECTIVES;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use tracing_subscriber::EnvFilter;
 
-/// Starts the log on standard error; a command that tells everything itself is `quiet`.
-pub(crate) fn start_log(shape: Log, quiet: bool) {
+/// Format of the log on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+/// Starts the log on standard error; a command that reports everything itself is `quiet`.
+pub(crate) fn start_log(format: LogFormat, quiet: bool) {
     let filter = EnvFilter::new(directives(std::env::var("RUST_LOG").ok().as_deref(), quiet));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // Its own complaint about a standard error that is gone would have nowhere to go either.
     let builder = builder.log_internal_errors(false);
-    match shape {
-        Log::Text => builder.with_ansi(stderr_is_terminal()).init(),
-        Log::Json => builder.json().init(),
+    match format {
+        LogFormat::Text => builder.with_ansi(stderr_is_terminal()).init(),
+        LogFormat::Json => builder.json().init(),
     }
 }
 

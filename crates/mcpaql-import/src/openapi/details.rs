@@ -16,6 +16,7 @@ use super::schema::{Writer, Written};
 use super::text::brief;
 use super::type_names::TypeNames;
 use super::{examples, names, pages};
+use crate::report::Note;
 use indexmap::IndexMap;
 use mcpaql_core::library::{Given, Need, Outline};
 use mcpaql_core::operation::{
@@ -66,27 +67,6 @@ impl std::fmt::Debug for Context<'_> {
             .field("version", &self.version)
             .field("base", &self.base)
             .finish_non_exhaustive()
-    }
-}
-
-/// Something that was changed or left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// The part of the operation, by name.
-    pub place: String,
-    /// What happened to it.
-    pub what: String,
-    /// Whether something that the document says is not said any more.
-    pub lost: bool,
-}
-
-impl Note {
-    pub(crate) fn lost(place: impl Into<String>, what: impl Into<String>) -> Note {
-        Note { place: place.into(), what: what.into(), lost: true }
-    }
-
-    pub(crate) fn changed(place: impl Into<String>, what: impl Into<String>) -> Note {
-        Note { place: place.into(), what: what.into(), lost: false }
     }
 }
 

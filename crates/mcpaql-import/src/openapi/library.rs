@@ -2,7 +2,7 @@
 
 use super::answer::Answers;
 use super::collection;
-use super::details::{self, Context, Details, Note, Version};
+use super::details::{self, Context, Details, Version};
 use super::document::Document;
 use super::heads::{Draft, Home, draft};
 use super::refs::{Documents, Refs};
@@ -10,6 +10,7 @@ use super::schema::Written;
 use super::security::{Asked, Security};
 use super::servers::{self, Site};
 use super::type_names::TypeNames;
+use crate::report::Note;
 use mcpaql_core::adapter::{Auth, title_of};
 use mcpaql_core::classify::{Evidence, wants_answer};
 use mcpaql_core::diagnostic::Diagnostic;

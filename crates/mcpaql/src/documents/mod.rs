@@ -25,7 +25,7 @@ use mcpaql_core::source::Source;
 use mcpaql_core::suggest::{self, snake_case};
 use mcpaql_import::select::Rule;
 use mcpaql_import::{mcp, openapi};
-pub(crate) use mcpaql_runtime::environment::{data_folder as default_data, user_folder};
+pub(crate) use mcpaql_runtime::environment::data_folder as default_data;
 use mcpaql_runtime::gateway::{Collision, check_names};
 use mcpaql_runtime::{builtin, environment};
 use std::collections::HashSet;
