@@ -98,7 +98,7 @@ fn parse(
             message: format!("{label} is not JSON: {problem}"),
             hint: "mend it there; comments and trailing commas are fine".into(),
         })?;
-        document.root.value()
+        jsonc::value(&document.root)
     };
     Ok(Configuration { label, value, client, workspace })
 }
