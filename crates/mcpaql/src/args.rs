@@ -282,15 +282,15 @@ pub(crate) struct Written {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Print every decision of the import: text or json. Without --output nothing else is printed.
-    #[arg(long, value_enum, value_name = "SHAPE")]
-    pub(crate) report: Option<Shape>,
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) report: Option<ReportFormat>,
     /// Write over a file that is not an imported adapter document.
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shape {
+pub(crate) enum ReportFormat {
     Text,
     Json,
 }
@@ -361,8 +361,8 @@ pub(crate) struct Check {
     /// Adapter documents.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
-    /// Shape of the report: full, concise, json, sarif, github.
-    #[arg(long, value_parser = parse_style, default_value = "full", value_name = "SHAPE")]
+    /// Format of the report: full, concise, json, sarif, github.
+    #[arg(long, value_parser = parse_style, default_value = "full", value_name = "FORMAT")]
     pub(crate) format: Style,
     /// Count warnings as findings.
     #[arg(long)]

@@ -78,12 +78,12 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// A line of talk, whoever wrote parts of it.
-pub(crate) fn talk(text: &str) {
+pub(crate) fn status_line(text: &str) {
     painted(&line(text));
 }
 
 /// Talk of several lines, each of our own; whatever others wrote in it was put on one [`line()`] before.
-pub(crate) fn talk_lines(text: &str) {
+pub(crate) fn status_lines(text: &str) {
     painted(&visible(text));
 }
 
@@ -95,18 +95,18 @@ pub(crate) fn painted(text: &str) {
 
 /// The program cannot run: what, why, and what to do.
 pub(crate) fn failure(error: &anyhow::Error) {
-    talk(&format!("error: {error}"));
+    status_line(&format!("error: {error}"));
     for cause in error.chain().skip(1) {
-        talk(&format!("cause: {cause}"));
+        status_line(&format!("cause: {cause}"));
     }
     if let Some(hint) = error.downcast_ref::<Hinted>() {
-        talk_hint(&hint.hint);
+        hint_line(&hint.hint);
     }
 }
 
 /// What to do, a little apart.
-pub(crate) fn talk_hint(hint: &str) {
-    talk_lines(&format!("\nhint: {}", line(hint)));
+pub(crate) fn hint_line(hint: &str) {
+    status_lines(&format!("\nhint: {}", line(hint)));
 }
 
 /// An error that knows what to do about it.

@@ -25,7 +25,7 @@ pub struct Document {
 const SHOWN: usize = 40;
 
 impl Document {
-    /// Reads a text and makes the index; what is odd but could be read over is added to `diagnostics`.
+    /// Reads a text and makes the index; what is wrong but can be skipped is added to `diagnostics`.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Document {
         }
         let fault = match text.starts_with(['{', '[']) {
             true => match Index::of(&text) {
-                Ok((index, odd)) => return Document::finish(text, true, index, odd, diagnostics),
+                Ok((index, problems)) => return Document::finish(text, true, index, problems, diagnostics),
                 Err(error) => Some(syntax(&text, &error)),
             },
             false => None,
@@ -49,7 +49,7 @@ impl Document {
             (Err(faults), None) => return Err(faults),
         };
         match Index::of(&json) {
-            Ok((index, odd)) => Document::finish(json, false, index, odd, diagnostics),
+            Ok((index, problems)) => Document::finish(json, false, index, problems, diagnostics),
             Err(error) => Err(vec![syntax(&json, &error)]),
         }
     }
@@ -58,7 +58,7 @@ impl Document {
         text: String,
         authored: bool,
         index: Index,
-        odd: Vec<Diagnostic>,
+        problems: Vec<Diagnostic>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Document, Vec<Diagnostic>> {
         if u32::try_from(text.len()).is_err() {
@@ -70,7 +70,7 @@ impl Document {
                 no_document(format!("The document is {}, not an object", scan::kind(&text))).found(shown),
             ]);
         }
-        diagnostics.extend(odd);
+        diagnostics.extend(problems);
         Ok(Document { text, authored, index })
     }
 

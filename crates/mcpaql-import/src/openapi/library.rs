@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An OpenAPI document as a library: heads are made from the text, the rest is read on demand.
 #[derive(Debug)]
-pub struct Described {
+pub struct OpenApiLibrary {
     documents: Documents,
     homes: Vec<Home>,
     entries: Vec<Entry>,
@@ -118,14 +118,21 @@ pub(crate) fn evidence<'d>(documents: &Documents, home: &Home, draft: &'d Draft<
     evidence
 }
 
-impl Described {
+impl OpenApiLibrary {
     pub(crate) fn new(
         documents: Documents,
         homes: Vec<Home>,
         entries: Vec<Entry>,
         setting: Setting,
-    ) -> Described {
-        Described { documents, homes, entries, setting, types: OnceLock::new(), answers: Answers::default() }
+    ) -> OpenApiLibrary {
+        OpenApiLibrary {
+            documents,
+            homes,
+            entries,
+            setting,
+            types: OnceLock::new(),
+            answers: Answers::default(),
+        }
     }
 
     /// Where references lead.
@@ -277,7 +284,7 @@ fn fix(params: &mut Vec<Param>, wire: &str, value: &str) {
     params.push(param);
 }
 
-impl Library for Described {
+impl Library for OpenApiLibrary {
     fn operation(&self, index: usize) -> Option<Full> {
         self.read(index).map(|(full, _)| full)
     }

@@ -31,16 +31,16 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
             if !args.envelope {
                 output::data(&serde_json::to_string_pretty(&answer.data.into_value())?);
                 for warning in answer.warnings {
-                    output::talk(&format!("warning: {}", warning.message));
+                    output::status_line(&format!("warning: {}", warning.message));
                 }
             }
             Ok(Outcome::Clean)
         }
         Err(error) => {
             if !args.envelope {
-                output::talk(&format!("error[{}]: {}", error.code, error.message));
+                output::status_line(&format!("error[{}]: {}", error.code, error.message));
                 if !error.details.is_empty() {
-                    output::talk_lines(&serde_json::to_string_pretty(&error.details)?);
+                    output::status_lines(&serde_json::to_string_pretty(&error.details)?);
                 }
             }
             let mendable = error.code.remedy() == Remedy::Agent;

@@ -247,25 +247,25 @@ impl Change<'_> {
         let (path, title) = (self.path.display(), self.client.title());
         if self.old == self.new {
             let state = if self.has(self.new) { "is in" } else { "is not in" };
-            output::talk(&format!("Nothing to do: mcpaql {state} {path}"));
+            output::status_line(&format!("Nothing to do: mcpaql {state} {path}"));
             return;
         }
         if self.dry_run {
             output::data(&self.diff());
-            output::talk("Nothing was written; values of others are shown as …");
+            output::status_line("Nothing was written; values of others are shown as …");
             return;
         }
-        output::talk(&match self.action() {
+        output::status_line(&match self.action() {
             "removed" => format!("Took mcpaql out of {path}"),
             "updated" => format!("Updated mcpaql in {path}"),
             _ => format!("Put mcpaql into {path}"),
         });
         if let Some(backup) = backup {
-            output::talk(&format!("What it was is in {}", backup.display()));
+            output::status_line(&format!("What it was is in {}", backup.display()));
         }
         if self.has(self.new) && !variables.is_empty() {
             let names = variables.join(", ");
-            output::talk(&if self.client.is_desktop() {
+            output::status_line(&if self.client.is_desktop() {
                 format!(
                     "{title} must give it these variables, under `env` of its entry or from the desktop: {names}"
                 )
@@ -273,7 +273,7 @@ impl Change<'_> {
                 format!("Set these variables where you start {title}: {names}")
             });
         }
-        output::talk(&format!("Next: {}", self.client.next_step()));
+        output::status_line(&format!("Next: {}", self.client.next_step()));
     }
 }
 

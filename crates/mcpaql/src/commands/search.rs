@@ -24,7 +24,7 @@ pub(crate) fn run(args: &args::Search) -> Result<Outcome> {
         found.iter().for_each(|hit| output::data(&text(hit)));
     }
     if found.is_empty() {
-        output::talk("nothing found; try other words");
+        output::status_line("nothing found; try other words");
         return Ok(Outcome::Findings);
     }
     Ok(Outcome::Clean)

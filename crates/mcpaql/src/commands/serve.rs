@@ -157,7 +157,7 @@ fn http_options(args: &args::Serve, address: SocketAddr) -> Result<HttpOptions> 
 /// Says what is served and what to do with it: at length to a person, in a line to a log.
 fn greet(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) {
     if output::stderr_is_terminal() {
-        output::talk_lines(&greeting(gateway, origin, bound));
+        output::status_lines(&greeting(gateway, origin, bound));
         return;
     }
     for adapter in gateway.shown().adapters() {
