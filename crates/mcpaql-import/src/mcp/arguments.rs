@@ -8,7 +8,7 @@ use crate::openapi::names::assign;
 use crate::openapi::params::Draft;
 use crate::openapi::schema::{Additional, Shape, Side, TextLimits, Writer, shape};
 use crate::openapi::type_names::TypeNames;
-use crate::openapi::{Refs, Resolved};
+use crate::openapi::refs::{Refs, Resolved};
 use crate::report::Note;
 use indexmap::IndexMap;
 use mcpaql_core::operation::{Param, Place, Returns};

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 /// A text with its index.
 #[derive(Debug)]
-pub struct Document {
+pub(crate) struct Document {
     text: String,
     /// Whether the text is the author's own, so that its lines mean something to him.
     authored: bool,
@@ -30,7 +30,7 @@ impl Document {
     /// # Errors
     ///
     /// Why the text cannot be read at all.
-    pub fn read(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<Document, Vec<Diagnostic>> {
+    pub(crate) fn read(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<Document, Vec<Diagnostic>> {
         let text = trimmed(text);
         if text.is_empty() {
             return Err(vec![no_document("The document is empty")]);
@@ -76,7 +76,7 @@ impl Document {
 
     /// The whole text, as JSON.
     #[must_use]
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
@@ -109,7 +109,7 @@ impl Document {
 
     /// The language the document speaks; where it does not say, or says something unknown, by its shape.
     #[must_use]
-    pub fn version(&self) -> (Version, Option<Diagnostic>) {
+    pub(crate) fn version(&self) -> (Version, Option<Diagnostic>) {
         let said = |name| self.top(name).map(|text| text.trim().trim_matches('"').to_owned());
         let (openapi, swagger) = (said("openapi"), said("swagger"));
         let known = match (openapi.as_deref(), swagger.as_deref()) {

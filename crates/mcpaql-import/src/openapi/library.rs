@@ -141,12 +141,6 @@ impl OpenApiLibrary {
         &self.documents
     }
 
-    /// The language the document speaks.
-    #[must_use]
-    pub fn version(&self) -> Version {
-        self.setting.version
-    }
-
     /// What went wrong with references so far, in whatever was read until now.
     #[must_use]
     pub fn problems(&self) -> Vec<Diagnostic> {
