@@ -1,6 +1,5 @@
 //! Every decision of an import, as data: what was taken, what was not and why, what was judged and how surely.
 
-use crate::openapi::details::Note;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Adapter;
 use mcpaql_core::classify::{Confidence, Decision};
@@ -9,6 +8,27 @@ use mcpaql_core::error::Code;
 use mcpaql_core::operation::Category;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
+
+/// Something that was changed or left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The part of the operation, by name.
+    pub place: String,
+    /// What happened to it.
+    pub what: String,
+    /// Whether something that the document says is not said any more.
+    pub lost: bool,
+}
+
+impl Note {
+    pub(crate) fn lost(place: impl Into<String>, what: impl Into<String>) -> Note {
+        Note { place: place.into(), what: what.into(), lost: true }
+    }
+
+    pub(crate) fn changed(place: impl Into<String>, what: impl Into<String>) -> Note {
+        Note { place: place.into(), what: what.into(), lost: false }
+    }
+}
 
 /// Operation → what was changed or left out of it; those without notes are not there.
 pub type Notes = IndexMap<String, Vec<Note>>;

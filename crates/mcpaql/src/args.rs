@@ -7,6 +7,7 @@ pub(crate) use audit::Audit;
 pub(crate) use generate::{Generate, OutputFormat, parse_language, parse_mode};
 
 use crate::clients::{Client, Scope};
+use crate::output::LogFormat;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Settings;
@@ -28,15 +29,9 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Shape of the log on standard error; RUST_LOG chooses what is in it.
-    #[arg(long, global = true, value_enum, default_value_t = Log::Text, value_name = "SHAPE", display_order = 900)]
-    pub(crate) log: Log,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Log {
-    Text,
-    Json,
+    /// Log format on standard error; RUST_LOG chooses what is logged.
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", display_order = 900)]
+    pub(crate) log: LogFormat,
 }
 
 #[derive(Debug, Subcommand)]
@@ -287,15 +282,15 @@ pub(crate) struct Written {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Print every decision of the import: text or json. Without --output nothing else is printed.
-    #[arg(long, value_enum, value_name = "SHAPE")]
-    pub(crate) report: Option<Shape>,
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) report: Option<ReportFormat>,
     /// Write over a file that is not an imported adapter document.
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shape {
+pub(crate) enum ReportFormat {
     Text,
     Json,
 }
@@ -366,8 +361,8 @@ pub(crate) struct Check {
     /// Adapter documents.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
-    /// Shape of the report: full, concise, json, sarif, github.
-    #[arg(long, value_parser = parse_style, default_value = "full", value_name = "SHAPE")]
+    /// Format of the report: full, concise, json, sarif, github.
+    #[arg(long, value_parser = parse_style, default_value = "full", value_name = "FORMAT")]
     pub(crate) format: Style,
     /// Count warnings as findings.
     #[arg(long)]

@@ -22,7 +22,7 @@ const MAX_FILES: usize = 500;
 const MAX_DOCUMENT: u64 = 64 << 20;
 
 /// A description of an API, with what it refers to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Description {
     /// As people may see it.
     pub(crate) name: String,

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     match run(args) {
         Ok(outcome) => match output::lost() {
             Some(error) => {
-                output::talk(&format!("error: the output could not be written: {error}"));
+                output::status_line(&format!("error: the output could not be written: {error}"));
                 match outcome {
                     Outcome::Generator(_) => Outcome::Generator(commands::generate::Kind::Io).into(),
                     _ => Outcome::CouldNotRun.into(),

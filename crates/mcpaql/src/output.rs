@@ -3,21 +3,28 @@
 //! What always holds: nothing that others wrote makes a terminal do something or begins a line of talk; nobody who listens no more ends the program; data
 //! that was lost is not kept secret.
 
-use crate::args::Log;
+use clap::ValueEnum;
 use mcpaql_runtime::mcp::LOG_DIRECTIVES;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use tracing_subscriber::EnvFilter;
 
-/// Starts the log on standard error; a command that tells everything itself is `quiet`.
-pub(crate) fn start_log(shape: Log, quiet: bool) {
+/// Format of the log on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+/// Starts the log on standard error; a command that reports everything itself is `quiet`.
+pub(crate) fn start_log(format: LogFormat, quiet: bool) {
     let filter = EnvFilter::new(directives(std::env::var("RUST_LOG").ok().as_deref(), quiet));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // Its own complaint about a standard error that is gone would have nowhere to go either.
     let builder = builder.log_internal_errors(false);
-    match shape {
-        Log::Text => builder.with_ansi(stderr_is_terminal()).init(),
-        Log::Json => builder.json().init(),
+    match format {
+        LogFormat::Text => builder.with_ansi(stderr_is_terminal()).init(),
+        LogFormat::Json => builder.json().init(),
     }
 }
 
@@ -71,12 +78,12 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// A line of talk, whoever wrote parts of it.
-pub(crate) fn talk(text: &str) {
+pub(crate) fn status_line(text: &str) {
     painted(&line(text));
 }
 
 /// Talk of several lines, each of our own; whatever others wrote in it was put on one [`line()`] before.
-pub(crate) fn talk_lines(text: &str) {
+pub(crate) fn status_lines(text: &str) {
     painted(&visible(text));
 }
 
@@ -88,18 +95,18 @@ pub(crate) fn painted(text: &str) {
 
 /// The program cannot run: what, why, and what to do.
 pub(crate) fn failure(error: &anyhow::Error) {
-    talk(&format!("error: {error}"));
+    status_line(&format!("error: {error}"));
     for cause in error.chain().skip(1) {
-        talk(&format!("cause: {cause}"));
+        status_line(&format!("cause: {cause}"));
     }
     if let Some(hint) = error.downcast_ref::<Hinted>() {
-        talk_hint(&hint.hint);
+        hint_line(&hint.hint);
     }
 }
 
 /// What to do, a little apart.
-pub(crate) fn talk_hint(hint: &str) {
-    talk_lines(&format!("\nhint: {}", line(hint)));
+pub(crate) fn hint_line(hint: &str) {
+    status_lines(&format!("\nhint: {}", line(hint)));
 }
 
 /// An error that knows what to do about it.

@@ -4,7 +4,7 @@
 //! was, and what is wrong with it is shown.
 
 use crate::args;
-use crate::documents::Plan;
+use crate::documents::{Plan, Request};
 use crate::output;
 use anyhow::{Context, Result};
 use mcpaql_runtime::gateway::Gateway;
@@ -68,13 +68,16 @@ fn read_again(args: &args::Serve, gateway: &Gateway, handle: &tokio::runtime::Ha
 
 /// What shall be served.
 pub(crate) fn plan(args: &args::Serve) -> Result<Plan> {
-    Plan::with_descriptions(
-        &args.documents,
-        &args.openapi,
-        &args.importing,
-        args.config.as_deref(),
-        &args.surface.settings(),
-    )
+    let request = Request {
+        documents: &args.documents,
+        descriptions: &args.openapi,
+        importing: args.importing.clone(),
+        config: args.config.as_deref(),
+        flags: args.surface.settings(),
+        data: args.data.clone(),
+        ..Request::default()
+    };
+    request.resolve()
 }
 
 /// Ends when one of the files has become different since it was read, and nobody writes any more.

@@ -49,7 +49,7 @@ pub(crate) async fn heard_then<T>(
 ) -> Result<(Capture, T)> {
     let upstream = Upstream::new(target, auth, environment)?;
     if output::stderr_is_terminal() {
-        output::talk(&format!("Asking {} for its tools", link_name(&target.link)));
+        output::status_line(&format!("Asking {} for its tools", link_name(&target.link)));
     }
     let asking = async {
         let capture = upstream.capture().await.map_err(|error| {

@@ -3,7 +3,7 @@
 //! A server holds a lock beside its file. The system lets go of it however the server ends, so a file whose lock is free is stale,
 //! whoever has the server's process id by now.
 
-use crate::documents::user_folder;
+use mcpaql_runtime::environment::user_folder;
 use mcpaql_runtime::gateway::Gateway;
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};

@@ -16,7 +16,7 @@ pub use bundle::{bundle, canonical};
 
 use crate::emit;
 use crate::openapi::corrections::decide;
-use crate::openapi::details::Note;
+use crate::report::Note;
 use crate::report::{Judged, Notes, Origin, Report};
 use crate::select::{self, Selection};
 use arguments::Written;

@@ -1,7 +1,7 @@
 //! What the author corrects: found by name, original id or method and path, and put in place of what was decided.
 
 use super::heads::Draft;
-use super::library::Described;
+use super::library::OpenApiLibrary;
 use mcpaql_core::classify::{Confidence, Decision, Kind, Reason};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
@@ -72,7 +72,7 @@ pub(super) fn find(
 /// One for each.
 pub(super) fn check_params(
     overrides: &Overrides,
-    library: &Described,
+    library: &OpenApiLibrary,
     heads: &[Operation],
 ) -> Result<(), Vec<Diagnostic>> {
     let mut problems = Vec::new();

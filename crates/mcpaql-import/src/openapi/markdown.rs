@@ -4,7 +4,7 @@
 
 /// Plain text: paragraphs are separated by an empty line, items of lists by a line break.
 #[must_use]
-pub fn flatten(text: &str) -> String {
+pub(crate) fn flatten(text: &str) -> String {
     if text.contains(is_steering) {
         return flatten(&text.replace(is_steering, ""));
     }
@@ -47,7 +47,7 @@ pub fn flatten(text: &str) -> String {
 
 /// The first sentence of a plain text, without its full stop.
 #[must_use]
-pub fn first_sentence(text: &str) -> &str {
+pub(crate) fn first_sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
     for (index, _) in line.match_indices(". ") {
         let (Some(before), Some(behind)) = (line.get(..index), line.get(index + 2..)) else { continue };

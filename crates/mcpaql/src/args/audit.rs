@@ -69,8 +69,8 @@ pub(crate) struct Audit {
     /// Show the rules, conventions and policies, and audit nothing.
     #[arg(long, help_heading = "Standard")]
     pub(crate) list: bool,
-    /// Shape of the report: full, json, sarif, markdown, github, junit.
-    #[arg(long, value_parser = parse_format, default_value = "full", value_name = "SHAPE", help_heading = "Report")]
+    /// Format of the report: full, json, sarif, markdown, github, junit.
+    #[arg(long, value_parser = parse_format, default_value = "full", value_name = "FORMAT", help_heading = "Report")]
     pub(crate) format: Format,
     /// Where to write the report, or with --fix the corrected document or the corrections of a server.
     #[arg(long, short, value_name = "FILE", help_heading = "Report")]

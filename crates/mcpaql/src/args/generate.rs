@@ -67,8 +67,8 @@ pub(crate) struct Generate {
     /// Leave the time out of the provenance; SOURCE_DATE_EPOCH sets it.
     #[arg(long, help_heading = "Project")]
     pub(crate) reproducible: bool,
-    /// Shape of the report on standard output.
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "SHAPE", help_heading = "Run")]
+    /// Format of the report on standard output.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORMAT", help_heading = "Run")]
     pub(crate) output_format: OutputFormat,
     /// Let warnings fail, too.
     #[arg(long, help_heading = "Run")]

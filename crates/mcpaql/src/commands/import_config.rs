@@ -98,7 +98,7 @@ fn parse(
             message: format!("{label} is not JSON: {problem}"),
             hint: "mend it there; comments and trailing commas are fine".into(),
         })?;
-        document.root.value()
+        jsonc::value(&document.root)
     };
     Ok(Configuration { label, value, client, workspace })
 }
@@ -151,7 +151,7 @@ fn report(args: &args::ImportConfig, takeover: &Takeover, labels: &[&str], neede
     if args.json && !is_stdout(args) {
         output::data(&serde_json::to_string_pretty(&as_json(args, takeover, labels, needed))?);
     } else {
-        output::talk_lines(as_text(args, takeover, labels, needed).trim_end());
+        output::status_lines(as_text(args, takeover, labels, needed).trim_end());
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 use crate::clients::file::File;
 use crate::clients::{self, CONTAINERS, Client, Scope, edit, jsonc};
 use crate::output::Hinted;
-use crate::{Outcome, args, descriptions, output};
+use crate::{Outcome, args, descriptions, diff, output};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use mcpaql_document::source::Source;
@@ -151,7 +151,7 @@ impl<'a> Place<'a> {
                 hint: "mend it and run the command again".into(),
             })?;
             let path = [container, &[name]].concat();
-            if let Some(found) = document.root.at(&path).map(jsonc::Node::value)
+            if let Some(found) = document.value_at(&path)
                 && !clients::is_ours(&found)
                 // Whatever this program was renamed to.
                 && found.get("command").and_then(Value::as_str).map(Path::new) != Some(program)
@@ -168,20 +168,16 @@ impl<'a> Place<'a> {
 
     /// The text with the server in it. What people added to our entry stays.
     fn installed(&self, text: &str, entry: &Map<String, Value>) -> Result<String> {
-        let there = jsonc::parse(text).ok().is_some_and(|document| {
-            document
-                .root
-                .at(&self.path)
-                .and_then(|node| node.get("command"))
-                .is_some_and(|command| command.members().is_none())
-        });
+        let command = [self.path.as_slice(), &["command"]].concat();
+        let there = jsonc::parse(text)
+            .is_ok_and(|document| document.at(&command).is_some_and(|node| node.as_object().is_none()));
         if !there {
             return self.edited(edit::set(text, &self.path, &Value::Object(entry.clone())));
         }
         let mut text = text.to_owned();
         for (key, value) in entry {
             let path = [self.path.as_slice(), &[key]].concat();
-            let is = jsonc::parse(&text).ok().and_then(|document| Some(document.root.at(&path)?.value()));
+            let is = jsonc::parse(&text).ok().and_then(|document| document.value_at(&path));
             if is.as_ref() != Some(value) && (is.is_some() || ["command", "args"].contains(&key.as_str())) {
                 text = self.edited(edit::set(&text, &path, value))?;
             }
@@ -213,7 +209,7 @@ struct Change<'a> {
 
 impl Change<'_> {
     fn has(&self, text: &str) -> bool {
-        jsonc::parse(text).is_ok_and(|document| document.root.at(&self.place.path).is_some())
+        jsonc::parse(text).is_ok_and(|document| document.at(&self.place.path).is_some())
     }
 
     fn action(&self) -> &'static str {
@@ -244,32 +240,32 @@ impl Change<'_> {
     fn diff(&self) -> String {
         let shown = |text: &str| edit::masked(text, &self.place.path, OWN_KEYS);
         let path = self.path.display();
-        format!("--- {path}\n+++ {path}\n{}", edit::diff(&shown(self.old), &shown(self.new)))
+        format!("--- {path}\n+++ {path}\n{}", diff::hunks(&shown(self.old), &shown(self.new)))
     }
 
     fn tell(&self, backup: Option<&Path>, variables: &[String]) {
         let (path, title) = (self.path.display(), self.client.title());
         if self.old == self.new {
             let state = if self.has(self.new) { "is in" } else { "is not in" };
-            output::talk(&format!("Nothing to do: mcpaql {state} {path}"));
+            output::status_line(&format!("Nothing to do: mcpaql {state} {path}"));
             return;
         }
         if self.dry_run {
             output::data(&self.diff());
-            output::talk("Nothing was written; values of others are shown as …");
+            output::status_line("Nothing was written; values of others are shown as …");
             return;
         }
-        output::talk(&match self.action() {
+        output::status_line(&match self.action() {
             "removed" => format!("Took mcpaql out of {path}"),
             "updated" => format!("Updated mcpaql in {path}"),
             _ => format!("Put mcpaql into {path}"),
         });
         if let Some(backup) = backup {
-            output::talk(&format!("What it was is in {}", backup.display()));
+            output::status_line(&format!("What it was is in {}", backup.display()));
         }
         if self.has(self.new) && !variables.is_empty() {
             let names = variables.join(", ");
-            output::talk(&if self.client.is_desktop() {
+            output::status_line(&if self.client.is_desktop() {
                 format!(
                     "{title} must give it these variables, under `env` of its entry or from the desktop: {names}"
                 )
@@ -277,7 +273,7 @@ impl Change<'_> {
                 format!("Set these variables where you start {title}: {names}")
             });
         }
-        output::talk(&format!("Next: {}", self.client.next_step()));
+        output::status_line(&format!("Next: {}", self.client.next_step()));
     }
 }
 
@@ -326,8 +322,8 @@ fn state(path: &Path, client: Client) -> &'static str {
     let Ok(document) = jsonc::parse(&file) else { return "broken" };
     let mut containers = CONTAINERS.iter().copied().chain([client.container()]);
     let ours = containers.any(|path| {
-        let members = document.root.at(path).and_then(jsonc::Node::members).unwrap_or_default();
-        members.iter().any(|member| clients::is_ours(&member.value.value()))
+        let members = document.at(path).map(jsonc::members).unwrap_or_default();
+        members.iter().any(|member| clients::is_ours(&jsonc::value(&member.value)))
     });
     if ours { "installed" } else { "not installed" }
 }

@@ -110,19 +110,18 @@ async fn load_beside(args: Arc<args::Serve>, loading: Loading<Gateway>) -> Resul
 
 /// Compiles and opens all that shall be served.
 async fn open(args: &args::Serve, mut plan: Plan, since: SystemTime) -> Result<(Gateway, Origin)> {
-    let data = args.data.clone().or_else(|| plan.data.clone()).or_else(default_data);
     let origin = Origin {
         config: plan
             .config
             .as_ref()
             .filter(|_| args.config.is_none())
             .map(|(source, _)| source.name.clone().into()),
-        data: data.clone(),
+        data: plan.data.clone(),
         token_env: args.token_env.clone(),
         is_default: plan.is_default,
         files: Files { paths: std::mem::take(&mut plan.files), since },
     };
-    let gateway = open_gateway(plan, data, !args.no_cache).await?;
+    let gateway = open_gateway(plan, !args.no_cache).await?;
     Ok((gateway, origin))
 }
 
@@ -158,7 +157,7 @@ fn http_options(args: &args::Serve, address: SocketAddr) -> Result<HttpOptions> 
 /// Says what is served and what to do with it: at length to a person, in a line to a log.
 fn greet(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) {
     if output::stderr_is_terminal() {
-        output::talk_lines(&greeting(gateway, origin, bound));
+        output::status_lines(&greeting(gateway, origin, bound));
         return;
     }
     for adapter in gateway.shown().adapters() {

@@ -28,7 +28,7 @@ pub(crate) async fn run(args: args::Status) -> Result<Outcome> {
         }
     }
     if servers.is_empty() {
-        output::talk("no server of yours runs on this machine");
+        output::status_line("no server of yours runs on this machine");
         return Ok(Outcome::CouldNotRun);
     }
     let is_well = |server: &Value| word(server, "status") == "ok";

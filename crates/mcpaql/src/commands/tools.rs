@@ -1,6 +1,6 @@
 //! `mcpaql tools`: the surface as a client sees it, and what it costs.
 
-use crate::documents::Plan;
+use crate::documents::Request;
 use crate::{Outcome, args, output};
 use anyhow::Result;
 use mcpaql_core::catalog::{Catalog, Tool};
@@ -9,12 +9,9 @@ use mcpaql_runtime::gateway::check_names;
 use serde_json::{Value, json};
 
 pub(crate) fn run(args: &args::Tools) -> Result<Outcome> {
-    let settings = args.surface.settings();
-    let plan = match args.documents.as_slice() {
-        [one] => Plan::one(one, &settings)?,
-        documents => Plan::new(documents, None, &settings)?,
-    };
-    let catalogs = plan.catalogs()?;
+    let flags = args.surface.settings();
+    let request = Request { documents: &args.documents, by_name: true, flags, ..Request::default() };
+    let catalogs = request.resolve()?.catalogs()?;
     check_names(catalogs.iter().map(|(source, catalog)| (catalog, source.as_str())))?;
     let (together, alone): (Vec<&Catalog>, Vec<&Catalog>) =
         catalogs.iter().map(|(_, catalog)| catalog).partition(|catalog| catalog.sharing.is_some());

@@ -16,9 +16,10 @@ mod tests;
 pub(crate) use object::{Additional, Shape, shape};
 pub(super) use written::Written;
 
-use super::details::{Context, Note};
+use super::details::Context;
 use super::refs::Resolved;
 use super::text::{FIELD_TEXT, PARAM_TEXT, brief};
+use crate::report::Note;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::{HashSet, VecDeque};

@@ -121,7 +121,7 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
         corrected += document(args, sources, *server, tools)?;
     }
     if corrected == 0 {
-        output::talk("There is nothing that is safe to correct");
+        output::status_line("There is nothing that is safe to correct");
     }
     Ok(corrected)
 }
@@ -212,7 +212,7 @@ fn document(
     let lost: HashSet<usize> = refused.iter().filter_map(|edit| owners.get(*edit).copied()).collect();
     for tool in &lost {
         let tool = audited.tools.get(*tool).map(name).unwrap_or_default();
-        output::talk(&format!("Correct {tool} by hand: its text has no room for it"));
+        output::status_line(&format!("Correct {tool} by hand: its text has no room for it"));
     }
     if text == source.text {
         return Ok(0);
@@ -227,7 +227,7 @@ fn document(
     let new = Source::new(path.display().to_string(), text);
     let reread = sources.reread(server, new.clone()).filter(|_| errors(&new) <= errors(source));
     let Some((shown, origin)) = reread else {
-        output::talk(&format!("{} was not written: it would have errors", new.name));
+        output::status_line(&format!("{} was not written: it would have errors", new.name));
         return Ok(0);
     };
     write(&path, &source.text, &new.text, args.dry_run)?;
@@ -259,8 +259,8 @@ fn changes(document: &Value, parent: &str, correction: &Correction) -> Vec<Edit>
 fn write(path: &Path, old: &str, new: &str, dry_run: bool) -> Result<()> {
     if dry_run {
         let shown = output::line(&path.display().to_string());
-        output::talk_lines(&format!("--- {shown}\n+++ {shown}\n{}", diff::hunks(old, new)));
-        output::talk("Nothing was written");
+        output::status_lines(&format!("--- {shown}\n+++ {shown}\n{}", diff::hunks(old, new)));
+        output::status_line("Nothing was written");
         return Ok(());
     }
     written(path, new)

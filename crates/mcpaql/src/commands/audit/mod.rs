@@ -42,7 +42,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
             None => output::data(&text),
         }
         for failed in &sources.failed {
-            output::talk(&format!("{}: {}: {}", failed.verdict(), failed.name, failed.why));
+            output::status_line(&format!("{}: {}: {}", failed.verdict(), failed.name, failed.why));
         }
         return Ok(if sources.failed.is_empty() { Outcome::Clean } else { Outcome::Findings });
     }
@@ -140,7 +140,7 @@ fn tell(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result
     if let Some(path) = &args.write_baseline {
         let baseline = Baseline::of(findings, report.audited.servers);
         let written = file::write(path, &baseline.to_text())?;
-        output::talk(&format!("Wrote {} findings to {written}", baseline.len()));
+        output::status_line(&format!("Wrote {} findings to {written}", baseline.len()));
     }
     show(args, report)?;
     // Whoever writes down what is wrong knows it.
@@ -176,7 +176,7 @@ fn show(args: &args::Audit, report: &Report<'_>) -> Result<()> {
 fn written(path: &Path, text: &str) -> Result<()> {
     let written = file::write(path, text)?;
     if !file::is_dash(path) {
-        output::talk(&format!("Wrote {written}"));
+        output::status_line(&format!("Wrote {written}"));
     }
     Ok(())
 }

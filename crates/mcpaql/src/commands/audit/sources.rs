@@ -4,7 +4,7 @@ mod probed;
 
 use crate::clients::takeover::Takeover;
 use crate::commands::import_config;
-use crate::documents::{Document, Given, Plan, Terms};
+use crate::documents::{AdapterSource, EntryOverrides, PlannedAdapter, Request};
 use crate::output::Hinted;
 use crate::servers::{self, Interrupted, Saved};
 use crate::{args, descriptions};
@@ -38,7 +38,7 @@ pub(super) struct Sources {
     pub(super) origins: Vec<Origin>,
     pub(super) failed: Vec<Failed>,
     /// What decides how documents are served, by the index of their server.
-    served: HashMap<usize, (Settings, Terms)>,
+    served: HashMap<usize, (Settings, EntryOverrides)>,
     /// Why the first of them failed, for those who asked for nothing else.
     error: Option<anyhow::Error>,
 }
@@ -154,9 +154,9 @@ impl Sources {
 
     /// The server of a document as it would be served with another text; `None` where it could not be.
     pub(super) fn reread(&self, index: usize, source: Source) -> Option<(Server, Origin)> {
-        let (settings, terms) = self.served.get(&index)?.clone();
-        let document = Document { given: Given::Document(source.clone()), settings, terms };
-        let catalog = document.check().1.catalog?;
+        let (settings, entry) = self.served.get(&index)?.clone();
+        let adapter = PlannedAdapter::new(AdapterSource::Document(source.clone()), settings, entry);
+        let catalog = adapter.check().1.catalog?;
         let origin = written(&catalog, source);
         Some((shown(&catalog), origin))
     }
@@ -279,11 +279,9 @@ fn saved(path: &Path) -> Result<(Server, Origin, Option<String>)> {
 
 /// Adapters, as they would be served.
 fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
-    let settings = args.settings();
-    let plan = match args.documents.as_slice() {
-        [one] => Plan::one(one, &settings)?,
-        documents => Plan::new(documents, None, &settings)?,
-    };
+    let flags = args.settings();
+    let request = Request { documents: &args.documents, by_name: true, flags, ..Request::default() };
+    let plan = request.resolve()?;
     if plan.is_default {
         let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
         return Err(Hinted { message: "nothing says what to audit".into(), hint: hint.into() }.into());
@@ -292,10 +290,10 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
         sources.fail(name, error);
     }
     let mut together: Vec<Catalog> = Vec::new();
-    for document in plan.documents {
-        let name = document.source();
-        let served = (document.settings.clone(), document.terms.clone());
-        match compiled(document) {
+    for adapter in plan.adapters {
+        let name = adapter.label();
+        let served = (adapter.settings.clone(), adapter.entry.clone());
+        match compiled(adapter) {
             Err(error) => sources.fail(name, error),
             Ok(Compiled { catalog, origin, errors }) => {
                 let server = if catalog.sharing.is_some() {
@@ -345,12 +343,12 @@ fn told(errors: &[Diagnostic]) -> Option<String> {
     Some(format!("{}{}{others}", first.message, place.unwrap_or_default()))
 }
 
-fn compiled(document: Document) -> Result<Compiled> {
-    let source = match &document.given {
-        Given::Document(source) => Some(source.clone()),
-        Given::Openapi(_) | Given::Mcp(_) => None,
+fn compiled(adapter: PlannedAdapter) -> Result<Compiled> {
+    let source = match &adapter.source {
+        AdapterSource::Document(source) => Some(source.clone()),
+        AdapterSource::Openapi(_) | AdapterSource::Mcp(_) => None,
     };
-    let (catalog, errors) = document.compiled_with_errors()?;
+    let (catalog, errors) = adapter.compiled_with_errors()?;
     let origin = source.map_or(Origin::Asked, |source| written(&catalog, source));
     Ok(Compiled { catalog, origin, errors })
 }

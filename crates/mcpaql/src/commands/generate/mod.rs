@@ -89,7 +89,9 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
     // What an earlier run put aside may be what is read next.
     write::take_up(&wanted.output, is_trial)?;
     let Input { file, source, origin, settings, imported } = input::read(args, &wanted)?;
-    wanted.options.settings = std::mem::take(&mut wanted.options.settings).over(settings);
+    if let Some(settings) = settings {
+        wanted.options.settings = settings;
+    }
     let (catalog, mut warnings) = compiled(&source, &wanted)?;
     warnings.extend(
         license::warning(&wanted.options.license)

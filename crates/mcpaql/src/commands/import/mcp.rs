@@ -38,7 +38,7 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
         None => servers::heard(&target, &auth, &environment::process()).await?,
     };
     if let Some(gap) = capture.gap {
-        output::talk(&format!("warning: these are not all tools: {gap}"));
+        output::status_line(&format!("warning: these are not all tools: {gap}"));
     }
     if capture.tools.is_empty() {
         let hint = "a server with resources or prompts alone has no operations to import";
@@ -62,7 +62,7 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
     let provenance = Provenance { source: from, version, fingerprint: Some(fingerprint) };
     tell(&Done { adapter, report, notes, provenance }, &args.written)?;
     if let Some(written) = bundled {
-        output::talk(&format!("Wrote {written}"));
+        output::status_line(&format!("Wrote {written}"));
     }
     Ok(Outcome::Clean)
 }

@@ -32,12 +32,14 @@ fn tell(done: &Done, written: &args::Written) -> Result<()> {
         (None, Some(_)) => None,
     };
     match written.report {
-        Some(args::Shape::Json) => output::data(&serde_json::to_string_pretty(&report.to_json(notes))?),
-        Some(args::Shape::Text) => output::data(&output::visible(&report.text(notes))),
-        None => output::talk_lines(&report.summary(notes, "--report text")),
+        Some(args::ReportFormat::Json) => {
+            output::data(&serde_json::to_string_pretty(&report.to_json(notes))?)
+        }
+        Some(args::ReportFormat::Text) => output::data(&output::visible(&report.text(notes))),
+        None => output::status_lines(&report.summary(notes, "--report text")),
     }
     if let Some((path, written)) = document.filter(|(path, _)| !file::is_dash(path)) {
-        output::talk(&format!("Wrote {written}; serve it with `mcpaql serve {}`", path.display()));
+        output::status_line(&format!("Wrote {written}; serve it with `mcpaql serve {}`", path.display()));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `mcpaql import openapi`.
 
 use super::{Done, check_overwrite, tell};
-use crate::documents::Wanted;
+use crate::documents::OpenApiSource;
 use crate::{Outcome, args, descriptions, output};
 use anyhow::Result;
 use mcpaql_document::render;
@@ -13,7 +13,7 @@ pub(crate) fn run(args: &args::ImportOpenapi) -> Result<Outcome> {
     let description = descriptions::read(&args.source)?;
     let source = description.name.clone();
     let fingerprint = descriptions::fingerprint(&description.text);
-    let wanted = Wanted::new(description, &args.importing)?;
+    let wanted = OpenApiSource::new(description, &args.importing)?;
     let overrides = args.importing.overrides.as_deref();
     check_overwrite(&args.written, overrides.into_iter().chain([Path::new(&args.source)]))?;
     let import = match wanted.open() {

@@ -37,9 +37,9 @@ pub(super) fn write(
         bail!("{} would not be readable any more", written.name);
     }
     if written.text == old && wanted.is_empty() {
-        output::talk(&format!("{} stays as it is", written.name));
+        output::status_line(&format!("{} stays as it is", written.name));
     } else if written.text == old {
-        output::talk(&format!("{} has all corrections already", written.name));
+        output::status_line(&format!("{} has all corrections already", written.name));
     } else {
         write_file(path, &old, &written.text, dry_run)?;
     }
@@ -130,7 +130,10 @@ fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<Strin
     }
     let (text, refused) = source.edited(&edits);
     for edit in refused.iter().filter_map(|index| edits.get(*index)) {
-        output::talk(&format!("Write {} of {} by hand: the file has no room for it", edit.key, edit.parent));
+        output::status_line(&format!(
+            "Write {} of {} by hand: the file has no room for it",
+            edit.key, edit.parent
+        ));
     }
     Ok(text)
 }

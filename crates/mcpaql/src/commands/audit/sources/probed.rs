@@ -28,11 +28,11 @@ pub(super) async fn probe(sources: &mut Sources, asked: Vec<Asked>, args: &args:
         let mut server = asked.server(capture);
         let tell = |tool: &str| {
             if output::stderr_is_terminal() {
-                output::talk(&format!("Calling {tool}"));
+                output::status_line(&format!("Calling {tool}"));
             }
         };
         let probed = probe::probe(upstream, &server, snapshot.as_ref(), tell).await?;
-        output::talk_lines(&summary(&probed, snapshot.is_some()));
+        output::status_lines(&summary(&probed, snapshot.is_some()));
         for (tool, probed) in probed {
             match probed {
                 Probed::Seen(observed) => drop(server.observed.insert(tool, observed)),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// What an entry decides.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Terms {
+pub(crate) struct EntryOverrides {
     pub(crate) name: Option<String>,
     pub(crate) auth: Option<Auth>,
     pub(crate) limits: CallLimits,
@@ -21,9 +21,9 @@ pub(crate) struct Terms {
     pub(crate) selection: Selection,
 }
 
-impl Terms {
-    pub(crate) fn of(entry: &AdapterEntry) -> Result<Terms, RuleError> {
-        Ok(Terms {
+impl EntryOverrides {
+    pub(crate) fn of(entry: &AdapterEntry) -> Result<EntryOverrides, RuleError> {
+        Ok(EntryOverrides {
             name: entry.name.clone(),
             auth: entry.auth.clone(),
             limits: entry.limits,
@@ -33,7 +33,7 @@ impl Terms {
 
     /// Whether a document is served as it is.
     pub(crate) fn is_empty(&self) -> bool {
-        let Terms { name, auth, limits, selection } = self;
+        let EntryOverrides { name, auth, limits, selection } = self;
         let is_open = *limits == CallLimits::default() && *selection == Selection::default();
         name.is_none() && auth.is_none() && is_open
     }
@@ -77,7 +77,7 @@ impl Terms {
     /// The library of an import, with every operation authenticated as the entry says.
     pub(crate) fn library(&self, library: Arc<dyn Library>) -> Arc<dyn Library> {
         match self.auth {
-            Some(_) => Arc::new(Reauthed { library, terms: self.clone() }),
+            Some(_) => Arc::new(Reauthed { library, entry: self.clone() }),
             None => library,
         }
     }
@@ -105,13 +105,13 @@ fn path(operation: &Operation) -> String {
 #[derive(Debug)]
 struct Reauthed {
     library: Arc<dyn Library>,
-    terms: Terms,
+    entry: EntryOverrides,
 }
 
 impl Library for Reauthed {
     fn operation(&self, index: usize) -> Option<Full> {
         let mut full = self.library.operation(index)?;
-        self.terms.reauth(&mut full.operation);
+        self.entry.reauth(&mut full.operation);
         Some(full)
     }
 
@@ -155,10 +155,10 @@ operations:
             header: "Authorization".into(),
             prefix: "Bearer ".into(),
         };
-        let terms = Terms { auth: Some(mine.clone()), ..Terms::default() };
+        let entry = EntryOverrides { auth: Some(mine.clone()), ..EntryOverrides::default() };
         let source = Source::new("things.yaml", DOCUMENT);
         let checked = check::check_with(&source, &Settings::default(), |adapter| {
-            assert_eq!(terms.apply_to_document(adapter), []);
+            assert_eq!(entry.apply_to_document(adapter), []);
         });
         let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
         assert_eq!(catalog.adapter.auth, mine);
@@ -173,13 +173,13 @@ operations:
     #[test]
     fn limits_of_an_entry_reach_the_target() {
         let limits = CallLimits { timeout_ms: Some(5000), max_response_bytes: Some(77) };
-        let terms = Terms { limits, ..Terms::default() };
+        let entry = EntryOverrides { limits, ..EntryOverrides::default() };
         let source = Source::new("things.yaml", DOCUMENT);
         let checked = check::check_with(&source, &Settings::default(), |adapter| {
-            assert_eq!(terms.apply_to_document(adapter), []);
+            assert_eq!(entry.apply_to_document(adapter), []);
         });
         let mut catalog = checked.catalog.unwrap();
-        terms.finish(&mut catalog);
+        entry.finish(&mut catalog);
         let mcpaql_core::adapter::Target::Http(target) = &catalog.adapter.target else { panic!() };
         assert_eq!((target.timeout_ms, target.max_response_bytes), (5000, 77));
         assert_eq!(catalog.limits.response_bytes, 77);

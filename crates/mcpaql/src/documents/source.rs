@@ -1,7 +1,7 @@
 //! What an adapter is made from, and the catalog that comes of it.
 
+use super::entry::EntryOverrides;
 use super::read_source;
-use super::terms::Terms;
 use crate::args::Importing;
 use crate::cache::Captured;
 use crate::descriptions::{self, Description, Digest};
@@ -24,33 +24,35 @@ use mcpaql_import::openapi::{self, Import, Options};
 use mcpaql_import::select::Selection;
 use mcpaql_runtime::environment;
 use mcpaql_runtime::upstream::Upstream;
+use std::cell::OnceCell;
 use std::path::Path;
 use url::Url;
 
-/// One adapter to be, with all that is decided for it.
+/// One adapter that is to be served, with everything that is decided for it outside its document.
 #[derive(Debug)]
-pub(crate) struct Document {
-    pub(crate) given: Given,
-    /// What configuration, environment and flags give it.
+pub(crate) struct PlannedAdapter {
+    pub(crate) source: AdapterSource,
+    /// Resolved from flags, environment and configuration.
     pub(crate) settings: Settings,
-    /// What its entry decides.
-    pub(crate) terms: Terms,
+    /// What its entry in the configuration decides.
+    pub(crate) entry: EntryOverrides,
+    key: OnceCell<String>,
 }
 
 /// What an adapter is made from.
 #[derive(Debug)]
-pub(crate) enum Given {
+pub(crate) enum AdapterSource {
     /// A document of its own.
     Document(Source),
     /// The description of an API, imported on the way.
-    Openapi(Box<Wanted>),
+    Openapi(Box<OpenApiSource>),
     /// A running MCP server, whose tools are asked for.
-    Mcp(Box<Server>),
+    Mcp(Box<McpSource>),
 }
 
 /// An MCP server of the configuration.
 #[derive(Debug, Clone)]
-pub(crate) struct Server {
+pub(crate) struct McpSource {
     /// The adapter's name.
     pub(crate) name: String,
     pub(crate) target: McpTarget,
@@ -60,62 +62,70 @@ pub(crate) struct Server {
     pub(crate) importing: Importing,
 }
 
-impl Document {
-    /// As people may see it.
-    pub(crate) fn source(&self) -> String {
-        match &self.given {
-            Given::Document(source) => source.name.clone(),
-            Given::Openapi(wanted) => wanted.description.name.clone(),
-            Given::Mcp(server) => format!("mcp:{}", server.name),
+impl PlannedAdapter {
+    pub(crate) fn new(source: AdapterSource, settings: Settings, entry: EntryOverrides) -> PlannedAdapter {
+        PlannedAdapter { source, settings, entry, key: OnceCell::new() }
+    }
+
+    /// What it is made from, as people may see it.
+    pub(crate) fn label(&self) -> String {
+        match &self.source {
+            AdapterSource::Document(source) => source.name.clone(),
+            AdapterSource::Openapi(api) => api.description.name.clone(),
+            AdapterSource::Mcp(server) => format!("mcp:{}", server.name),
         }
     }
 
     /// What the adapter is called, even where it cannot be served. A server is not started for it.
-    pub(crate) fn name(self) -> Option<String> {
-        if let Some(name) = self.terms.name {
-            return Some(name);
+    pub(crate) fn name(&self) -> Option<String> {
+        if self.entry.name.is_some() {
+            return self.entry.name.clone();
         }
-        match &self.given {
-            Given::Mcp(server) => Some(server.name.clone()),
-            Given::Document(source) => {
+        match &self.source {
+            AdapterSource::Mcp(server) => Some(server.name.clone()),
+            AdapterSource::Document(source) => {
                 let value = source.parse().ok()?.value;
                 let name = value.get("name").or_else(|| value.pointer("/adapter/name"))?;
                 name.as_str().map(str::to_owned)
             }
-            Given::Openapi(_) => self.check().1.catalog.map(|catalog| catalog.adapter.name),
+            AdapterSource::Openapi(api) => api.clone().open().ok().map(|import| import.adapter.name),
         }
     }
 
     /// Tells this adapter from any other that would be served otherwise.
-    pub(crate) fn key(&self) -> String {
+    pub(crate) fn key(&self) -> &str {
+        self.key.get_or_init(|| self.fingerprint())
+    }
+
+    fn fingerprint(&self) -> String {
         let mut digest = Digest::new();
         digest.add(env!("CARGO_PKG_VERSION"));
-        digest.add(&format!("{:?} {:?}", self.settings, self.terms));
-        match &self.given {
-            Given::Document(source) => {
+        digest.add(&format!("{:?} {:?}", self.settings, self.entry));
+        match &self.source {
+            AdapterSource::Document(source) => {
                 digest.add(&source.name);
                 digest.add(&source.text);
             }
-            Given::Openapi(wanted) => {
-                digest.add(&wanted.description.name);
-                digest.add(&format!("{:?}", wanted.options));
-                digest.add(&wanted.description.text);
-                wanted.description.others.texts().into_iter().for_each(|text| digest.add(text));
+            AdapterSource::Openapi(api) => {
+                digest.add(&api.description.name);
+                digest.add(&format!("{:?}", api.options));
+                digest.add(&api.description.text);
+                api.description.others.texts().into_iter().for_each(|text| digest.add(text));
             }
-            Given::Mcp(server) => digest.add(&format!("{server:?}")),
+            AdapterSource::Mcp(server) => digest.add(&format!("{server:?}")),
         }
         digest.finish()
     }
 
     /// The catalog and what was noticed on the way, with the text that it was noticed in. A server is not started for it.
     pub(crate) fn check(self) -> (Source, Checked) {
-        let name = self.source();
-        let Document { given, settings, terms } = self;
-        let (source, mut checked) = match given {
-            Given::Document(source) => {
+        let name = self.label();
+        let PlannedAdapter { source, settings, entry, .. } = self;
+        let (source, mut checked) = match source {
+            AdapterSource::Document(source) => {
                 let mut noticed = Vec::new();
                 let mut checked = check::check_with(&source, &settings, |adapter| {
-                    noticed = terms.apply_to_document(adapter);
+                    noticed = entry.apply_to_document(adapter);
                 });
                 if noticed.iter().any(|one| one.severity == Severity::Error) {
                     checked.catalog = None;
@@ -123,23 +133,19 @@ impl Document {
                 checked.diagnostics.extend(noticed);
                 (source, checked)
             }
-            Given::Openapi(wanted) => check_description(*wanted, &settings, &terms),
-            Given::Mcp(_) => {
+            AdapterSource::Openapi(api) => check_description(*api, &settings, &entry),
+            AdapterSource::Mcp(_) => {
                 (Source::new(name, String::new()), Checked { catalog: None, diagnostics: Vec::new() })
             }
         };
-        checked.catalog.iter_mut().for_each(|catalog| terms.finish(catalog));
+        checked.catalog.iter_mut().for_each(|catalog| entry.finish(catalog));
         (source, checked)
     }
 
-    /// Compiles the adapter and shows its problems. A server is started where nothing is known of it.
-    pub(crate) fn catalog(self) -> Result<Catalog> {
-        self.compiled(false)
-    }
-
-    /// The same; where `whole`, an adapter that lost something to an error is none.
+    /// Compiles the adapter and shows its problems. An MCP server is started where nothing is known of it. Where `whole`, an adapter
+    /// that lost something to an error is none.
     pub(crate) fn compiled(self, whole: bool) -> Result<Catalog> {
-        let name = self.source();
+        let name = self.label();
         let (catalog, errors) = self.compiled_with_errors()?;
         if whole && !errors.is_empty() {
             return Err(unserved(&name, &name));
@@ -149,14 +155,14 @@ impl Document {
 
     /// The same, with the errors to which it lost something.
     pub(crate) fn compiled_with_errors(self) -> Result<(Catalog, Vec<Diagnostic>)> {
-        let name = self.source();
-        let (source, checked) = match &self.given {
-            Given::Mcp(server) => {
+        let name = self.label();
+        let (source, checked) = match &self.source {
+            AdapterSource::Mcp(server) => {
                 let capture = server.captured()?;
-                let checked = server.check(&capture, &self.settings, &self.terms);
+                let checked = server.check(&capture, &self.settings, &self.entry);
                 (Source::new(name.clone(), String::new()), checked)
             }
-            Given::Document(_) | Given::Openapi(_) => self.check(),
+            AdapterSource::Document(_) | AdapterSource::Openapi(_) => self.check(),
         };
         let Checked { catalog, mut diagnostics } = checked;
         tell(&source, &diagnostics);
@@ -170,9 +176,9 @@ impl Document {
 fn unserved(name: &str, file: &str) -> anyhow::Error {
     let typed = name.strip_prefix("builtin:").unwrap_or(name);
     let hint = if file == name {
-        format!("`mcpaql check {typed}` shows what to mend")
+        format!("`mcpaql check {typed}` shows what to fix")
     } else {
-        format!("mend {file}")
+        format!("fix {file}")
     };
     Hinted { message: format!("{name} cannot be served"), hint }.into()
 }
@@ -184,18 +190,18 @@ pub(crate) fn tell(source: &Source, diagnostics: &[Diagnostic]) {
     }
 }
 
-impl Server {
+impl McpSource {
     /// The adapter of what the server said.
-    pub(crate) fn check(&self, capture: &Capture, settings: &Settings, terms: &Terms) -> Checked {
+    pub(crate) fn check(&self, capture: &Capture, settings: &Settings, entry: &EntryOverrides) -> Checked {
         match mcp::import(capture, self.target.clone(), self.auth.clone(), &self.options) {
             Ok(mut imported) => {
                 self.entitle(&mut imported.adapter);
-                let compiled = compile::compile(imported.adapter, &Origins::default(), settings);
-                // What a server says badly is not for whoever serves it to mend; their own rules are.
+                let compiled = catalog::compile(imported.adapter, &Origins::default(), settings);
+                // What a server says badly is not for whoever serves it to fix; their own rules are.
                 let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
                 let diagnostics = ours.chain(compiled.diagnostics).collect();
                 let mut checked = Checked { catalog: compiled.catalog, diagnostics };
-                checked.catalog.iter_mut().for_each(|catalog| terms.finish(catalog));
+                checked.catalog.iter_mut().for_each(|catalog| entry.finish(catalog));
                 checked
             }
             Err(diagnostics) => Checked { catalog: None, diagnostics },
@@ -241,12 +247,12 @@ impl Server {
     }
 }
 
-fn check_description(wanted: Wanted, settings: &Settings, terms: &Terms) -> (Source, Checked) {
-    let name = wanted.description.name.clone();
-    match wanted.open() {
+fn check_description(api: OpenApiSource, settings: &Settings, entry: &EntryOverrides) -> (Source, Checked) {
+    let name = api.description.name.clone();
+    match api.open() {
         Ok(Import { mut adapter, library, report, .. }) => {
-            terms.apply(&mut adapter);
-            let compiled = compile::compile_deferred(adapter, terms.library(library), settings);
+            entry.apply(&mut adapter);
+            let compiled = catalog::compile_deferred(adapter, entry.library(library), settings);
             let mut diagnostics = report.diagnostics;
             diagnostics.extend(compiled.diagnostics);
             (Source::new(name, String::new()), Checked { catalog: compiled.catalog, diagnostics })
@@ -268,9 +274,9 @@ pub(crate) fn corrections(flags: &Importing) -> Result<(Option<Source>, Override
     }
 }
 
-/// A description and how it shall be imported.
-#[derive(Debug)]
-pub(crate) struct Wanted {
+/// A description of an API and how it is imported.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenApiSource {
     pub(crate) description: Description,
     /// What the options were made from.
     pub(crate) importing: Importing,
@@ -279,8 +285,8 @@ pub(crate) struct Wanted {
     overrides: Option<Source>,
 }
 
-impl Wanted {
-    pub(crate) fn new(description: Description, flags: &Importing) -> Result<Wanted> {
+impl OpenApiSource {
+    pub(crate) fn new(description: Description, flags: &Importing) -> Result<OpenApiSource> {
         let (overrides, corrections) = corrections(flags)?;
         let options = Options {
             name: flags.name.clone(),
@@ -288,7 +294,7 @@ impl Wanted {
             selection: Selection::parse(&flags.include, &flags.exclude)?,
             overrides: corrections,
         };
-        Ok(Wanted { description, importing: flags.clone(), options, overrides })
+        Ok(OpenApiSource { description, importing: flags.clone(), options, overrides })
     }
 
     /// The files that it is read from.
