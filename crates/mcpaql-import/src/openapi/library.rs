@@ -11,7 +11,7 @@ use super::security::{Asked, Security};
 use super::servers::{self, Site};
 use super::type_names::TypeNames;
 use crate::report::Note;
-use mcpaql_core::adapter::{Auth, title_of};
+use mcpaql_core::adapter::Auth;
 use mcpaql_core::classify::{Evidence, wants_answer};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Facts;

@@ -196,7 +196,7 @@ impl McpSource {
         match mcp::import(capture, self.target.clone(), self.auth.clone(), &self.options) {
             Ok(mut imported) => {
                 self.entitle(&mut imported.adapter);
-                let compiled = catalog::compile(imported.adapter, &Origins::default(), settings);
+                let compiled = compile::compile(imported.adapter, &Origins::default(), settings);
                 // What a server says badly is not for whoever serves it to fix; their own rules are.
                 let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
                 let diagnostics = ours.chain(compiled.diagnostics).collect();
@@ -252,7 +252,7 @@ fn check_description(api: OpenApiSource, settings: &Settings, entry: &EntryOverr
     match api.open() {
         Ok(Import { mut adapter, library, report, .. }) => {
             entry.apply(&mut adapter);
-            let compiled = catalog::compile_deferred(adapter, entry.library(library), settings);
+            let compiled = compile::compile_deferred(adapter, entry.library(library), settings);
             let mut diagnostics = report.diagnostics;
             diagnostics.extend(compiled.diagnostics);
             (Source::new(name, String::new()), Checked { catalog: compiled.catalog, diagnostics })
