@@ -37,7 +37,7 @@
 //! # fn tokio_test<F: Future>(future: F) { tokio::runtime::Runtime::new().unwrap().block_on(future); }
 //! ```
 
-pub use crate::mcp::{Caller, News};
+pub use crate::caller::{Caller, Progress};
 pub use mcpaql_core::adapter::Mode;
 pub use mcpaql_core::catalog::Settings;
 pub use mcpaql_core::error::{Code, OpError};

@@ -1,9 +1,10 @@
 //! The one way a call goes: prepare, run, envelope.
 
+use crate::caller::Caller;
 use crate::document::{Handled, Handlers};
 use crate::execution::Executions;
+use crate::execution::Task;
 use crate::gateway::Stats;
-use crate::mcp::{Caller, Task};
 use crate::open::OpenError;
 use crate::state::Outcome;
 use crate::target::{Closed, Target};

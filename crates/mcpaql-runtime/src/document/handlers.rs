@@ -1,6 +1,6 @@
 //! Functions in place of operations, and the calls that they make themselves.
 
-use crate::mcp::Caller;
+use crate::caller::Caller;
 use crate::target::{Args, Target};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;

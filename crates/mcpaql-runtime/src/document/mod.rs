@@ -30,8 +30,8 @@
 mod handlers;
 mod run;
 
+pub use crate::caller::Caller;
 pub use crate::environment::Environment;
-pub use crate::mcp::Caller;
 pub use crate::target::Args;
 pub use handlers::{Call, Handled, Handlers, Params, given};
 pub use mcpaql_core::adapter::{ErrorPolicy, Mode};

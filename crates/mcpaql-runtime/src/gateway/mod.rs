@@ -19,10 +19,14 @@ pub use shown::{Collision, Shown, check_names};
 pub use slot::{Slot, State};
 pub use stats::{Count, Latency, Stats};
 
+use crate::caller::Caller;
 use crate::environment::Environment;
-use crate::mcp::{Caller, Declined, Health, Offer, Offers, Service, Task};
+use crate::execution::Task;
+use crate::health::Health;
 use crate::open::{self, OpenError};
 use crate::pipeline::Served;
+use crate::protocol::{Feature, Features, RpcError};
+use crate::service::Service;
 use crate::upstream::Upstream;
 use live::Behind;
 use mcpaql_core::adapter::{self, ErrorPolicy};
@@ -486,17 +490,17 @@ impl Service for Gateway {
         Gateway::health(self)
     }
 
-    fn offers(&self) -> Offers {
+    fn features(&self) -> Features {
         self.passed_on()
     }
 
-    fn offer(
+    fn request(
         &self,
-        offer: Offer,
+        feature: Feature,
         params: Map<String, Value>,
         caller: &Caller,
-    ) -> impl Future<Output = Result<Value, Declined>> + Send {
-        self.pass_on(offer, params, caller)
+    ) -> impl Future<Output = Result<Value, RpcError>> + Send {
+        self.pass_on(feature, params, caller)
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {

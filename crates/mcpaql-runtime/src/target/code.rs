@@ -3,7 +3,7 @@
 //! A function receives arguments that are already validated and completed with defaults; dropping its future cancels it.
 
 use super::Args;
-use crate::mcp::Caller;
+use crate::caller::Caller;
 use futures_util::future::BoxFuture;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Operation;

@@ -4,8 +4,8 @@ mod failed;
 mod unwrapped;
 
 use super::Args;
+use crate::caller::Caller;
 use crate::environment::Environment;
-use crate::mcp::Caller;
 pub use crate::upstream::SetupError;
 use crate::upstream::{Upstream, UpstreamError};
 use mcpaql_core::adapter::{Auth, McpTarget};

@@ -3,8 +3,8 @@
 //! A target receives an operation whose arguments are already validated and completed with defaults, and answers with data
 //! or an `OpError`. Dropping the future of a call stops its work: that is how cancellation reaches every target.
 
+use crate::caller::Caller;
 use crate::document::Handled;
-use crate::mcp::Caller;
 use crate::upstream::Upstream;
 use indexmap::IndexMap;
 use mcpaql_core::error::{Code, OpError};

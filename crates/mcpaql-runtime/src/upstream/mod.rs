@@ -20,8 +20,9 @@ mod stdio;
 pub use error::{SetupError, UpstreamError};
 pub use life::State;
 
+use crate::caller::Caller;
 use crate::environment::Environment;
-use crate::mcp::Caller;
+use crate::protocol::METHOD_NOT_FOUND;
 use crate::secret::Mask;
 use callers::{Callers, Lease};
 use futures_util::future::join_all;
@@ -29,7 +30,6 @@ use http::Endpoint;
 use life::{Life, Plan};
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
-use message::METHOD_NOT_FOUND;
 use reqwest::header::HeaderName;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

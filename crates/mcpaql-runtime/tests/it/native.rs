@@ -6,9 +6,10 @@ use mcpaql_core::catalog::Settings;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
+use mcpaql_runtime::caller::Progress;
 use mcpaql_runtime::environment;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::{Limits, News};
+use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::native::{Native, NativeError, Nothing, operation};
 use mcpaql_runtime::open::{OpenError, open};
 use mcpaql_runtime::pipeline::Served;
@@ -68,7 +69,7 @@ fn ruler() -> Native {
             },
         ))
         .operation(operation("delete_marks").handle_for(|_: Nothing, caller| async move {
-            caller.progress(News { done: 1.0, total: Some(2.0), message: None });
+            caller.progress(Progress { done: 1.0, total: Some(2.0), message: None });
             Ok(json!({"deleted": 3}))
         }))
         .operation(

@@ -4,7 +4,9 @@ use super::upstream;
 use crate::fixture::{Serving, call, crypto, http, in_time, initialize, loopback};
 use crate::serve_http::{body, post};
 use mcpaql_core::response::Reply;
-use mcpaql_runtime::mcp::{Ability, Caller, Service, Tool};
+use mcpaql_core::surface::Tool;
+use mcpaql_runtime::caller::{Ability, Caller};
+use mcpaql_runtime::service::Service;
 use mcpaql_runtime::upstream::Upstream;
 use reqwest::{Response, StatusCode};
 use rmcp::model::{

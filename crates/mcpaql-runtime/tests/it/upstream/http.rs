@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, Method, Response, StatusCode};
 use axum::routing::any;
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::error::Code;
-use mcpaql_runtime::mcp::Caller;
+use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::upstream::{State as Health, Upstream, UpstreamError};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
