@@ -7,7 +7,7 @@
 
 use crate::caller::Caller;
 use crate::target::command::process::{self, Ending, Job};
-use crate::upstream::{Upstream, UpstreamError};
+use crate::target::mcp::{Upstream, UpstreamError};
 use mcpaql_core::audit::Server;
 use mcpaql_core::audit::probe::{Answers, Observed, Plan, plans};
 use mcpaql_core::error::Code;

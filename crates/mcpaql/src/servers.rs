@@ -12,7 +12,7 @@ use mcpaql_core::capture::Capture;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::source::{NOT_JSON, Parsed, Source};
 use mcpaql_runtime::environment::Environment;
-use mcpaql_runtime::upstream::{Upstream, UpstreamError};
+use mcpaql_runtime::target::mcp::{Upstream, UpstreamError};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;

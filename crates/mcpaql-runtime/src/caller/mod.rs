@@ -4,8 +4,10 @@
 //! that cannot be reached is not an error: progress is dropped, and a question is refused so that the upstream can go on
 //! without an answer.
 
+mod entry;
 mod session;
 
+pub use entry::EntryPoint;
 pub use session::{Session, SessionEnd, SessionWork};
 
 use crate::protocol::{LOG_MESSAGE, LogWish};

@@ -2,6 +2,7 @@
 
 use super::{LOOK, STARTED, Shared, broken};
 use crate::caller::{Progress, SessionWork};
+use crate::limits;
 use crate::state::Outcome;
 use futures_util::FutureExt;
 use mcpaql_core::error::{Code, OpError};
@@ -127,11 +128,7 @@ impl Job {
                     "The result has {length} bytes, more than the {} that are kept; ask for less.",
                     self.largest
                 );
-                let error = OpError::new(Code::PayloadTooLarge, message)
-                    .with("limit", "max_response_size")
-                    .with("actual", length)
-                    .with("maximum", self.largest);
-                Outcome::Failed(error)
+                Outcome::Failed(limits::too_large(message, "max_response_size", Some(length), self.largest))
             }
             Ok((outcome, _)) => outcome,
             Err(error) => Outcome::Failed(

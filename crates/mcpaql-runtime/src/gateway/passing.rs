@@ -6,8 +6,8 @@
 
 use super::Gateway;
 use crate::caller::Caller;
+use crate::dispatch::FeatureSource;
 use crate::protocol::{Feature, Features, RpcError};
-use crate::upstream::{Upstream, UpstreamError};
 use futures_util::future::join_all;
 use mcpaql_core::suggest::snake_case;
 use serde_json::{Map, Value, json};
@@ -21,30 +21,27 @@ const SCHEME: &str = "mcpaql://";
 
 const NOT_FOUND: i64 = -32002;
 const INVALID: i64 = -32602;
-const INTERNAL: i64 = -32603;
 
 /// A server behind the gateway.
 struct Source {
     prefix: String,
-    upstream: Upstream,
+    source: FeatureSource,
 }
 
 impl Source {
     /// Whether the server has that, as far as it has ever said so.
     fn has(&self, feature: Feature) -> bool {
-        let what = match feature {
-            Feature::Resources | Feature::Templates | Feature::Resource => "resources",
-            Feature::Prompts | Feature::Prompt => "prompts",
-        };
-        let greeting = self.upstream.greeting().unwrap_or_default();
-        greeting.get("capabilities").and_then(|all| all.get(what)).is_some_and(Value::is_object)
+        feature.is_in(self.source.features())
     }
 
     /// The entries of a list, under their names here.
     async fn list(&self, feature: Feature, key: &str, caller: &Caller) -> Vec<Value> {
-        let listed = timeout(PATIENCE, self.upstream.list(feature.method(), key, caller)).await;
+        let listed = timeout(PATIENCE, self.source.request(feature, Map::new(), caller)).await;
         let mut entries = match listed {
-            Ok(Ok(entries)) => entries,
+            Ok(Ok(mut answer)) => match answer.get_mut(key).map(Value::take) {
+                Some(Value::Array(entries)) => entries,
+                _ => Vec::new(),
+            },
             Ok(Err(error)) => {
                 tracing::warn!(adapter = %self.prefix, reason = %error, method = feature.method(), "nothing is listed");
                 Vec::new()
@@ -84,13 +81,12 @@ impl Gateway {
     fn sources(&self) -> Vec<Source> {
         let source = |slot: &super::Slot| {
             let served = slot.served();
-            let upstreams = served.as_ref().map(|served| served.target().upstreams()).unwrap_or_default();
-            let upstream = match upstreams.as_slice() {
-                [] => slot.behind()?.upstream.clone(),
-                [one] => Upstream::clone(one),
-                _ => return None,
+            let source = match served.as_ref().map(|served| (served.upstreams().len(), served)) {
+                None | Some((0, _)) => slot.behind()?.feature_source(slot),
+                Some((1, served)) => served.feature_source(),
+                Some(_) => return None,
             };
-            Some(Source { prefix: snake_case(slot.name()), upstream })
+            Some(Source { prefix: snake_case(slot.name()), source })
         };
         self.slots().iter().filter_map(|slot| source(slot)).collect()
     }
@@ -98,8 +94,7 @@ impl Gateway {
     /// What the servers behind it have besides tools.
     pub(super) fn passed_on(&self) -> Features {
         let has_upstreams = |slot: &super::Slot| {
-            slot.behind().is_some()
-                || slot.served().is_some_and(|served| !served.target().upstreams().is_empty())
+            slot.behind().is_some() || slot.served().is_some_and(|served| served.features().logging)
         };
         // Whether one logs is known only once it has run, a client asks once, and a level for a server without logs hurts nobody.
         let logging = self.slots().iter().any(|slot| has_upstreams(slot));
@@ -162,8 +157,7 @@ async fn prompt(
         return Err(RpcError { code: INVALID, message, data: None });
     };
     params.insert("name".into(), own.as_str().into());
-    let answer = source.upstream.request(Feature::Prompt.method(), params.into(), caller).await;
-    answer.map_err(declined)
+    source.source.request(Feature::Prompt, params, caller).await
 }
 
 async fn resource(
@@ -187,25 +181,17 @@ async fn resource(
     params.insert("uri".into(), own.into());
     let mut refusal = None;
     for source in asked {
-        let params = Value::Object(params.clone());
-        match source.upstream.request(Feature::Resource.method(), params, caller).await {
+        match source.source.request(Feature::Resource, params.clone(), caller).await {
             Ok(mut answer) => {
                 if let Some(Value::Array(contents)) = answer.get_mut("contents").filter(|_| wraps) {
                     contents.iter_mut().for_each(|one| source.rename(Feature::Resource, one));
                 }
                 return Ok(answer);
             }
-            Err(error) => refusal = Some(declined(error)),
+            Err(error) => refusal = Some(error),
         }
     }
     Err(refusal.unwrap_or_else(unknown))
-}
-
-fn declined(error: UpstreamError) -> RpcError {
-    match error {
-        UpstreamError::Refused { code, message, data, .. } => RpcError { code, message, data },
-        other => RpcError { code: INTERNAL, message: other.to_op_error().message, data: None },
-    }
 }
 
 #[cfg(test)]

@@ -7,13 +7,14 @@ use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_runtime::caller::Progress;
+use mcpaql_runtime::dispatch::Served;
 use mcpaql_runtime::environment;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::native::{Native, NativeError, Nothing, operation};
-use mcpaql_runtime::open::{OpenError, open};
-use mcpaql_runtime::pipeline::Served;
+use mcpaql_runtime::open::open;
 use mcpaql_runtime::serve::serve_stream;
+use mcpaql_runtime::target::code::NotEmbedded;
 use rmcp::model::CallToolRequestParams;
 use rmcp::{RoleClient, ServiceExt, service::RunningService};
 use schemars::JsonSchema;
@@ -231,6 +232,6 @@ async fn a_document_whose_functions_are_elsewhere_says_so() {
     assert_eq!(checked.errors(), 0, "{:?}", checked.diagnostics);
     let error =
         open(checked.catalog.unwrap(), "ruler.json", None, &environment::process()).await.unwrap_err();
-    assert!(matches!(error, OpenError::Code { .. }), "{error}");
+    assert!(error.reason::<NotEmbedded>().is_some(), "{error}");
     assert!(error.to_string().contains("another program"));
 }

@@ -165,7 +165,7 @@ async fn an_adapter_that_cannot_be_opened_says_so_and_comes_back() {
         in_time(moved.changed()).await.unwrap();
     }
     let served = gateway.shown().adapter_of("lame_mcpaql_read").cloned().unwrap();
-    assert!(matches!(served.target(), mcpaql_runtime::target::Target::Command(_)));
+    assert!(served.is_open());
     assert!(Arc::ptr_eq(served.stats(), slot.stats()));
 }
 

@@ -7,7 +7,7 @@ use mcpaql_core::response::Reply;
 use mcpaql_core::surface::Tool;
 use mcpaql_runtime::caller::{Ability, Caller};
 use mcpaql_runtime::service::Service;
-use mcpaql_runtime::upstream::Upstream;
+use mcpaql_runtime::target::mcp::Upstream;
 use reqwest::{Response, StatusCode};
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,

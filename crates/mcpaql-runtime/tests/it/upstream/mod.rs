@@ -13,7 +13,7 @@ mod server;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::environment::{self, Environment};
-use mcpaql_runtime::upstream::{Upstream, UpstreamError};
+use mcpaql_runtime::target::mcp::{Upstream, UpstreamError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

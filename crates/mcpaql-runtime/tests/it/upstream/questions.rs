@@ -13,7 +13,7 @@ use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::open::open;
 use mcpaql_runtime::service::Service;
-use mcpaql_runtime::upstream::Upstream;
+use mcpaql_runtime::target::mcp::Upstream;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

@@ -73,6 +73,7 @@ struct Handle {
     /// Where callers bring credentials of their own; then `life` is there for the list of tools alone.
     callers: Option<Arc<Callers>>,
     timeout: Duration,
+    eager: bool,
 }
 
 impl Drop for Handle {
@@ -139,7 +140,7 @@ impl Upstream {
         let callers =
             endpoint.map(|endpoint| Callers::new(names, endpoint, &name, (limit, start_timeout), &life));
         let timeout = Duration::from_millis(target.timeout_ms);
-        Ok(Upstream { handle: Arc::new(Handle { life, callers, timeout }) })
+        Ok(Upstream { handle: Arc::new(Handle { life, callers, timeout, eager: target.eager }) })
     }
 
     /// What the server says of itself: its answer to the handshake and every page of its tools. No tool is called.
@@ -338,6 +339,12 @@ impl Upstream {
     #[must_use]
     pub fn is_program(&self) -> bool {
         self.handle.life.is_program()
+    }
+
+    /// Whether it is to run before anybody calls it.
+    #[must_use]
+    pub fn is_eager(&self) -> bool {
+        self.handle.eager
     }
 
     /// Starts the server where it does not run.
