@@ -13,7 +13,7 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_document::load::{is_credential_name, without_credentials};
 use mcpaql_document::source::{NOT_JSON, Parsed, Source};
 use mcpaql_runtime::environment::Environment;
-use mcpaql_runtime::upstream::{Upstream, UpstreamError};
+use mcpaql_runtime::target::mcp::{Upstream, UpstreamError};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;

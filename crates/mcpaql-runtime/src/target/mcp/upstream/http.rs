@@ -5,10 +5,10 @@
 
 use super::calls::Calls;
 use super::error::{Failure, SetupError, UpstreamError};
-use super::message::{RpcError, STATELESS};
+use super::message::STATELESS;
 use super::sse::{Data, Events};
 use crate::environment::Environment;
-use crate::mcp::IdScan;
+use crate::protocol::{IdScan, RpcError};
 use crate::secret::Mask;
 use crate::target::auth::Env;
 use crate::target::http::door::{self, Door, Instead, Opened, Shut};

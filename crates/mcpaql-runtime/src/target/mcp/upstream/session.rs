@@ -6,9 +6,10 @@
 use super::calls::{Calls, Changes, Event, Ticket, is_work, unanswered};
 use super::error::{Failure, UpstreamError};
 use super::http::Endpoint;
-use super::message::{self, METHOD_NOT_FOUND, REVISION, STATELESS, UNSUPPORTED_REVISION};
+use super::message::{self, REVISION, STATELESS, UNSUPPORTED_REVISION};
 use super::stdio::Program;
-use crate::mcp::{Ability, Caller, LOG_LEVEL, Level, Refused, SET_LEVEL, Wish};
+use crate::caller::{Ability, Caller, Refused};
+use crate::protocol::{LOG_LEVEL, Level, LogWish, METHOD_NOT_FOUND, SET_LEVEL};
 use crate::secret::Mask;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -231,9 +232,9 @@ impl Session {
         let usual = level.map(|_| Level::Info);
         let wishes = self.calls.log_wishes().into_iter().chain([caller.log_wish()]);
         let wanted = wishes.filter_map(|wish| match wish {
-            Wish::Nothing => None,
-            Wish::Everything => usual,
-            Wish::From(level) => Some(level),
+            LogWish::Nothing => None,
+            LogWish::Everything => usual,
+            LogWish::From(level) => Some(level),
         });
         let wanted = wanted.min()?;
         (level.replace(wanted) != Some(wanted)).then_some(wanted)
@@ -300,7 +301,7 @@ impl Session {
     ) -> BoxFuture<'static, Result<(), Failure>> {
         let id = ticket.id;
         let mut meta = self.meta.get().cloned().unwrap_or_default();
-        if let (false, Wish::From(level)) = (meta.is_empty() || !self.logs(), caller.log_wish()) {
+        if let (false, LogWish::From(level)) = (meta.is_empty() || !self.logs(), caller.log_wish()) {
             meta.insert(LOG_LEVEL.into(), json!(level));
         }
         if method == "tools/call" {

@@ -1,6 +1,6 @@
 //! Server-sent events, piece by piece, of which no more than a limit is ever held.
 
-use crate::mcp::IdScan;
+use crate::protocol::IdScan;
 use std::time::Duration;
 
 /// The longest wait that a server may ask for before it is asked again.

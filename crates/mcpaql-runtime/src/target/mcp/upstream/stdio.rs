@@ -6,7 +6,7 @@
 use super::calls::Calls;
 use super::error::{SetupError, UpstreamError};
 use crate::environment::{Environment, Template};
-use crate::mcp::{Line, LineReader};
+use crate::protocol::{Line, LineReader};
 use crate::secret::Mask;
 use crate::target::command::process::{GRACE, Process};
 use crate::target::command::{PASSED_ON, SECRET_LENGTH, short};

@@ -8,7 +8,7 @@ use super::error::UpstreamError;
 use super::http::Endpoint;
 use super::life::{Life, Plan};
 use super::session::Link;
-use crate::mcp::Caller;
+use crate::caller::Caller;
 use crate::secret::{Mask, Secret};
 use crate::target::http::door::Instead;
 use base64::Engine as _;

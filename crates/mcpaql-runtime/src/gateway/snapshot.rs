@@ -1,6 +1,6 @@
 //! What a gateway shows at one moment: never changed, only replaced. Each tool name leads to exactly one adapter.
 
-use crate::pipeline::Served;
+use crate::dispatch::Served;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::catalog::Tool;
 use mcpaql_core::response::{self, Reply};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The adapters of a server at one moment.
 #[derive(Debug)]
-pub struct Shown {
+pub struct Snapshot {
     adapters: Vec<Arc<Served>>,
     tools: Arc<[Tool]>,
     routes: HashMap<String, usize>,
@@ -31,7 +31,7 @@ struct Shared {
 
 /// Where a call goes.
 #[derive(Debug)]
-pub(super) enum Way {
+pub(super) enum Route {
     /// To that adapter, with these arguments.
     To(Arc<Served>, Map<String, Value>),
     /// Answered already.
@@ -66,12 +66,12 @@ impl fmt::Display for Collision {
     }
 }
 
-impl Shown {
+impl Snapshot {
     /// What those adapters show together.
     ///
     /// # Errors
     /// Two of them that share a tool name.
-    pub(super) fn new(adapters: Vec<Arc<Served>>) -> Result<Shown, Collision> {
+    pub(super) fn new(adapters: Vec<Arc<Served>>) -> Result<Snapshot, Collision> {
         let routes = check_names(adapters.iter().map(|adapter| (adapter.catalog(), adapter.source())))?;
         let shared = Shared::of(&adapters);
         let together = shared.iter().flat_map(|shared| shared.unified.tools());
@@ -79,12 +79,12 @@ impl Shown {
         let tools = together.chain(alone.flat_map(|catalog| &catalog.tools)).cloned().collect();
         let instructions =
             surface::instructions(&adapters.iter().map(|adapter| adapter.catalog()).collect::<Vec<_>>());
-        Ok(Shown { adapters, tools, routes, shared, instructions })
+        Ok(Snapshot { adapters, tools, routes, shared, instructions })
     }
 
     /// Nothing at all.
-    pub(super) fn empty() -> Shown {
-        Shown {
+    pub(super) fn empty() -> Snapshot {
+        Snapshot {
             adapters: Vec::new(),
             tools: Arc::from([]),
             routes: HashMap::new(),
@@ -95,7 +95,7 @@ impl Shown {
 
     /// The same with the list of tools that was shown before, where it is equal: whoever keeps something for a list need not
     /// make it again.
-    pub(super) fn after(mut self, before: &Shown) -> Shown {
+    pub(super) fn after(mut self, before: &Snapshot) -> Snapshot {
         if self.tools == before.tools {
             self.tools = Arc::clone(&before.tools);
         }
@@ -132,11 +132,11 @@ impl Shown {
     }
 
     /// Where a call goes; `None` where there is no such tool.
-    pub(super) fn way(&self, tool: &str, arguments: Map<String, Value>) -> Option<Way> {
+    pub(super) fn route(&self, tool: &str, arguments: Map<String, Value>) -> Option<Route> {
         if let Some(adapter) = self.adapter_of(tool) {
-            return Some(Way::To(Arc::clone(adapter), arguments));
+            return Some(Route::To(Arc::clone(adapter), arguments));
         }
-        self.shared.as_ref()?.way(tool, arguments)
+        self.shared.as_ref()?.route(tool, arguments)
     }
 }
 
@@ -150,15 +150,15 @@ impl Shared {
         Some(Shared { unified, adapters })
     }
 
-    fn way(&self, tool: &str, arguments: Map<String, Value>) -> Option<Way> {
+    fn route(&self, tool: &str, arguments: Map<String, Value>) -> Option<Route> {
         let catalogs: Vec<&Catalog> = self.adapters.iter().map(|adapter| adapter.catalog()).collect();
         match self.unified.route(&catalogs, tool, arguments)? {
             Routed::To(position, arguments) => {
-                Some(Way::To(Arc::clone(self.adapters.get(position)?), arguments))
+                Some(Route::To(Arc::clone(self.adapters.get(position)?), arguments))
             }
             Routed::Here(outcome) => {
                 let errors = catalogs.first().map(|catalog| catalog.errors).unwrap_or_default();
-                Some(Way::Answered(response::envelope(&outcome, errors)))
+                Some(Route::Answered(response::envelope(&outcome, errors)))
             }
         }
     }

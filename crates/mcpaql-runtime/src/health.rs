@@ -1,8 +1,8 @@
-//! How a service fares, for those who may know all of it and for those who may only know that it is there.
+//! The state of a service: all of it, or only that it is there.
 
 use serde_json::{Value, json};
 
-/// How a service fares.
+/// The state of a service.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Health {
     /// In a word.
@@ -11,7 +11,7 @@ pub struct Health {
     pub adapters: Vec<Value>,
 }
 
-/// How a service fares, in a word.
+/// The state of a service, in a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Status {
     /// All is well.

@@ -1,5 +1,6 @@
-//! How an adapter's calls have gone: a handful of atomics, so that counting costs a call next to nothing.
+//! Statistics of an adapter's calls: a handful of atomics, so that counting costs a call next to nothing.
 
+use crate::caller::EntryPoint;
 use mcpaql_core::error::Code;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,7 +12,8 @@ const BUCKETS: usize = 64;
 /// The count of one adapter's calls, since the server has started.
 #[derive(Debug)]
 pub struct Stats {
-    begun: AtomicU64,
+    /// What has begun, by the way it came in.
+    begun: [AtomicU64; EntryPoint::ALL.len()],
     ended: AtomicU64,
     abandoned: AtomicU64,
     errors: AtomicU64,
@@ -49,18 +51,18 @@ pub struct Latency {
     pub p95: Duration,
 }
 
-/// One call while it runs. Dropped without [`Counting::end`], it was cancelled.
+/// One call while it runs. Dropped without [`Recording::end`], it was cancelled.
 #[derive(Debug)]
-pub(crate) struct Counting<'a> {
-    stats: &'a Stats,
+pub(crate) struct Recording<'a> {
+    /// `None` where it ended, or is no call in the statistics.
+    stats: Option<&'a Stats>,
     begun: Instant,
-    ended: bool,
 }
 
 impl Default for Stats {
     fn default() -> Self {
         Stats {
-            begun: AtomicU64::new(0),
+            begun: [const { AtomicU64::new(0) }; EntryPoint::ALL.len()],
             ended: AtomicU64::new(0),
             abandoned: AtomicU64::new(0),
             errors: AtomicU64::new(0),
@@ -72,9 +74,18 @@ impl Default for Stats {
 }
 
 impl Stats {
-    pub(crate) fn begin(&self) -> Counting<'_> {
-        self.begun.fetch_add(1, Ordering::Relaxed);
-        Counting { stats: self, begun: Instant::now(), ended: false }
+    /// Begins to record a call.
+    pub(crate) fn begin(&self, entry: EntryPoint) -> Recording<'_> {
+        if let Some(begun) = self.begun.get(entry as usize) {
+            begun.fetch_add(1, Ordering::Relaxed);
+        }
+        Recording { stats: entry.is_call().then_some(self), begun: Instant::now() }
+    }
+
+    /// How many calls have come in that way.
+    #[must_use]
+    pub fn begun(&self, entry: EntryPoint) -> u64 {
+        self.begun.get(entry as usize).map_or(0, |begun| begun.load(Ordering::Relaxed))
     }
 
     fn end(&self, took: Duration, error: Option<Code>) {
@@ -96,7 +107,8 @@ impl Stats {
         // What has ended is read before what has begun, so that a call between the two counts as running.
         let ended = self.ended.load(Ordering::Relaxed);
         let cancelled = self.abandoned.load(Ordering::Relaxed);
-        let calls = self.begun.load(Ordering::Relaxed);
+        let calls = EntryPoint::ALL.into_iter().filter(|entry| entry.is_call());
+        let calls: u64 = calls.map(|entry| self.begun(entry)).sum();
         let place = self.last_error.load(Ordering::Relaxed);
         Count {
             calls,
@@ -119,17 +131,19 @@ impl Stats {
     }
 }
 
-impl Counting<'_> {
+impl Recording<'_> {
+    /// It ended, with that error where it failed.
     pub(crate) fn end(mut self, error: Option<Code>) {
-        self.ended = true;
-        self.stats.end(self.begun.elapsed(), error);
+        if let Some(stats) = self.stats.take() {
+            stats.end(self.begun.elapsed(), error);
+        }
     }
 }
 
-impl Drop for Counting<'_> {
+impl Drop for Recording<'_> {
     fn drop(&mut self) {
-        if !self.ended {
-            self.stats.abandoned.fetch_add(1, Ordering::Relaxed);
+        if let Some(stats) = self.stats {
+            stats.abandoned.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -194,15 +208,26 @@ mod tests {
     #[test]
     fn calls_errors_and_cancelled_calls_are_told_apart() {
         let stats = Stats::default();
-        stats.begin().end(None);
-        stats.begin().end(Some(Code::TransportTimeout));
-        drop(stats.begin());
-        let running = stats.begin();
+        stats.begin(EntryPoint::Tool).end(None);
+        stats.begin(EntryPoint::Tool).end(Some(Code::TransportTimeout));
+        drop(stats.begin(EntryPoint::Tool));
+        let running = stats.begin(EntryPoint::Tool);
         let count = stats.count();
         assert_eq!((count.calls, count.running, count.errors, count.cancelled), (4, 1, 1, 1));
         assert_eq!(count.last_error, Some(Code::TransportTimeout));
         running.end(None);
         assert_eq!(stats.count().running, 0);
+    }
+
+    #[test]
+    fn only_calls_of_clients_are_calls_in_the_statistics() {
+        let stats = Stats::default();
+        for entry in EntryPoint::ALL {
+            stats.begin(entry).end(Some(Code::Internal));
+            assert_eq!(stats.begun(entry), 1);
+        }
+        let count = stats.count();
+        assert_eq!((count.calls, count.errors, count.running, count.cancelled), (2, 2, 0, 0));
     }
 
     #[test]

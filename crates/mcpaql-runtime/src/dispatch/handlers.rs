@@ -1,12 +1,11 @@
 //! Functions in place of operations, and the calls that they make themselves.
 
-use crate::mcp::Caller;
-use crate::target::{Args, Target};
+use super::Adapter;
+use crate::caller::{Caller, EntryPoint};
+use crate::target::Args;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use mcpaql_core::catalog::Catalog;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::Operation;
 use mcpaql_core::request;
 use mcpaql_core::response::Answer;
 use serde::de::DeserializeOwned;
@@ -35,7 +34,8 @@ pub fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) ->
     T::deserialize(deserializer).map(Some)
 }
 
-type Handler = Arc<dyn Fn(Args, Call) -> BoxFuture<'static, Result<Answer, OpError>> + Send + Sync>;
+pub(super) type Handler =
+    Arc<dyn Fn(Args, Call) -> BoxFuture<'static, Result<Answer, OpError>> + Send + Sync>;
 
 /// Functions that stand in for operations of a document.
 #[derive(Clone, Default)]
@@ -88,6 +88,10 @@ impl Handlers {
         self
     }
 
+    pub(super) fn get(&self, operation: &str) -> Option<&Handler> {
+        self.0.get(operation)
+    }
+
     /// The operations that they answer.
     pub fn operations(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
@@ -112,18 +116,15 @@ fn unfit(operation: &str) -> OpError {
 /// One call of an operation, as the function in its place sees it: who calls, and the way to the document's own target.
 #[derive(Debug, Clone)]
 pub struct Call {
-    own: Arc<Own>,
+    adapter: Arc<Adapter>,
     caller: Caller,
 }
 
-/// What the document describes.
-#[derive(Debug)]
-struct Own {
-    catalog: Arc<Catalog>,
-    target: Arc<Target>,
-}
-
 impl Call {
+    pub(super) fn new(adapter: Arc<Adapter>, caller: Caller) -> Call {
+        Call { adapter, caller }
+    }
+
     /// Makes the call that the document describes for these parameters, whichever of its operations they belong to. They are
     /// validated and completed with defaults first; functions in place of operations are not asked.
     ///
@@ -144,47 +145,18 @@ impl Call {
     /// # Errors
     /// What is wrong with the call, or what the target had against it.
     pub async fn send_args(&self, operation: &str, args: Args) -> Result<Answer, OpError> {
-        // What is deprecated was said to the caller, who knows nothing of this call.
-        let call = request::prepare_operation(&self.own.catalog, operation, args)?;
-        self.own.target.call(call.whole.operation, &call.args, &self.caller).await
+        let recording = self.adapter.stats.begin(EntryPoint::Handler);
+        let outcome = match request::prepare_operation(&self.adapter.catalog, operation, args) {
+            Ok(call) => self.adapter.run(EntryPoint::Handler, call, None, &self.caller).await,
+            Err(error) => Err(error),
+        };
+        recording.end(outcome.as_ref().err().map(|error| error.code));
+        outcome
     }
 
     /// Who called, to report progress or to ask something back.
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.caller
-    }
-}
-
-/// A target, and functions that stand in for some of its operations.
-#[derive(Debug)]
-pub struct Handled {
-    handlers: Handlers,
-    own: Arc<Own>,
-}
-
-impl Handled {
-    pub(crate) fn new(handlers: Handlers, catalog: Arc<Catalog>, target: Arc<Target>) -> Handled {
-        Handled { handlers, own: Arc::new(Own { catalog, target }) }
-    }
-
-    /// Where the calls go that no function answers.
-    pub(crate) fn target(&self) -> &Target {
-        &self.own.target
-    }
-
-    pub(crate) async fn call(
-        &self,
-        operation: &Operation,
-        args: &Args,
-        caller: &Caller,
-    ) -> Result<Answer, OpError> {
-        match self.handlers.0.get(&operation.name) {
-            None => Box::pin(self.own.target.call(operation, args, caller)).await,
-            Some(handler) => {
-                let call = Call { own: Arc::clone(&self.own), caller: caller.clone() };
-                handler(args.clone(), call).await
-            }
-        }
     }
 }

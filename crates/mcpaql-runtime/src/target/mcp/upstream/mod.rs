@@ -20,8 +20,9 @@ mod stdio;
 pub use error::{SetupError, UpstreamError};
 pub use life::State;
 
+use crate::caller::Caller;
 use crate::environment::Environment;
-use crate::mcp::Caller;
+use crate::protocol::METHOD_NOT_FOUND;
 use crate::secret::Mask;
 use callers::{Callers, Lease};
 use futures_util::future::join_all;
@@ -29,7 +30,6 @@ use http::Endpoint;
 use life::{Life, Plan};
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
-use message::METHOD_NOT_FOUND;
 use reqwest::header::HeaderName;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -73,6 +73,7 @@ struct Handle {
     /// Where callers bring credentials of their own; then `life` is there for the list of tools alone.
     callers: Option<Arc<Callers>>,
     timeout: Duration,
+    eager: bool,
 }
 
 impl Drop for Handle {
@@ -139,7 +140,7 @@ impl Upstream {
         let callers =
             endpoint.map(|endpoint| Callers::new(names, endpoint, &name, (limit, start_timeout), &life));
         let timeout = Duration::from_millis(target.timeout_ms);
-        Ok(Upstream { handle: Arc::new(Handle { life, callers, timeout }) })
+        Ok(Upstream { handle: Arc::new(Handle { life, callers, timeout, eager: target.eager }) })
     }
 
     /// What the server says of itself: its answer to the handshake and every page of its tools. No tool is called.
@@ -338,6 +339,12 @@ impl Upstream {
     #[must_use]
     pub fn is_program(&self) -> bool {
         self.handle.life.is_program()
+    }
+
+    /// Whether it is to run before anybody calls it.
+    #[must_use]
+    pub fn is_eager(&self) -> bool {
+        self.handle.eager
     }
 
     /// Starts the server where it does not run.

@@ -11,8 +11,6 @@ pub(super) const REVISION: &str = "2025-11-25";
 /// The first revision without a handshake.
 pub(super) const STATELESS: &str = "2026-07-28";
 
-/// JSON-RPC's code for a method that is not there.
-pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 /// MCP's code for a revision that a server does not speak.
 pub(super) const UNSUPPORTED_REVISION: i64 = -32022;
 
@@ -70,17 +68,6 @@ fn message(text: &str) -> Result<Option<Message<'_>>, serde_json::Error> {
         // A line of a log that happens to be JSON.
         _ => None,
     })
-}
-
-/// A JSON-RPC error as its sender wrote it.
-#[derive(Deserialize)]
-pub(super) struct RpcError {
-    #[serde(default)]
-    pub(super) code: i64,
-    #[serde(default)]
-    pub(super) message: String,
-    #[serde(default)]
-    pub(super) data: Option<Value>,
 }
 
 /// A request of ours; a line of it. `meta` is joined with what the parameters have there.

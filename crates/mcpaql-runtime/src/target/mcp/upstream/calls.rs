@@ -5,8 +5,9 @@
 //! was told in confidence. Nothing here waits for anybody.
 
 use super::error::UpstreamError;
-use super::message::{self, METHOD_NOT_FOUND, Message, RpcError};
-use crate::mcp::{Ability, Caller, IdScan, LOG_MESSAGE, News, Wish};
+use super::message::{self, Message};
+use crate::caller::{Ability, Caller, Progress};
+use crate::protocol::{IdScan, LOG_MESSAGE, LogWish, METHOD_NOT_FOUND, RpcError};
 use crate::secret::Mask;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -174,7 +175,7 @@ impl Calls {
     }
 
     /// What the callers of running calls want to hear of what the server logs.
-    pub(super) fn log_wishes(&self) -> Vec<Wish> {
+    pub(super) fn log_wishes(&self) -> Vec<LogWish> {
         self.book().waiting.values().map(|call| call.caller.log_wish()).collect()
     }
 
@@ -332,7 +333,7 @@ impl Calls {
         let Some(call) = id.and_then(|id| book.waiting.get(&id)) else { return };
         let millis = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         call.heard.store(millis.max(1), Ordering::Relaxed);
-        call.caller.progress(News {
+        call.caller.progress(Progress {
             done: params.get("progress").and_then(Value::as_f64).unwrap_or_default(),
             total: params.get("total").and_then(Value::as_f64),
             message,

@@ -1,5 +1,6 @@
 //! Why an upstream gave no answer, and what a caller is told about it.
 
+use crate::limits;
 use crate::secret::Mask;
 use mcpaql_core::error::{Code, OpError};
 use serde_json::Value;
@@ -94,9 +95,9 @@ impl UpstreamError {
                 "try later or ask for less, and after a write first read whether it took effect",
             ),
             UpstreamError::TooLarge { limit, .. } => {
-                told(Code::PayloadTooLarge, "ask for less with a page, a filter or fewer fields")
-                    .with("limit", "max_response_bytes")
-                    .with("max_bytes", *limit)
+                let message =
+                    sentence(&format!("{self}; ask for less with a page, a filter or fewer fields."));
+                limits::too_large(message, "max_response_bytes", None, *limit)
             }
             UpstreamError::Unreadable { .. } | UpstreamError::Refused { .. } => {
                 told(Code::Internal, "tell the user")
@@ -173,7 +174,7 @@ mod tests {
         let error = gone(Some(Duration::from_millis(1500))).to_op_error();
         assert_eq!(error.details["retry_after_seconds"], 2);
         let error = UpstreamError::TooLarge { server: server(), limit: 7 }.to_op_error();
-        assert_eq!((error.code, error.details["max_bytes"].clone()), (Code::PayloadTooLarge, 7.into()));
+        assert_eq!((error.code, error.details["maximum"].clone()), (Code::PayloadTooLarge, 7.into()));
         let error = UpstreamError::Timeout { server: server(), after: Duration::from_secs(1) }.to_op_error();
         assert_eq!(error.code, Code::TransportTimeout);
         assert!(!format!(" {}", error.message).contains(" at "));
