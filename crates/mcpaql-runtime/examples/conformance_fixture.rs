@@ -1,9 +1,9 @@
 //! A server for the official MCP conformance suite: our transport and protocol code, with those of the suite's fixture tools
 //! that a service can express. Started by `.ci/conformance`; prints its address once it listens.
 
+use mcpaql_core::catalog::Tool;
 use mcpaql_core::policy::Hints;
 use mcpaql_core::response::Reply;
-use mcpaql_core::surface::Tool;
 use mcpaql_runtime::caller::{Ability, Caller};
 use mcpaql_runtime::protocol::Features;
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http};

@@ -8,8 +8,8 @@
 use crate::caller::Caller;
 use crate::target::command::process::{self, Ending, Job};
 use crate::target::mcp::{Upstream, UpstreamError};
-use mcpaql_core::audit::Server;
-use mcpaql_core::audit::probe::{Answers, Observed, Plan, plans};
+use mcpaql_audit::Server;
+use mcpaql_audit::probe::{Answers, Observed, Plan, plans};
 use mcpaql_core::error::Code;
 use serde_json::{Map, Value};
 use std::ffi::OsString;

@@ -6,7 +6,8 @@
 //! What MCP servers said of themselves is kept in the same way, under a fingerprint of how they are reached.
 
 use mcpaql_core::capture::Capture;
-use mcpaql_core::surface::Tool;
+use mcpaql_core::catalog::Tool;
+use mcpaql_runtime::environment::user_folder;
 use mcpaql_runtime::mcp::Preview;
 use mcpaql_runtime::protocol::Features;
 use serde_json::{Value, json};

@@ -8,6 +8,8 @@ mod github;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::error::OpError;
 use mcpaql_core::{surface, tokens};
+use mcpaql_document::check::check;
+use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::dispatch::Served;
 use mcpaql_runtime::environment::Environment;

@@ -3,10 +3,10 @@
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter;
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::check;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::response::Answer;
-use mcpaql_core::source::Source;
+use mcpaql_document::check;
+use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::open::open_with;

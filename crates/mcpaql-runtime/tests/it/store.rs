@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use mcpaql_core::adapter::{Resource, StoreTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Operation;
+use mcpaql_document::load::store_operations;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::dispatch::call_target;
 use mcpaql_runtime::target::Args;

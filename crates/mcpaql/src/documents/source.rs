@@ -24,6 +24,7 @@ use mcpaql_import::openapi::{self, Import, Options};
 use mcpaql_import::select::Selection;
 use mcpaql_runtime::environment;
 use mcpaql_runtime::target::mcp::Upstream;
+use std::cell::OnceCell;
 use std::path::Path;
 use url::Url;
 

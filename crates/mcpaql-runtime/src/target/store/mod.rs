@@ -19,7 +19,7 @@ use crate::state::{
 use change::{changes, check_fields, merge, new_body};
 use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{self, RECORD_KEYS, Resource, StoreTarget, search_fields};
+use mcpaql_core::adapter::{self, Resource, StoreTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation, StoreAction};
 use mcpaql_core::response::Answer;

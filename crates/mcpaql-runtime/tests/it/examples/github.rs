@@ -3,7 +3,7 @@
 use super::{call, example, served};
 use crate::http::upstream::{Seen, Upstream, answer, json};
 use mcpaql_core::error::Code;
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use mcpaql_runtime::dispatch::Served;
 use serde_json::{Value, json};
 
