@@ -1,4 +1,4 @@
-//! One file for each endpoint: the parameters of its operations, what they do on their way to the target, and what answers them.
+//! One file for each endpoint: the parameters of its operations, how they reach the target, and a typed function for each.
 
 use super::literal::literal;
 use super::types;
@@ -38,7 +38,7 @@ fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>) -> String {
     let mut text = Text::new("  ");
     text.line("// What answers each operation. Generated from the adapter's document: another answer goes into src/handlers.ts.")
         .line("")
-        .line("import type { Handler } from \"../runtime/pipeline.js\";");
+        .line("import type { Handler } from \"../runtime/call.js\";");
     for module in endpoints.keys() {
         text.line(format!("import * as {} from \"./{module}.js\";", space(module)));
     }
@@ -49,14 +49,14 @@ fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>) -> String {
     };
     if endpoints.is_empty() {
         text.line("").line("/** What answers each operation; there is none. */");
-        text.line("export type Handlers = Record<string, Handler<never>>;");
+        text.line("export type Handlers = Record<string, Handler<never, unknown>>;");
         text.line("").line("export const defaults: Handlers = {};");
         return text.finish();
     }
     text.line("").line("/** What answers each operation. */");
     text.block("export interface Handlers {", "}", |text| {
         each(&mut |space, Signature { operation, params, .. }| {
-            text.line(format!("{}: Handler<{space}.{params}>;", operation.name));
+            text.line(format!("{}: Handler<{space}.{params}, unknown>;", operation.name));
         });
     });
     text.line("").line("/** Every operation as the document describes it. */");
@@ -93,14 +93,14 @@ fn endpoint(operations: &[&Signature<'_>], taken: &HashSet<&str>) -> Result<Stri
     ))
     .line("");
     let mut imports: Vec<(&str, &str)> = ways.iter().map(|(_, way)| (way.from, way.kind)).collect();
-    imports.push(("pipeline.js", "Handler"));
+    imports.push(("call.js", "Call"));
     imports.sort_unstable();
     imports.dedup();
     for (from, kind) in imports {
         text.line(format!("import type {{ {kind} }} from \"../runtime/{from}\";"));
     }
     let mut used: Vec<&str> =
-        operations.iter().flat_map(|operation| types::used(&operation.fields)).collect();
+        operations.iter().flat_map(|one| types::used(one.fields.iter().chain(&one.result))).collect();
     used.sort_unstable();
     used.dedup();
     if !used.is_empty() {
@@ -113,7 +113,7 @@ fn endpoint(operations: &[&Signature<'_>], taken: &HashSet<&str>) -> Result<Stri
 }
 
 fn operation(text: &mut Text, signature: &Signature<'_>, way: &Way, taken: &HashSet<&str>) {
-    let Signature { operation, function, params, fields } = signature;
+    let Signature { operation, function, params, fields, result } = signature;
     let mut constant = format!("{function}{}", way.suffix);
     while taken.contains(constant.as_str()) {
         constant.push('_');
@@ -125,11 +125,13 @@ fn operation(text: &mut Text, signature: &Signature<'_>, way: &Way, taken: &Hash
     text.line(format!("{head}{};", literal(&way.binding, head.len(), 0)));
     text.line("");
     types::comment(text, &said(operation));
+    let result = result.first().map_or_else(|| "unknown".to_owned(), types::told);
+    let cast = if result == "unknown" { String::new() } else { format!(" as Promise<{result}>") };
     let (open, body) = (
-        format!("export const {function}: Handler<{params}> = (params, call) =>"),
-        format!("call.{}({constant}, params);", way.method),
+        format!("export const {function} = (params: {params}, call: Call) =>"),
+        format!("call.{}({constant}, params){cast};", way.method),
     );
-    if open.len() + body.len() < 110 {
+    if open.len() + body.len() < 118 {
         text.line(format!("{open} {body}"));
     } else {
         text.line(open).within(|text| {
