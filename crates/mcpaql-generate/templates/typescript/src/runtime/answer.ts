@@ -54,35 +54,16 @@ export function decode(method: string, received: Received, secrets: Secrets, war
   return { media_type: type === "" ? "application/octet-stream" : type, encoding: "base64", data: body.toString("base64") };
 }
 
-const CODES: Readonly<Record<number, Code>> = {
-  401: "PERMISSION_DENIED",
-  402: "PERMISSION_DENIED",
-  403: "PERMISSION_DENIED",
-  404: "NOT_FOUND_RESOURCE",
-  405: "INTERNAL_ERROR",
-  408: "TRANSPORT_TIMEOUT",
-  409: "CONFLICT_ALREADY_EXISTS",
-  410: "NOT_FOUND_RESOURCE",
-  412: "CONFLICT_VERSION_MISMATCH",
-  413: "VALIDATION_PAYLOAD_TOO_LARGE",
-  414: "VALIDATION_PAYLOAD_TOO_LARGE",
-  423: "CONFLICT_ALREADY_EXISTS",
-  428: "CONFLICT_VERSION_MISMATCH",
-  429: "RATE_LIMIT_EXCEEDED",
-  431: "VALIDATION_PAYLOAD_TOO_LARGE",
-  451: "PERMISSION_DENIED",
-};
-
-const ADVICE: Partial<Record<Code, string>> = {
-  VALIDATION_INVALID_VALUE: "correct the value and call again",
-  VALIDATION_INVALID_TYPE: "correct the parameters and call again",
-  PERMISSION_DENIED: "tell the user that the credentials of this server do not allow it",
-  NOT_FOUND_RESOURCE: "check the identifiers, or list or search first",
-  CONFLICT_ALREADY_EXISTS: "read the present state before changing it",
-  CONFLICT_VERSION_MISMATCH: "read it again and repeat the change with the new version",
-  VALIDATION_PAYLOAD_TOO_LARGE: "send less in one call",
-  RATE_LIMIT_EXCEEDED: "wait before calling again",
-};
+const CODES: readonly (readonly [Code, readonly number[], string])[] = [
+  ["PERMISSION_DENIED", [401, 402, 403, 451], "tell the user that the credentials of this server do not allow it"],
+  ["NOT_FOUND_RESOURCE", [404, 410], "check the identifiers, or list or search first"],
+  ["CONFLICT_ALREADY_EXISTS", [409, 423], "read the present state before changing it"],
+  ["CONFLICT_VERSION_MISMATCH", [412, 428], "read it again and repeat the change with the new version"],
+  ["VALIDATION_PAYLOAD_TOO_LARGE", [413, 414, 431], "send less in one call"],
+  ["RATE_LIMIT_EXCEEDED", [429], "wait before calling again"],
+  ["TRANSPORT_TIMEOUT", [408], "try later or tell the user"],
+  ["INTERNAL_ERROR", [405], "tell the user"],
+];
 
 /** Words by which an upstream says that a value, not a type, was wrong. */
 const VALUE =
@@ -94,9 +75,10 @@ export function failureOf(received: Received, secrets: Secrets): OpError {
   const body = shown(received, secrets);
   const saysValue = (status === 400 || status === 422) && VALUE.test(stringify(body).toLowerCase());
   const usual = status >= 400 && status < 500 ? "VALIDATION_INVALID_TYPE" : "INTERNAL_ERROR";
-  const code = saysValue ? "VALIDATION_INVALID_VALUE" : (CODES[status] ?? usual);
+  const [own = usual, , advice = usual === "INTERNAL_ERROR" ? "try later" : "correct the parameters and call again"] =
+    CODES.find(([, statuses]) => statuses.includes(status)) ?? [];
+  const code = saysValue ? "VALIDATION_INVALID_VALUE" : own;
   const wait = retryAfter(received.header("retry-after"));
-  const advice = ADVICE[code] ?? "try later or tell the user";
   const see = body === null ? "" : ", see details.upstream";
   return new OpError(code, `The API answered ${status}${see}; ${advice}.`, {
     ...(wait === undefined ? {} : { retry_after_seconds: Math.ceil(wait / 1000) }),

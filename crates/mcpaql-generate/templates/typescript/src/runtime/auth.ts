@@ -4,46 +4,57 @@ import { Secrets, fill } from "./environment.js";
 import { OpError } from "./errors.js";
 import { isObject } from "./json.js";
 
-export interface OAuth2 {
-  readonly type: "oauth2";
-  readonly token_url: string;
-  readonly client_id_env: string;
-  readonly client_secret_env: string | null;
-  readonly refresh_token_env: string | null;
-  readonly scopes: readonly string[];
-}
+type OAuth2 = Readonly<{
+  type: "oauth2";
+  token_url: string;
+  client_id_env: string;
+  client_secret_env: string | null;
+  refresh_token_env: string | null;
+  scopes: readonly string[];
+}>;
 
-/** How calls are authenticated. Only names of variables are here, never values. */
+type ApiKey = Readonly<{ type: "api_key"; key_env: string; in: "header" | "query" | "cookie"; name: string; prefix: string }>;
+
+/** How calls are authenticated, by names of variables; `any` is the first way whose variables are set. */
 export type Auth =
   | null
-  | { readonly type: "bearer"; readonly token_env: string; readonly header: string; readonly prefix: string }
-  | {
-      readonly type: "api_key";
-      readonly key_env: string;
-      readonly in: "header" | "query" | "cookie";
-      readonly name: string;
-      readonly prefix: string;
-    }
-  | { readonly type: "basic"; readonly username_env: string; readonly password_env: string }
+  | Readonly<{ type: "bearer"; token_env: string; header: string; prefix: string }>
+  | ApiKey
+  | Readonly<{ type: "basic"; username_env: string; password_env: string }>
   | OAuth2
-  /** All of them together, or the first whose variables are set. */
-  | { readonly type: "all" | "any"; readonly of: readonly Auth[] };
+  | Readonly<{ type: "all" | "any"; of: readonly Auth[] }>;
 
 /** What only the server sets: a parameter of that name is refused. */
-export interface Reserved {
-  readonly headers: Set<string>;
-  readonly query: Set<string>;
-  readonly cookies: Set<string>;
-}
+export type Reserved = Readonly<Record<"headers" | "query" | "cookies", Set<string>>>;
 
 /** Adds what these credentials use, alternatives included. */
 export function reserve(auth: Auth, reserved: Reserved): void {
   if (auth === null) return;
-  if (auth.type === "all" || auth.type === "any") auth.of.forEach((one) => { reserve(one, reserved); });
+  if ("of" in auth) for (const one of auth.of) reserve(one, reserved);
   else if (auth.type === "bearer") reserved.headers.add(auth.header.toLowerCase());
   else if (auth.type !== "api_key") reserved.headers.add("authorization");
   else if (auth.in === "header") reserved.headers.add(auth.name.toLowerCase());
   else (auth.in === "query" ? reserved.query : reserved.cookies).add(auth.name);
+}
+
+function valueOf(name: string): string {
+  return process.env[name]?.trim() ?? "";
+}
+
+function required(name: string): string {
+  if (valueOf(name) === "") throw missing(name);
+  return valueOf(name);
+}
+
+function missing(...names: string[]): OpError {
+  const which = names.join(", or ");
+  const message = `The credentials for this API are not set up; tell the user to set the environment variable ${which}.`;
+  return new OpError("PERMISSION_DENIED", message, names.length === 1 ? { variable: names[0] } : { variables: names });
+}
+
+function unsendable(name: string): OpError {
+  const message = `The environment variable ${name} holds characters that cannot be sent; tell the user to correct it.`;
+  return new OpError("PERMISSION_DENIED", message, { variable: name });
 }
 
 /** The credentials of one call. */
@@ -57,9 +68,7 @@ export class Credentials {
   /** Reads what the way of authentication and the secret headers of the target need. */
   static async read(auth: Auth, headers: ReadonlyMap<string, string>, tokens: Tokens): Promise<Credentials> {
     const credentials = new Credentials();
-    for (const [name, text] of headers) {
-      credentials.#header(name, fill(text, missing, credentials.secrets), "a header of the target");
-    }
+    for (const [name, text] of headers) credentials.#header(name, fill(text, missing, credentials.secrets), name);
     for (const one of chosen(auth)) await credentials.#add(one, tokens);
     return credentials;
   }
@@ -84,12 +93,11 @@ export class Credentials {
         return;
       }
       case "basic": {
-        const user = required(auth.username_env);
-        const word = process.env[auth.password_env]?.trim();
+        const [user, word] = [required(auth.username_env), process.env[auth.password_env]?.trim()];
         if (word === undefined) throw missing(auth.password_env);
         if (user.includes(":")) throw unsendable(auth.username_env);
-        this.secrets.add(word === "" ? user : word);
-        this.secrets.add(`${user}:${word}`);
+        // A key as user name with an empty password is common; then the user name is the secret.
+        for (const secret of [word === "" ? user : word, `${user}:${word}`]) this.secrets.add(secret);
         this.#header("authorization", `Basic ${Buffer.from(`${user}:${word}`).toString("base64")}`, auth.username_env);
         return;
       }
@@ -102,9 +110,8 @@ export class Credentials {
   }
 
   #secret(variable: string): string {
-    const value = required(variable);
-    this.secrets.add(value);
-    return value;
+    this.secrets.add(required(variable));
+    return required(variable);
   }
 
   #header(name: string, value: string, variable: string): void {
@@ -113,27 +120,9 @@ export class Credentials {
   }
 }
 
-function required(name: string): string {
-  const value = process.env[name]?.trim() ?? "";
-  if (value === "") throw missing(name);
-  return value;
-}
-
-function missing(...names: string[]): OpError {
-  const message =
-    `The credentials for this API are not set up; tell the user to set the environment variable ` +
-    `${names.join(", or ")} for this server and to start it again.`;
-  return new OpError("PERMISSION_DENIED", message, names.length === 1 ? { variable: names[0] } : { variables: names });
-}
-
-function unsendable(name: string): OpError {
-  const message = `The environment variable ${name} holds characters that cannot be sent; tell the user to correct it.`;
-  return new OpError("PERMISSION_DENIED", message, { variable: name });
-}
-
 /** The simple ways that stand for this one now. */
 function chosen(auth: Auth): Auth[] {
-  if (auth?.type !== "all" && auth?.type !== "any") return [auth];
+  if (auth === null || !("of" in auth)) return [auth];
   if (auth.type === "all") return auth.of.flatMap(chosen);
   const first = auth.of.find(isSet);
   if (first === undefined && auth.of.length > 0) throw missing(...auth.of.map((one) => variables(one).join(" and ")));
@@ -141,11 +130,10 @@ function chosen(auth: Auth): Auth[] {
 }
 
 function isSet(auth: Auth): boolean {
-  const isFilled = (name: string): boolean => (process.env[name]?.trim() ?? "") !== "";
-  if (auth?.type === "all") return auth.of.every(isSet);
-  if (auth?.type === "any") return auth.of.some(isSet);
+  if (auth !== null && "of" in auth) return auth.type === "all" ? auth.of.every(isSet) : auth.of.some(isSet);
   // A password may be empty where the user name is the secret.
-  if (auth?.type === "basic") return isFilled(auth.username_env) && process.env[auth.password_env] !== undefined;
+  const isFilled = (name: string): boolean =>
+    auth?.type === "basic" && name === auth.password_env ? process.env[name] !== undefined : valueOf(name) !== "";
   return variables(auth).every(isFilled);
 }
 
@@ -155,25 +143,20 @@ function variables(auth: Auth): string[] {
   return Object.entries(auth).flatMap(([key, name]) => (key.endsWith("_env") && typeof name === "string" ? [name] : []));
 }
 
-/** One way to get a token, with what it was fetched with. */
+/** One way to get a token: the token, the refresh token that replaced the first, and where the client's secret goes. */
 interface Grant {
-  readonly key: string;
-  token: { readonly value: string; readonly until: number } | undefined;
-  /** The refresh token that replaced the one in the environment. */
-  rotated: string | undefined;
-  /** This service takes the client's secret in the body alone. */
-  inBody: boolean;
-  fetching: Promise<string> | undefined;
-}
-
-/** What a token endpoint said. */
-export interface TokenReply {
-  readonly status: number;
-  readonly body: unknown;
+  token?: { readonly value: string; readonly until: number } | undefined;
+  rotated?: string;
+  inBody?: boolean;
+  fetching?: Promise<string> | undefined;
 }
 
 /** Sends one form to a token endpoint; throws where it cannot be reached. */
-export type PostForm = (url: string, headers: Record<string, string>, form: string) => Promise<TokenReply>;
+type PostForm = (
+  url: string,
+  headers: Record<string, string>,
+  form: URLSearchParams,
+) => Promise<{ readonly status: number; readonly body: unknown }>;
 
 const LONGEST_MS = 24 * 3_600_000;
 
@@ -185,56 +168,42 @@ export class Tokens {
 
   async issue(oauth: OAuth2, secrets: Secrets): Promise<{ token: string; grant: Grant }> {
     const optional = (name: string | null): string | undefined => (name === null ? undefined : required(name));
-    const keys = {
-      id: required(oauth.client_id_env),
-      secret: optional(oauth.client_secret_env),
-      refresh: optional(oauth.refresh_token_env),
-    };
-    for (const secret of [keys.secret, keys.refresh]) secrets.add(secret ?? "");
-    const key = JSON.stringify([oauth, keys]);
-    const grant = this.#grants.get(key) ?? { key, token: undefined, rotated: undefined, inBody: false, fetching: undefined };
+    const [id, secret] = [required(oauth.client_id_env), optional(oauth.client_secret_env)];
+    const refresh = optional(oauth.refresh_token_env);
+    for (const one of [secret, refresh]) secrets.add(one ?? "");
+    const key = JSON.stringify([oauth, id, secret, refresh]);
+    const grant = this.#grants.get(key) ?? {};
     this.#grants.set(key, grant);
-    let token = grant.token !== undefined && Date.now() < grant.token.until ? grant.token.value : undefined;
-    if (token === undefined) {
-      grant.fetching ??= this.#fetch(oauth, grant, keys).finally(() => (grant.fetching = undefined));
-      token = await grant.fetching;
-    }
+    const isGood = grant.token !== undefined && Date.now() < grant.token.until;
+    if (!isGood) grant.fetching ??= this.#fetch(oauth, grant, id, secret, refresh).finally(() => (grant.fetching = undefined));
+    const token = isGood ? (grant.token?.value ?? "") : ((await grant.fetching) ?? "");
     secrets.add(token);
     return { token, grant };
   }
 
-  async #fetch(
-    oauth: OAuth2,
-    grant: Grant,
-    keys: { id: string; secret: string | undefined; refresh: string | undefined },
-  ): Promise<string> {
-    const refresh = grant.rotated ?? keys.refresh;
-    const ask = (inBody: boolean): Promise<TokenReply> => {
-      const form = new URLSearchParams(
-        refresh === undefined ? { grant_type: "client_credentials" } : { grant_type: "refresh_token", refresh_token: refresh },
-      );
+  async #fetch(oauth: OAuth2, grant: Grant, id: string, secret: string | undefined, first?: string): Promise<string> {
+    const refresh = grant.rotated ?? first;
+    const ask = (inBody: boolean): ReturnType<PostForm> => {
+      const form = new URLSearchParams({ grant_type: refresh === undefined ? "client_credentials" : "refresh_token" });
+      if (refresh !== undefined) form.append("refresh_token", refresh);
       if (oauth.scopes.length > 0) form.append("scope", oauth.scopes.join(" "));
-      if (!inBody) {
-        // RFC 6749, 2.3.1: both halves are form-encoded first.
-        const [id, secret] = [keys.id, keys.secret ?? ""].map((text) => new URLSearchParams({ x: text }).toString().slice(2));
-        const basic = Buffer.from(`${id ?? ""}:${secret ?? ""}`).toString("base64");
-        return this.post(oauth.token_url, { authorization: `Basic ${basic}` }, form.toString());
-      }
-      form.append("client_id", keys.id);
-      if (keys.secret !== undefined) form.append("client_secret", keys.secret);
-      return this.post(oauth.token_url, {}, form.toString());
+      // RFC 6749, 2.3.1: both halves are form-encoded first.
+      const [user, word] = [id, secret ?? ""].map((text) => new URLSearchParams({ x: text }).toString().slice(2));
+      const basic = `Basic ${Buffer.from(`${user ?? ""}:${word ?? ""}`).toString("base64")}`;
+      if (!inBody) return this.post(oauth.token_url, { authorization: basic }, form);
+      form.append("client_id", id);
+      if (secret !== undefined) form.append("client_secret", secret);
+      return this.post(oauth.token_url, {}, form);
     };
     const started = Date.now();
-    let inBody = grant.inBody || keys.secret === undefined;
+    const inBody = grant.inBody === true || secret === undefined;
     let reply = await ask(inBody);
-    if ((reply.status === 400 || reply.status === 401) && !inBody) {
-      inBody = true;
-      reply = await ask(inBody);
-    }
+    const isRefused = (reply.status === 400 || reply.status === 401) && !inBody;
+    if (isRefused) reply = await ask(true);
     const said = isObject(reply.body) ? reply.body : {};
     const token = said["access_token"];
     if (typeof token !== "string" || reply.status < 200 || reply.status > 299) throw refused(oauth, reply.status, said["error"]);
-    grant.inBody = inBody;
+    grant.inBody = inBody || isRefused;
     if (refresh !== undefined && typeof said["refresh_token"] === "string") grant.rotated = said["refresh_token"];
     const seconds = Number(said["expires_in"] ?? Number.NaN);
     const life = seconds >= 0 ? Math.min(seconds * 1000, LONGEST_MS) : LONGEST_MS;
@@ -246,16 +215,14 @@ export class Tokens {
 /** The service that issues tokens is not there. */
 export function noTokens(cause: unknown): OpError {
   const message = "The service that issues tokens for this API could not be reached; try later or tell the user.";
-  return new OpError("TRANSPORT_CONNECTION_FAILED", message, {}, { cause });
+  return new OpError("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
 }
 
 function refused(oauth: OAuth2, status: number, word: unknown): OpError {
   if (status >= 500 || status === 429) return noTokens(`status ${status}`);
   // OAuth's own words have this shape; anything else might repeat what was sent.
   const said = typeof word === "string" && /^[a-z_]{1,40}$/.test(word) ? word : `status ${status}`;
-  const names = variables(oauth);
-  const message =
-    `The service that issues tokens for this API refused the credentials (${said}); ` +
-    `tell the user to check the environment variables ${names.join(", ")} of this server.`;
-  return new OpError("PERMISSION_DENIED", message, { variables: names });
+  const names = variables(oauth).join(", ");
+  const message = `The service that issues tokens refused the credentials (${said}); tell the user to check ${names}.`;
+  return new OpError("PERMISSION_DENIED", message, { variables: variables(oauth) });
 }

@@ -24,16 +24,15 @@ export interface Call {
 /** Answers an operation: gets parameters that are checked and complete, gives the data, or throws an `OpError`. */
 export type Handler<Params, Result> = (params: Params, call: Call) => Promise<Result> | Result;
 
-/** A tool of your own, beside those of the document. */
-export interface OwnTool {
-  readonly name: string;
-  readonly title?: string;
-  readonly description: string;
-  /** JSON Schema of the arguments. */
-  readonly inputSchema: { readonly type: "object"; readonly [key: string]: unknown };
-  readonly annotations?: { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean };
-  readonly run: (args: JsonObject, call: Call) => unknown;
-}
+/** A tool of your own, beside those of the document; `inputSchema` is the JSON Schema of its arguments. */
+export type OwnTool = Readonly<{
+  name: string;
+  title?: string;
+  description: string;
+  inputSchema: { readonly type: "object"; readonly [key: string]: unknown };
+  annotations?: Readonly<Record<string, boolean>>;
+  run: (args: JsonObject, call: Call) => unknown;
+}>;
 
 /** What a project serves. */
 export interface Project {
@@ -103,7 +102,7 @@ export class Adapter {
       warn,
       http: async (request, params) => {
         const [client, args] = target(request.target, params as JsonObject);
-        return client instanceof HttpClient ? await client.call(request, args, signal, warn) : unfit();
+        return client instanceof HttpClient ? await client.call({ request, args, signal, warn }) : unfit();
       },
       command: async (line, params) => {
         const [runner, args] = target(line.target, params as JsonObject);

@@ -4,112 +4,84 @@ import { createRequire } from "node:module";
 import type { Auth } from "./auth.js";
 import type { JsonObject } from "./json.js";
 
-export interface Tool {
-  readonly name: string;
-  readonly [key: string]: unknown;
-}
-
 /** What a tool covers: the operations of an endpoint, all of them, or one; under its present name. */
-export interface Route {
-  readonly endpoint?: string;
-  readonly whole?: boolean;
-  readonly operation?: string;
-  readonly renamed_to?: string;
-}
+type Route = Readonly<{ endpoint?: string; whole?: boolean; operation?: string; renamed_to?: string }>;
 
-export interface Param {
-  readonly name: string;
-  readonly required?: boolean;
-  readonly sensitive?: boolean;
-  /** Says what is changed, so that it never stands inside `input`. */
-  readonly identifier?: boolean;
-  /** Which characters its texts may not hold. */
-  readonly text?: "no_nul" | "no_control";
-  readonly default?: unknown;
-}
+/** An `identifier` says what is changed; `text` says which characters its texts may not hold. */
+export type Param = Readonly<{
+  name: string;
+  required?: boolean;
+  identifier?: boolean;
+  text?: "no_nul" | "no_control";
+  default?: unknown;
+}>;
 
-export interface OperationDetail extends JsonObject {
-  readonly name: string;
-  readonly signature: string;
-  readonly parameters: readonly { readonly name: string; readonly from?: readonly string[] }[];
-  readonly tags?: readonly string[];
-}
+export type Operation = Readonly<{
+  name: string;
+  category: string;
+  endpoint: string;
+  tool: string;
+  aliases?: readonly string[];
+  deprecated?: string;
+  /** What a long list counts it in, and whether that is a tag. */
+  group: string;
+  tagged?: boolean;
+  summary: string;
+  /** The signature in lists, in search hits, and in errors. */
+  listed: string;
+  brief: string;
+  signature: string;
+  detail: Readonly<{ signature: string; parameters: readonly { name: string; from?: string[] }[]; tags?: string[] }>;
+  params: readonly Param[];
+  spellings?: Readonly<Record<string, string | null>>;
+  takes_input?: boolean;
+  schema: JsonObject;
+}>;
 
-export interface Operation {
-  readonly name: string;
-  readonly category: string;
-  readonly endpoint: string;
-  readonly tool: string;
-  readonly aliases?: readonly string[];
-  readonly deprecated?: string;
-  readonly group: string;
-  readonly tagged?: boolean;
-  readonly summary: string;
-  readonly listed: string;
-  readonly brief: string;
-  readonly signature: string;
-  readonly detail: OperationDetail;
-  readonly params: readonly Param[];
-  readonly spellings?: Readonly<Record<string, string | null>>;
-  readonly takes_input?: boolean;
-  readonly schema: JsonObject;
-}
+export type TypeInfo = Readonly<{ detail: { name: string; kind: string; description?: string }; signature?: string }>;
 
-export interface TypeInfo {
-  readonly detail: { readonly name: string; readonly kind: string; readonly description?: string };
-  readonly signature?: string;
-}
+export type HttpTarget = Readonly<{
+  protocol: "http";
+  base_url: string;
+  headers: Readonly<Record<string, string>>;
+  allow_http: boolean;
+  connect_timeout_ms: number;
+  timeout_ms: number;
+  retries: number;
+  max_response_bytes: number;
+  auth: Auth;
+}>;
 
-export interface HttpTarget {
-  readonly protocol: "http";
-  readonly base_url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly allow_http: boolean;
-  readonly connect_timeout_ms: number;
-  readonly timeout_ms: number;
-  readonly retries: number;
-  readonly max_response_bytes: number;
-  readonly auth: Auth;
-}
-
-export interface CommandTarget {
-  readonly protocol: "command";
-  readonly cwd: string | null;
-  readonly env: readonly string[];
-  readonly set_env: Readonly<Record<string, string>>;
-  readonly timeout_ms: number;
-  readonly max_output_bytes: number;
-}
+export type CommandTarget = Readonly<{
+  protocol: "command";
+  cwd: string | null;
+  env: readonly string[];
+  set_env: Readonly<Record<string, string>>;
+  timeout_ms: number;
+  max_output_bytes: number;
+}>;
 
 export type Target = HttpTarget | CommandTarget;
 
-export interface CatalogData {
-  readonly adapter: { readonly name: string; readonly display_name: string; readonly version: string };
-  readonly instructions: string;
-  readonly mode: string;
-  readonly errors: "unrecoverable" | "all";
-  readonly limits: {
-    readonly request_bytes: number;
-    readonly response_bytes: number;
-    readonly string_bytes: number;
-    readonly array_items: number;
-    readonly depth: number;
-  };
-  readonly protocol: JsonObject;
-  readonly target: Target & { readonly alternatives?: Readonly<Record<string, Target>> };
-  readonly tools: readonly Tool[];
-  readonly routes: Readonly<Record<string, Route>>;
-  readonly operations: readonly Operation[];
-  readonly types: readonly TypeInfo[];
-  readonly $defs: JsonObject;
-}
+export type CatalogData = Readonly<{
+  adapter: { name: string; display_name: string; version: string };
+  instructions: string;
+  mode: string;
+  errors: "unrecoverable" | "all";
+  limits: Readonly<Record<"request_bytes" | "response_bytes" | "string_bytes" | "array_items" | "depth", number>>;
+  protocol: JsonObject;
+  target: Target & { alternatives?: Readonly<Record<string, Target>> };
+  tools: readonly JsonObject[];
+  routes: Readonly<Record<string, Route>>;
+  operations: readonly Operation[];
+  types: readonly TypeInfo[];
+  $defs: JsonObject;
+}>;
 
 export class Catalog {
   readonly #byName = new Map<string, Operation>();
-  readonly #routes: ReadonlyMap<string, Route>;
 
   constructor(readonly data: CatalogData) {
-    this.#routes = new Map(Object.entries(data.routes));
     for (const operation of data.operations) {
       for (const name of [operation.name, ...(operation.aliases ?? [])]) this.#byName.set(name, operation);
     }
@@ -126,6 +98,6 @@ export class Catalog {
   }
 
   route(tool: string): Route | undefined {
-    return this.#routes.get(tool);
+    return Object.hasOwn(this.data.routes, tool) ? this.data.routes[tool] : undefined;
   }
 }

@@ -25,63 +25,48 @@ const MAX_PATTERN_TEXT = 100_000;
 
 /** Prepares a call that came through a tool. */
 export function prepare(catalog: Catalog, tool: string, given: JsonObject): Prepared {
-  const route = catalog.route(tool);
+  const route = catalog.route(tool) ?? {};
   const warnings: Warning[] = [];
-  if (route?.renamed_to !== undefined) {
-    warnings.push({ code: "DEPRECATED_TOOL", message: `The tool '${tool}' is now called '${route.renamed_to}'.` });
+  const deprecated = (code: string, message: string): unknown => warnings.push({ code, message });
+  if (route.renamed_to !== undefined) {
+    deprecated("DEPRECATED_TOOL", `The tool '${tool}' is now called '${route.renamed_to}'.`);
   }
-  if (route?.operation !== undefined) {
-    const operation = find(catalog, route.operation, {});
-    return finish(catalog, operation, flat(operation, given), warnings);
-  }
-  const { operation: name, ...rest } = given;
-  if (name === undefined || name === null) {
+  const { operation: called, ...beside } = given;
+  const one = route.operation === undefined ? undefined : catalog.get(route.operation);
+  const params = one === undefined ? merged(beside) : flat(one, given);
+  if (one === undefined && (called === undefined || called === null)) {
     const message = `Missing required field 'operation'. Send {"operation": "introspect"} to list what there is.`;
-    throw new OpError("VALIDATION_MISSING_PARAM", message, { param_name: "operation" }, { undispatched: true });
+    throw new OpError("VALIDATION_MISSING_PARAM", message, { param_name: "operation" }, undefined, true);
   }
-  if (typeof name !== "string") throw notA("string", "operation");
-  const params = merged(rest);
-  const operation = find(catalog, name, params);
-  if (route?.endpoint !== undefined && operation.endpoint !== route.endpoint) {
-    throw new OpError(
-      "VALIDATION_ENDPOINT_MISMATCH",
-      `Operation '${operation.name}' must be called via ${operation.tool}, not ${tool}.`,
-      {
-        operation: operation.name,
-        expected_endpoint: operation.endpoint,
-        actual_endpoint: route.endpoint,
-        expected_tool: operation.tool,
-      },
-    );
+  if (one === undefined && typeof called !== "string") throw notA("a string", "operation");
+  const operation = one ?? find(catalog, String(called), params);
+  const { name, endpoint } = operation;
+  if (route.endpoint !== undefined && endpoint !== route.endpoint) {
+    const message = `Operation '${name}' must be called via ${operation.tool}, not ${tool}.`;
+    const expected = { operation: name, expected_endpoint: endpoint, expected_tool: operation.tool };
+    throw new OpError("VALIDATION_ENDPOINT_MISMATCH", message, { ...expected, actual_endpoint: route.endpoint });
   }
-  if (name !== operation.name) {
-    const message = `The operation '${name}' is now called '${operation.name}'.`;
-    warnings.push({ code: "DEPRECATED_OPERATION", message });
+  if (one === undefined && called !== name) {
+    deprecated("DEPRECATED_OPERATION", `The operation '${String(called)}' is now called '${name}'.`);
   }
-  return finish(catalog, operation, params, warnings);
-}
-
-function finish(catalog: Catalog, operation: Operation, params: JsonObject, warnings: Warning[]): Prepared {
   const args = validate(catalog, operation, params);
   if (operation.deprecated !== undefined) {
-    const message = `The operation '${operation.name}' is deprecated. ${operation.deprecated}`.trimEnd();
-    warnings.push({ code: "DEPRECATED_OPERATION", message });
+    deprecated("DEPRECATED_OPERATION", `The operation '${name}' is deprecated. ${operation.deprecated}`.trimEnd());
   }
   return { operation, args, warnings };
 }
 
-function notA(type: string, field: string): OpError {
-  const message = `Field '${field}' must be ${type === "object" ? "an object" : "a string"}.`;
-  const details = { param_name: field, expected_type: type };
-  return new OpError("VALIDATION_INVALID_TYPE", message, details, { undispatched: true });
+function notA(what: string, field: string): OpError {
+  const message = `Field '${field}' must be ${what}.`;
+  return new OpError("VALIDATION_INVALID_TYPE", message, { param_name: field }, undefined, true);
 }
 
 /** The parameters of a tool that is one operation: the arguments themselves, or an envelope. */
-function flat(operation: Operation, given: JsonObject): JsonObject {
-  const declares = (name: string): boolean => operation.params.some((param) => param.name === name);
-  const { operation: name, ...rest } = given;
-  const names = [operation.name, ...(operation.aliases ?? [])];
-  const args = typeof name === "string" && names.includes(name) && !declares("operation") ? rest : given;
+function flat({ name, aliases = [], params }: Operation, given: JsonObject): JsonObject {
+  const declares = (one: string): boolean => params.some((param) => param.name === one);
+  const { operation: called, ...rest } = given;
+  const isEnvelope = [name, ...aliases].includes(called as string) && !declares("operation");
+  const args = isEnvelope ? rest : given;
   return declares("params") ? args : merged(args);
 }
 
@@ -89,7 +74,7 @@ function flat(operation: Operation, given: JsonObject): JsonObject {
 function merged({ params, ...beside }: JsonObject): JsonObject {
   if (params === undefined || params === null) return beside;
   const object = typeof params === "string" ? tryParse(params) : params;
-  if (!isObject(object)) throw notA("object", "params");
+  if (!isObject(object)) throw notA("an object", "params");
   return { ...beside, ...object };
 }
 
@@ -99,13 +84,11 @@ function find(catalog: Catalog, name: string, params: JsonObject): Operation {
   const { operations } = catalog.data;
   const near = nearest(name, operations.map((operation) => operation.name));
   const words = [name, ...Object.keys(params).slice(0, 12)].join(" ").slice(0, 500);
-  const offered = [...new Set([...near, ...search(operations, words).map((operation) => operation.name)])].slice(0, 3);
-  const hint = offered[0] === undefined ? "Use 'introspect' to list operations." : `Did you mean '${offered[0]}'?`;
-  throw new OpError("NOT_FOUND_OPERATION", `Unknown operation${quoted(name)}. ${hint}`, {
-    operation: [...name].slice(0, 64).join(""),
-    suggestions: offered,
-    signatures: offered.flatMap((one) => catalog.get(one)?.brief ?? []),
-  });
+  const suggestions = [...new Set([...near, ...search(operations, words).map((one) => one.name)])].slice(0, 3);
+  const hint = suggestions[0] === undefined ? "Use 'introspect' to list operations." : `Did you mean '${suggestions[0]}'?`;
+  const signatures = suggestions.flatMap((one) => catalog.get(one)?.brief ?? []);
+  const details = { operation: name.slice(0, 64), suggestions, signatures };
+  throw new OpError("NOT_FOUND_OPERATION", `Unknown operation${quoted(name)}. ${hint}`, details);
 }
 
 /** A caller's word as a sentence may repeat it; what is no name is not repeated. */
@@ -296,8 +279,13 @@ function plain(value: unknown): unknown {
 }
 
 const validators = new WeakMap<Operation, ValidateFunction>();
-/** The gravest first. */
-const RANK = ["VALIDATION_UNKNOWN_FIELD", "VALIDATION_MISSING_PARAM", "VALIDATION_INVALID_TYPE", "VALIDATION_INVALID_VALUE"];
+/** What breaking a keyword means; the gravest first. Any other keyword is about a value. */
+const CODES: readonly (readonly [string, Code])[] = [
+  ["additionalProperties", "VALIDATION_UNKNOWN_FIELD"],
+  ["required", "VALIDATION_MISSING_PARAM"],
+  ["type", "VALIDATION_INVALID_TYPE"],
+  ["false schema", "VALIDATION_INVALID_TYPE"],
+];
 
 function checkSchema(data: CatalogData, operation: Operation, args: JsonObject): void {
   const check = validators.get(operation) ?? ajv.compile({ ...operation.schema, $defs: data.$defs });
@@ -315,44 +303,27 @@ function checkSchema(data: CatalogData, operation: Operation, args: JsonObject):
   const choices = errors.filter((error) => error.keyword === "anyOf").map((error) => error.instancePath);
   const isInside = (error: ErrorObject): boolean =>
     error.keyword !== "anyOf" && choices.some((path) => `${error.instancePath}/`.startsWith(`${path}/`));
-  const found = errors.filter((error) => !isInside(error)).map(violation);
-  const [first, ...others] = found.sort((a, b) => RANK.indexOf(a.code) - RANK.indexOf(b.code));
+  const rank = (error: ErrorObject): number => (CODES.findIndex(([keyword]) => keyword === error.keyword) + 9) % 9;
+  const [first, ...others] = errors.filter((error) => !isInside(error)).sort((a, b) => rank(a) - rank(b));
   if (first === undefined) return;
-  const also = others.slice(0, 4).map(({ message }) => message);
-  throw problem(operation, first.code, `${first.message}.`, { ...first.details, ...(also.length > 0 ? { also } : {}) });
+  const code = CODES.find(([keyword]) => keyword === first.keyword)?.[1] ?? "VALIDATION_INVALID_VALUE";
+  const also = others.slice(0, 4).map(said);
+  const details = { param_name: placeOf(first), ...(also.length > 0 ? { also } : {}) };
+  throw problem(operation, code, `${said(first)}.`, details);
 }
 
-interface Violation {
-  readonly code: Code;
-  readonly message: string;
-  readonly details: JsonObject;
+/** `labels.2.name`. */
+function placeOf({ instancePath, params }: ErrorObject): string {
+  const { missingProperty } = params as { readonly missingProperty?: string };
+  const parts = instancePath.split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return [...parts, missingProperty ?? []].flat().join(".");
 }
 
-function violation({ keyword, instancePath, schema, parentSchema, data, params }: ErrorObject): Violation {
-  const place = instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
-  const told = params as { readonly type?: string | string[]; readonly missingProperty?: string };
-  switch (keyword) {
-    case "additionalProperties": {
-      const valid = Object.keys((parentSchema?.["properties"] ?? {}) as JsonObject);
-      const message = `Unknown field in '${place}'. Its fields are: ${valid.slice(0, 10).join(", ")}`;
-      return { code: "VALIDATION_UNKNOWN_FIELD", message, details: { param_name: place, valid_fields: valid } };
-    }
-    case "required": {
-      const field = `${place}.${told.missingProperty ?? ""}`;
-      const message = `Missing required field '${field}'`;
-      return { code: "VALIDATION_MISSING_PARAM", message, details: { param_name: field, missing_params: [field] } };
-    }
-    case "type":
-    case "false schema": {
-      const expected = [told.type ?? "nothing"].flat().join(" | ");
-      const actual = Array.isArray(data) ? "array" : data === null ? "null" : typeof data;
-      const details = { param_name: place, expected_type: expected, actual_type: actual };
-      return { code: "VALIDATION_INVALID_TYPE", message: `Parameter '${place}' expected '${expected}', got '${actual}'`, details };
-    }
-    default: {
-      const rule: unknown = keyword === "pattern" ? (parentSchema?.["format"] ?? schema) : keyword === "anyOf" ? {} : schema;
-      const message = `Parameter '${place}' does not fit ${keyword} ${stringify(rule).slice(0, 300)}`;
-      return { code: "VALIDATION_INVALID_VALUE", message, details: { param_name: place, allowed: { [keyword]: rule } } };
-    }
-  }
+/** One sentence with the rule, never with the value. */
+function said(error: ErrorObject): string {
+  const { keyword, message = "is not valid", schema, parentSchema } = error;
+  const fields = Object.keys((parentSchema?.["properties"] ?? {}) as JsonObject).slice(0, 10).join(", ");
+  const rule = { additionalProperties: `: its fields are ${fields}`, enum: `: ${stringify(schema).slice(0, 300)}` }[keyword];
+  const format = keyword === "pattern" ? parentSchema?.["format"] : undefined;
+  return `Parameter '${placeOf(error)}' ${format === undefined ? message : `must be a ${String(format)}`}${rule ?? ""}`;
 }

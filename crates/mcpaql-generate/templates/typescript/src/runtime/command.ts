@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { constants } from "node:os";
 import type { CommandTarget } from "./catalog.js";
-import { fill } from "./environment.js";
+import { Secrets, fill } from "./environment.js";
 import { type Code, OpError, type Warning } from "./errors.js";
 import { type JsonObject, scalar, stringify, tryParse } from "./json.js";
 
@@ -19,20 +19,20 @@ import { type JsonObject, scalar, stringify, tryParse } from "./json.js";
 export type Arg = string | readonly string[] | { readonly when: string; readonly args: readonly string[] };
 
 /** The one process that an operation is. */
-export interface CommandLine {
-  readonly argv: readonly Arg[];
+export type CommandLine = Readonly<{
+  argv: readonly Arg[];
   /** Parameters of which there is something to say: another name for the program, or that they are secret. */
-  readonly params: Readonly<Record<string, { readonly as?: string; readonly sensitive?: boolean }>>;
+  params: Readonly<Record<string, { readonly as?: string; readonly sensitive?: boolean }>>;
   /** The parameter that chooses among several targets. */
-  readonly target?: string;
+  target?: string;
   /** What goes to standard input: all parameters as one JSON object, or one of them. */
-  readonly stdin?: "params" | { readonly param: string };
-  readonly output: "json" | "jsonlines" | "lines" | "text";
+  stdin?: "params" | { readonly param: string };
+  output: "json" | "jsonlines" | "lines" | "text";
   /** In place of the target's. */
-  readonly timeout_ms?: number;
+  timeout_ms?: number;
   /** Exit statuses that mean success besides 0, or an error of their own. */
-  readonly exit?: Readonly<Record<number, "success" | Code>>;
-}
+  exit?: Readonly<Record<number, "success" | Code>>;
+}>;
 
 const PASSED_ON = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 /** How long a program may take to end after the polite signal, and its children to let go of the output. */
@@ -46,8 +46,6 @@ process.on("exit", () => { running.forEach((child) => { signalGroup(child, "SIGK
 export class CommandRunner {
   readonly #cwd: string | undefined;
   readonly #env: Record<string, string> = {};
-  /** What no error may show, and what it shows instead. */
-  readonly #hidden: [string, string][] = [];
 
   constructor(readonly target: CommandTarget) {
     const unset = (name: string): Error => new Error(`the working directory needs the environment variable ${name}; set it`);
@@ -55,28 +53,21 @@ export class CommandRunner {
     if (this.#cwd !== undefined && statSync(this.#cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
       throw new Error(`the working directory ${this.#cwd} is no directory`);
     }
-    for (const name of [...PASSED_ON, ...target.env]) {
-      const value = process.env[name];
-      if (value === undefined) continue;
-      if (!PASSED_ON.includes(name) && value.length >= 6) this.#hidden.push([value, "***"]);
-      this.#env[name] = value;
-    }
+    const passed = [...PASSED_ON, ...target.env].flatMap((name) => [[name, process.env[name]] as const]);
+    for (const [name, value] of passed) if (value !== undefined) this.#env[name] = value;
     Object.assign(this.#env, target.set_env);
-    for (const [path, mask] of [[this.#cwd, "."], [process.env["HOME"], "~"]] as const) {
-      if (path !== undefined && path.length > 1) this.#hidden.push([path, mask]);
-    }
   }
 
   async call(line: CommandLine, args: JsonObject, signal: AbortSignal, warn: (warning: Warning) => void): Promise<unknown> {
-    const [program = "", ...argv] = argvOf(line.argv, args);
-    const name = program.split(/[/\\]/).at(-1) ?? program;
+    const argv = argvOf(line.argv, args);
+    const name = argv[0]?.split(/[/\\]/).at(-1) ?? "";
     const timeoutMs = line.timeout_ms ?? this.target.timeout_ms;
-    const finished = await this.#run(program, argv, stdinOf(line, args), timeoutMs, signal).catch((error: unknown) => {
+    const finished = await this.#run(argv, stdinOf(line, args), timeoutMs, signal).catch((error: unknown) => {
       const isLong = (error as NodeJS.ErrnoException).code === "E2BIG";
       const message = isLong
         ? `The parameters are too long for the arguments of '${name}'; send less.`
         : `The program '${name}' is not installed on the server, or may not be run; tell the user.`;
-      throw new OpError(isLong ? "VALIDATION_PAYLOAD_TOO_LARGE" : "INTERNAL_ERROR", message, {}, { cause: error });
+      throw new OpError(isLong ? "VALIDATION_PAYLOAD_TOO_LARGE" : "INTERNAL_ERROR", message, {}, error);
     });
     const { ending, code, stdout, stderr } = finished;
     if (ending === "cancelled") throw new OpError("TRANSPORT_CANCELLED", "The call was cancelled.");
@@ -94,9 +85,9 @@ export class CommandRunner {
     }
     const meaning = code === null ? "INTERNAL_ERROR" : (line.exit?.[code] ?? (code === 0 ? "success" : "INTERNAL_ERROR"));
     if (meaning === "success") return outputOf(line.output, stdout, warn);
-    const hidden = this.#hiddenIn(line, args);
-    const said = clean(stderr, hidden);
-    const [stream, words] = said === "" ? ["stdout", clean(stdout, hidden)] : ["stderr", said];
+    const secrets = this.#secrets(line, args);
+    const said = clean(stderr, secrets);
+    const [stream, words] = said === "" ? ["stdout", clean(stdout, secrets)] : ["stderr", said];
     const how = code === null ? "was ended by a signal" : `failed with exit status ${code}`;
     throw new OpError(meaning, `${name} ${how}${words === "" ? " and said nothing" : `; see details.${stream}`}.`, {
       ...(code === null ? {} : { exit_status: code }),
@@ -105,22 +96,17 @@ export class CommandRunner {
     });
   }
 
-  /** The longest first: a value inside another must not break its mask. */
-  #hiddenIn(line: CommandLine, args: JsonObject): [string, string][] {
-    const secret = Object.entries(line.params).filter(([, param]) => param.sensitive === true);
-    const values = secret.flatMap(([name]) => [args[name] ?? []].flat()).map((value) => scalar(value) ?? "");
-    const texts = values.flatMap((value) => [value, ...value.split("\n")]).filter((text) => text !== "");
-    const all = [...texts.map((text): [string, string] => [text, "***"]), ...this.#hidden];
-    return all.sort(([one], [other]) => other.length - one.length);
+  /** What no error may show: secret parameters, line by line too, and the operator's own values and places. */
+  #secrets(line: CommandLine, args: JsonObject): Secrets {
+    const secrets = new Secrets();
+    const named = Object.keys(line.params).filter((name) => line.params[name]?.sensitive === true);
+    const texts = named.flatMap((name) => [args[name] ?? []].flat()).map((value) => scalar(value) ?? "");
+    const own = [...this.target.env.map((name) => process.env[name]), this.#cwd, process.env["HOME"]];
+    for (const text of [...texts.flatMap((one) => [one, ...one.split("\n")]), ...own]) secrets.add(text ?? "");
+    return secrets;
   }
 
-  #run(
-    program: string,
-    argv: readonly string[],
-    stdin: string | undefined,
-    timeoutMs: number,
-    signal: AbortSignal,
-  ): Promise<Finished> {
+  #run([program = "", ...argv]: string[], stdin: string, timeoutMs: number, signal: AbortSignal): Promise<Finished> {
     return new Promise((resolve, reject) => {
       const child = spawn(program, argv, { env: this.#env, cwd: this.#cwd, detached: true, stdio: "pipe" });
       running.add(child);
@@ -159,20 +145,20 @@ export class CommandRunner {
       });
       // A program that does not read what it is given is within its rights.
       child.stdin.on("error", () => undefined);
-      child.stdin.end(stdin ?? "");
+      child.stdin.end(stdin);
       signal.addEventListener("abort", cancel, { once: true });
       if (signal.aborted) cancel();
     });
   }
 }
 
-interface Finished {
-  readonly ending: "exited" | "held" | "too large" | "timed out" | "cancelled";
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: Buffer;
-  readonly stderr: Buffer;
-}
+type Finished = Readonly<{
+  ending: "exited" | "held" | "too large" | "timed out" | "cancelled";
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: Buffer;
+  stderr: Buffer;
+}>;
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
@@ -217,9 +203,9 @@ function optionLike(param: string): OpError {
   return new OpError("VALIDATION_INVALID_VALUE", message, { param_name: param });
 }
 
-function stdinOf({ stdin, params }: CommandLine, args: JsonObject): string | undefined {
-  if (stdin === undefined) return undefined;
-  if (stdin !== "params") return scalar(args[stdin.param]);
+function stdinOf({ stdin, params }: CommandLine, args: JsonObject): string {
+  if (stdin === undefined) return "";
+  if (stdin !== "params") return scalar(args[stdin.param]) ?? "";
   return stringify(Object.fromEntries(Object.entries(args).map(([name, value]) => [params[name]?.as ?? name, value])));
 }
 
@@ -240,9 +226,9 @@ function outputOf(form: CommandLine["output"], stdout: Buffer, warn: (warning: W
   throw new OpError("INTERNAL_ERROR", "The program's output is not the JSON that was expected; tell the user.");
 }
 
-/** The end of an output for people: no escape sequences, no control characters, nothing of what is hidden. */
-function clean(output: Buffer, hidden: readonly [string, string][]): string {
+/** The end of an output for people: no escape sequences, no control characters, nothing secret. */
+function clean(output: Buffer, secrets: Secrets): string {
   const plain = output.toString("utf8").replace(/\x1b(?:\[[^@-~]*[@-~]?|[^[])/g, "").replace(/(?![\n\t])\p{Cc}/gu, "");
-  const masked = hidden.reduce((text, [value, mask]) => text.replaceAll(value, mask), plain);
-  return Buffer.from(masked.trim(), "utf8").subarray(-TAIL).toString("utf8").replace(/^\ufffd+/, "").trim();
+  const end = Buffer.from(secrets.mask(plain).trim(), "utf8").subarray(-TAIL);
+  return end.toString("utf8").replace(/^\ufffd+/, "").trim();
 }

@@ -2,40 +2,33 @@
 
 import { stringify } from "./json.js";
 
+type Validation =
+  | `${"MISSING" | "UNKNOWN"}_PARAM`
+  | `INVALID_${"TYPE" | "VALUE" | "ENCODING"}`
+  | "UNKNOWN_FIELD"
+  | "ENDPOINT_MISMATCH"
+  | "PAYLOAD_TOO_LARGE";
 export type Code =
-  | "VALIDATION_MISSING_PARAM"
-  | "VALIDATION_INVALID_TYPE"
-  | "VALIDATION_INVALID_VALUE"
-  | "VALIDATION_UNKNOWN_PARAM"
-  | "VALIDATION_UNKNOWN_FIELD"
-  | "VALIDATION_ENDPOINT_MISMATCH"
-  | "VALIDATION_INVALID_ENCODING"
-  | "VALIDATION_PAYLOAD_TOO_LARGE"
-  | "NOT_FOUND_OPERATION"
-  | "NOT_FOUND_RESOURCE"
+  | `VALIDATION_${Validation}`
+  | `NOT_FOUND_${"OPERATION" | "RESOURCE"}`
+  | `CONFLICT_${"ALREADY_EXISTS" | "VERSION_MISMATCH"}`
+  | `TRANSPORT_${"TIMEOUT" | "CONNECTION_FAILED" | "CANCELLED"}`
   | "PERMISSION_DENIED"
   | "RATE_LIMIT_EXCEEDED"
-  | "CONFLICT_ALREADY_EXISTS"
-  | "CONFLICT_VERSION_MISMATCH"
-  | "INTERNAL_ERROR"
-  | "TRANSPORT_TIMEOUT"
-  | "TRANSPORT_CONNECTION_FAILED"
-  | "TRANSPORT_CANCELLED";
+  | "INTERNAL_ERROR";
 
-/** A failed call: a code, one sentence for the model, and details that a program can read. */
+/** A failed call: a code, one sentence for the model, details that a program can read, and a cause for the log. */
 export class OpError extends Error {
   constructor(
     readonly code: Code,
     message: string,
     readonly details: Record<string, unknown> = {},
-    options: { cause?: unknown; undispatched?: boolean } = {},
+    cause?: unknown,
+    /** The arguments were no envelope at all, so nothing was dispatched. */
+    readonly undispatched = false,
   ) {
-    super(message, { cause: options.cause });
-    this.undispatched = options.undispatched ?? false;
+    super(message, { cause });
   }
-
-  /** The arguments were no envelope at all, so nothing was dispatched. */
-  readonly undispatched: boolean;
 }
 
 /** What the agent should know although the call succeeded. */

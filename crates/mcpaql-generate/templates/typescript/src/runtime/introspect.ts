@@ -13,38 +13,33 @@ const GROUPS = 15;
 const HINT = `Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.`;
 
 /** The arguments, read; a blank text is as good as none. */
-class Ask {
-  readonly search = this.#text("search");
-  readonly category = this.#text("category");
-  readonly endpoint = this.#text("endpoint");
-  readonly tag = this.#text("tag");
-  readonly detail = this.#text("detail");
-  readonly after = this.#text("after");
-  readonly types = this.#text("query") === "types";
-  readonly several = Array.isArray(this.args["name"]);
-  readonly first = this.args["first"] as number | undefined;
-
-  constructor(readonly args: JsonObject) {}
-
-  get names(): string[] | undefined {
-    const one = this.#text("name");
-    return this.several ? (this.args["name"] as string[]) : one === undefined ? undefined : [one];
-  }
-
-  /** The parameters that leave operations out. */
-  get narrowed(): string[] {
-    return (["search", "category", "endpoint", "tag"] as const).filter((name) => this[name] !== undefined);
-  }
-
-  #text(name: string): string | undefined {
-    const value = this.args[name];
+function read(args: JsonObject) {
+  const text = (name: string): string | undefined => {
+    const value = args[name];
     return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
-  }
+  };
+  const [several, one] = [args["name"], text("name")];
+  const narrowing = { search: text("search"), category: text("category"), endpoint: text("endpoint"), tag: text("tag") };
+  const [first, after] = [args["first"] as number | undefined, text("after")];
+  return {
+    ...narrowing,
+    detail: text("detail"),
+    types: text("query") === "types",
+    several: Array.isArray(several),
+    names: Array.isArray(several) ? (several as string[]) : one === undefined ? undefined : [one],
+    first,
+    after,
+    isPaged: first !== undefined || after !== undefined,
+    /** The parameters that leave operations out. */
+    narrowed: Object.entries(narrowing).flatMap(([name, value]) => (value === undefined ? [] : [name])),
+  };
 }
+
+type Ask = ReturnType<typeof read>;
 
 /** Answers `introspect` for arguments that are validated. */
 export function introspect(catalog: Catalog, args: JsonObject, warn: (warning: Warning) => void): JsonObject {
-  const ask = new Ask(args);
+  const ask = read(args);
   const [narrowing] = ask.narrowed;
   if (ask.types && narrowing !== undefined) {
     const message = `Parameter '${narrowing}' narrows operations, not types. Leave it out, or leave out 'query'.`;
@@ -56,8 +51,7 @@ export function introspect(catalog: Catalog, args: JsonObject, warn: (warning: W
 }
 
 function named(catalog: Catalog, ask: Ask, names: readonly string[], warn: (warning: Warning) => void): JsonObject {
-  const paged = ask.first !== undefined || ask.after !== undefined ? ["first or after"] : [];
-  const idle = [...ask.narrowed, ...paged];
+  const idle = [...ask.narrowed, ...(ask.isPaged ? ["first or after"] : [])];
   if (idle.length > 0) {
     warn({ code: "IGNORED_PARAMS", message: `'name' says what to show, so ${idle.join(", ")} had no effect.` });
   }
@@ -106,7 +100,7 @@ function listTypes({ data }: Catalog, ask: Ask): JsonObject {
   const size = { names: PAGES.largest, full: PAGES.fullTypes }[detail] ?? pageSize(data.types.length);
   const page = new Page(ask, data.types.length, size, PAGES.largest);
   const types = page.of(data.types).map((type) => typeForm(type, detail));
-  return page.isAsked || page.isPart ? { types, pageInfo: page.info } : { types };
+  return ask.isPaged || page.isPart ? { types, pageInfo: page.info } : { types };
 }
 
 function pageSize(length: number): number {
@@ -128,7 +122,7 @@ function listOperations(catalog: Catalog, ask: Ask, warn: (warning: Warning) => 
   return {
     ...(isPlain ? { _protocol: data.protocol } : {}),
     operations: rows,
-    ...(page.isAsked || isPart ? { pageInfo: page.info } : {}),
+    ...(ask.isPaged || isPart ? { pageInfo: page.info } : {}),
     ...(isPart && ask.detail === undefined && ask.after === undefined ? { groups: groups(found), hint: HINT } : {}),
   };
 }
@@ -172,7 +166,6 @@ class Page {
   readonly #start: number;
   readonly #end: number;
   readonly #list: string;
-  readonly isAsked: boolean;
 
   constructor(
     ask: Ask,
@@ -181,7 +174,6 @@ class Page {
     most: number,
   ) {
     this.#list = fingerprint(ask);
-    this.isAsked = ask.first !== undefined || ask.after !== undefined;
     const match = /^([0-9a-f]{1,8})-([0-9a-f]{8})$/.exec(ask.after ?? `0-${this.#list}`);
     this.#start = match?.[2] === this.#list ? Number.parseInt(match[1] ?? "", 16) : Number.NaN;
     if (!(this.#start <= total)) {

@@ -10,51 +10,42 @@ import { type JsonObject, byteLength, isObject, scalar, stringify } from "./json
 import { type Style, type StyleForm, formPairs, headerText, pairs, pathText, percent } from "./style.js";
 
 /** How a request carries a parameter. */
-export interface HttpParam {
-  readonly in: "path" | "query" | "header" | "cookie" | "body";
+export type HttpParam = Readonly<{
+  in: "path" | "query" | "header" | "cookie" | "body";
   /** The name that the API knows, where it is another one. */
-  readonly as?: string;
+  as?: string;
   /** OpenAPI's `style`, `explode` and `allowReserved`, where they are not the usual ones of the place. */
-  readonly style?: StyleForm;
-  readonly explode?: boolean;
-  readonly reserved?: boolean;
+  style?: StyleForm;
+  explode?: boolean;
+  reserved?: boolean;
   /** Never echoed. */
-  readonly sensitive?: boolean;
+  sensitive?: boolean;
   /** Base64 that becomes a file of a multipart body; by name where the parameter is the whole body. */
-  readonly file?: boolean | readonly string[];
-}
+  file?: boolean | readonly string[];
+}>;
 
 /** The one request that an operation is. */
-export interface HttpRequest {
-  readonly method: string;
+export type HttpRequest = Readonly<{
+  method: string;
   /** `/repos/{owner}/{repo}`: placeholders are parameters. */
-  readonly path: string;
-  readonly params: Readonly<Record<string, HttpParam>>;
-  /** JSON unless it says otherwise. */
-  readonly body?: "json" | "form" | "multipart" | "text" | "binary";
-  /** The parameter that is the body instead of a field of it. */
-  readonly body_param?: string;
-  /** The body's media type where it is not the usual one of its form. */
-  readonly content_type?: string;
-  /** The API's address where it is not the target's. */
-  readonly base_url?: string;
-  /** How the call is authenticated where it is not the target's way. */
-  readonly auth?: Auth;
+  path: string;
+  params: Readonly<Record<string, HttpParam>>;
+  /** JSON unless it says otherwise; `body_param` is the whole of it, `content_type` is what it is called. */
+  body?: "json" | "form" | "multipart" | "text" | "binary";
+  body_param?: string;
+  content_type?: string;
+  /** In place of the target's own. */
+  base_url?: string;
+  auth?: Auth;
   /** The parameter that chooses among several targets. */
-  readonly target?: string;
-  /** Repeating it does no harm. */
-  readonly repeatable?: boolean;
-  /** What it names is gone afterwards. */
-  readonly removes?: boolean;
-}
+  target?: string;
+  /** Repeating it does no harm; what it names is gone afterwards. */
+  repeatable?: boolean;
+  removes?: boolean;
+}>;
 
 /** A request before credentials are added; names of headers are in lower case. */
-export interface Outgoing {
-  readonly method: string;
-  readonly url: URL;
-  readonly headers: Map<string, string>;
-  readonly body: Buffer | undefined;
-}
+export type Outgoing = Readonly<{ method: string; url: URL; headers: Map<string, string>; body: Buffer | undefined }>;
 
 /** Longest address that is sent. */
 const MAX_URL_BYTES = 32 * 1024;
@@ -75,7 +66,7 @@ function invalid(param: string, message: string): OpError {
 /** The operation cannot be sent, whoever calls it. */
 export function unusable(cause: string): OpError {
   const message = "This operation cannot be sent as its document describes it; tell the operator to check the document.";
-  return new OpError("INTERNAL_ERROR", message, {}, { cause });
+  return new OpError("INTERNAL_ERROR", message, {}, cause);
 }
 
 /** The parameters of that place that were given, in the order of the document: name, name on the wire, how, value. */
@@ -88,13 +79,13 @@ function given(request: HttpRequest, args: JsonObject, place: HttpParam["in"]): 
 /** Builds the request of a call. */
 export function build(
   base: URL,
-  targetHeaders: ReadonlyMap<string, string>,
+  own: ReadonlyMap<string, string>,
   reserved: Reserved,
   request: HttpRequest,
   args: JsonObject,
 ): Outgoing {
   const url = urlOf(base, reserved, request, args);
-  const headers = new Map(targetHeaders);
+  const headers = new Map(own);
   if (!headers.has("accept")) headers.set("accept", "application/json, text/*;q=0.8, */*;q=0.5");
   if (request.content_type !== undefined) headers.set("content-type", request.content_type);
   else if ((request.body ?? "json") !== "json") headers.delete("content-type");
@@ -178,19 +169,10 @@ function pathValue(request: HttpRequest, name: string, args: JsonObject): string
   return text;
 }
 
-interface Body {
-  readonly bytes: Buffer;
-  readonly type: string;
-}
+type Body = Readonly<{ bytes: Buffer; type: string }>;
 
-interface Field {
-  readonly name: string;
-  /** What the caller calls the parameter it came in. */
-  readonly param: string;
-  readonly file: boolean;
-  readonly style: Style;
-  readonly value: unknown;
-}
+/** A field of a body, and the parameter that it came in. */
+type Field = Readonly<{ name: string; param: string; file: boolean; style: Style; value: unknown }>;
 
 function bodyOf(request: HttpRequest, args: JsonObject): Body | undefined {
   const declared = Object.keys(request.params).filter((name) => request.params[name]?.in === "body");

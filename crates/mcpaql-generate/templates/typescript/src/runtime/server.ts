@@ -1,6 +1,6 @@
 // The MCP server: the tools of the catalog and your own, over standard input and output or Streamable HTTP.
 
-import { createServer } from "node:http";
+import { type RequestListener, createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { toNodeHandler } from "@modelcontextprotocol/node";
@@ -65,7 +65,7 @@ function serveHttp(adapter: Adapter, port: number): void {
     if (refused !== undefined || request.method !== "POST") return refused ?? (await fetch(request));
     return await fetch(request, { parsedBody: tryParse(await request.clone().text()) });
   };
-  createServer(toNodeHandler({ ...handler, fetch: guarded })).listen(port, "127.0.0.1", () => {
+  createServer(toNodeHandler({ ...handler, fetch: guarded }) as RequestListener).listen(port, "127.0.0.1", () => {
     process.stderr.write(`serving ${adapter.catalog.data.adapter.name} on http://127.0.0.1:${port}/mcp\n`);
   });
 }
