@@ -15,7 +15,6 @@ use mcpaql_runtime::environment;
 use mcpaql_runtime::gateway::{Gateway, Live, Making, Member, Opening};
 use mcpaql_runtime::open::{self, OpenError};
 use mcpaql_runtime::target::NoDataFolder;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Opens every target and puts the adapters behind one gateway. One adapter alone must be in order; of several, those that
