@@ -5,7 +5,7 @@
 
 mod argv;
 mod output;
-pub(crate) mod process;
+pub mod process;
 
 use super::{Args, Target, TargetCall, TargetKind};
 use crate::environment::Template;

@@ -18,28 +18,37 @@ pub(super) const TAIL: usize = 2048;
 
 /// What to run.
 #[derive(Debug)]
-pub(crate) struct Job<'a> {
-    pub(crate) program: &'a str,
-    pub(crate) args: &'a [String],
-    pub(crate) env: &'a [(String, String)],
-    pub(crate) cwd: Option<&'a Path>,
+pub struct Job<'a> {
+    /// Its name or path.
+    pub program: &'a str,
+    /// Its arguments.
+    pub args: &'a [String],
+    /// All variables that it sees.
+    pub env: &'a [(String, String)],
+    /// Where it runs; here where nothing is said.
+    pub cwd: Option<&'a Path>,
     /// Nothing means closed.
-    pub(crate) stdin: Option<Vec<u8>>,
-    pub(crate) max_output: usize,
-    pub(crate) timeout: Duration,
+    pub stdin: Option<Vec<u8>>,
+    /// Maximum bytes of standard output.
+    pub max_output: usize,
+    /// How long it may take.
+    pub timeout: Duration,
 }
 
 /// What came of it.
 #[derive(Debug)]
-pub(crate) struct Finished {
-    pub(crate) ending: Ending,
-    pub(crate) stdout: Vec<u8>,
-    pub(crate) stderr: Vec<u8>,
+pub struct Finished {
+    /// How it ended.
+    pub ending: Ending,
+    /// What it wrote.
+    pub stdout: Vec<u8>,
+    /// The end of what it wrote to standard error.
+    pub stderr: Vec<u8>,
 }
 
 /// How a process ended.
 #[derive(Debug)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// By itself.
     Exited(ExitStatus),
     /// By itself, but a descendant kept the output open and was stopped.
@@ -51,7 +60,10 @@ pub(crate) enum Ending {
 }
 
 /// Runs the job to its end.
-pub(crate) async fn run(job: Job<'_>) -> io::Result<Finished> {
+///
+/// # Errors
+/// The program cannot be started, or its streams fail.
+pub async fn run(job: Job<'_>) -> io::Result<Finished> {
     let stdin = if job.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut process = Process::start(job.program, job.args, job.env, job.cwd, stdin)?;
     let (mut stdout, mut stderr) = (Vec::with_capacity(4096), Vec::with_capacity(TAIL));

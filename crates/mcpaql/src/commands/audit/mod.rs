@@ -6,6 +6,7 @@
 mod compare;
 mod fix;
 mod list;
+mod probe;
 mod sources;
 mod standard;
 

@@ -1,5 +1,6 @@
 //! `--probe`: one server whose word is put to the test.
 
+use super::super::probe::{self, Probed, Snapshot};
 use super::{Asked, Sources};
 use crate::output::Hinted;
 use crate::servers::{self, Interrupted};
@@ -7,7 +8,6 @@ use crate::{args, output};
 use anyhow::Result;
 use mcpaql_audit::Origin;
 use mcpaql_audit::probe::{Answers, Observed};
-use mcpaql_runtime::probe::{self, Probed, Snapshot};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -5,12 +5,12 @@
 //! that was called last. A tool is found silent only where the server was free to hear the call: a program that did not answer is
 //! started anew before the next one, and behind an address nobody is blamed until an answer comes. A snapshot that changes by itself proves nothing, so that nothing is called then.
 
-use crate::caller::Caller;
-use crate::target::command::process::{self, Ending, Job};
-use crate::target::mcp::{Upstream, UpstreamError};
 use mcpaql_audit::Server;
 use mcpaql_audit::probe::{Answers, Observed, Plan, plans};
 use mcpaql_core::error::Code;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::target::command::process::{self, Ending, Job};
+use mcpaql_runtime::target::mcp::{Upstream, UpstreamError};
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -27,16 +27,16 @@ const PAUSE: Duration = Duration::from_secs(5);
 
 /// A command whose output is the state that can be seen, run by the shell.
 #[derive(Debug, Clone)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     /// As typed.
-    pub command: String,
+    pub(crate) command: String,
     /// How long it may take.
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
 }
 
 /// What became of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Probed {
+pub(crate) enum Probed {
     /// It was called.
     Seen(Observed),
     /// It was not called, for this reason.
@@ -45,7 +45,7 @@ pub enum Probed {
 
 /// Why nothing can be concluded.
 #[derive(Debug, Error)]
-pub enum ProbeError {
+pub(crate) enum ProbeError {
     /// The command cannot be run, or fails.
     #[error("the snapshot command {0}")]
     Snapshot(String),
@@ -58,7 +58,7 @@ pub enum ProbeError {
 ///
 /// # Errors
 /// Where the snapshot cannot be taken or is of no use.
-pub async fn probe(
+pub(crate) async fn probe(
     upstream: &Upstream,
     server: &Server,
     snapshot: Option<&Snapshot>,
