@@ -1,12 +1,14 @@
 //! `mcpaql`: any API for AI agents through a handful of well-named, honestly annotated MCP tools.
 
 mod args;
+mod blocking;
 mod cache;
 mod clients;
 mod commands;
 mod descriptions;
 mod diff;
 mod documents;
+mod file;
 mod output;
 mod reload;
 mod servers;

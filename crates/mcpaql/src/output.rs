@@ -1,7 +1,7 @@
-//! The only place that writes to a terminal: data to standard output, talk to standard error.
+//! The only place that writes to a terminal: data to standard output, status lines to standard error.
 //!
-//! What always holds: nothing that others wrote makes a terminal do something or begins a line of talk; nobody who listens no more ends the program; data
-//! that was lost is not kept secret.
+//! What always holds: no text of others controls the terminal or begins a status line; a closed pipe never ends the program; data that
+//! could not be written is reported.
 
 use clap::ValueEnum;
 use mcpaql_runtime::mcp::LOG_DIRECTIVES;
@@ -77,19 +77,19 @@ pub(crate) fn line(text: &str) -> String {
     visible(text).replace('\n', " ")
 }
 
-/// A line of talk, whoever wrote parts of it.
+/// A status line; parts of it may be text of others.
 pub(crate) fn status_line(text: &str) {
     painted(&line(text));
 }
 
-/// Talk of several lines, each of our own; whatever others wrote in it was put on one [`line()`] before.
+/// Several status lines; text of others was put on one [`line()`] before.
 pub(crate) fn status_lines(text: &str) {
     painted(&visible(text));
 }
 
-/// Talk with colours of our own; whatever others wrote in it was made visible before.
+/// Status lines with colours; text of others was made [`visible`] before.
 pub(crate) fn painted(text: &str) {
-    // Who does not listen misses it.
+    // A closed standard error is no reason to stop.
     let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
@@ -124,12 +124,31 @@ impl std::fmt::Display for Hinted {
 
 impl std::error::Error for Hinted {}
 
+/// What went wrong, and what to do about it.
+pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Hinted { message: message.into(), hint: hint.into() }.into()
+}
+
 pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
 pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
+}
+
+/// Rows as columns; those from `numbers` on are aligned to the right.
+pub(crate) fn table<const N: usize>(rows: &[[String; N]], numbers: usize) -> String {
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: [usize; N] = std::array::from_fn(|column| width(column).unwrap_or_default());
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+            if column < numbers { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether standard output takes colours: a terminal, and nobody said no.

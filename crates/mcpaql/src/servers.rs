@@ -4,8 +4,9 @@
 
 use crate::args::Access;
 use crate::documents::tell;
-use crate::output::Hinted;
-use crate::{descriptions, output};
+use crate::file;
+use crate::output;
+use crate::output::hinted;
 use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, is_credential_name, without_credentials};
 use mcpaql_core::capture::Capture;
@@ -17,10 +18,6 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::Path;
-
-fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    Hinted { message: message.into(), hint: hint.into() }.into()
-}
 
 /// Somebody wants no answer any more.
 #[derive(Debug)]
@@ -95,7 +92,7 @@ fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
 
 /// A saved answer of `tools/list`.
 pub(crate) fn saved(path: &Path) -> Result<Capture> {
-    let source = Source::new(path.display().to_string(), descriptions::read_text(path)?);
+    let source = Source::new(path.display().to_string(), file::read_text(path)?);
     let Saved { capture, twice, .. } = read_saved(&source)?;
     tell(&source, &twice);
     Ok(capture)

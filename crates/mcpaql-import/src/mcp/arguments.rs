@@ -6,9 +6,9 @@
 use crate::openapi::details::{self, Context, Version};
 use crate::openapi::names::assign;
 use crate::openapi::params::Draft;
+use crate::openapi::refs::{Refs, Resolved};
 use crate::openapi::schema::{Additional, Shape, Side, TextLimits, Writer, shape};
 use crate::openapi::type_names::TypeNames;
-use crate::openapi::refs::{Refs, Resolved};
 use crate::report::Note;
 use indexmap::IndexMap;
 use mcpaql_core::operation::{Param, Place, Returns};

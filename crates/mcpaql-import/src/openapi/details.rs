@@ -112,7 +112,12 @@ impl Drafted {
 
 /// Reads one operation whole; `path_params` are the parameters of its path item.
 #[must_use]
-pub(crate) fn details(cx: &Context<'_>, head: &Operation, path_params: &[Value], operation: &Value) -> Details {
+pub(crate) fn details(
+    cx: &Context<'_>,
+    head: &Operation,
+    path_params: &[Value],
+    operation: &Value,
+) -> Details {
     let mut notes = Vec::new();
     let drafted = drafted(cx, head, path_params, operation, false, &mut notes);
     let mut writer = Writer::new(cx);

@@ -4,7 +4,6 @@
 //! comments, changed as text and never written anew; no value of it is shown.
 
 pub(crate) mod edit;
-pub(crate) mod file;
 pub(crate) mod jsonc;
 pub(crate) mod secrets;
 pub(crate) mod takeover;

@@ -1,6 +1,6 @@
 //! `mcpaql explain`: what a code or a rule of the audit means and what to do about it.
 
-use crate::output::Hinted;
+use crate::output::hinted;
 use crate::{Outcome, args, output};
 use anyhow::Result;
 use mcpaql_core::audit::{self, Rule, all_rules};
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &args::Explain) -> Result<Outcome> {
         Some(near) => format!("did you mean {near}?"),
         None => "`mcpaql explain` lists all codes".into(),
     };
-    Err(Hinted { message: format!("there is no code '{word}'"), hint }.into())
+    Err(hinted(format!("there is no code '{word}'"), hint))
 }
 
 /// Codes, then rules.

@@ -17,7 +17,8 @@ pub(crate) use source::{AdapterSource, McpSource, OpenApiSource, PlannedAdapter,
 
 use crate::args::Importing;
 use crate::descriptions::{self, Description, Digest};
-use crate::output::{self, Hinted};
+use crate::file;
+use crate::output::{self, hinted};
 use anyhow::{Context, Result};
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::check::Checked;
@@ -186,7 +187,7 @@ pub(crate) fn unknown(name: &str, others: &[String]) -> anyhow::Error {
     let nearest = suggest::nearest(name, others.iter().map(String::as_str));
     let meant = nearest.map(|nearest| format!("did you mean '{nearest}'? ")).unwrap_or_default();
     let hint = format!("{meant}{CONFIG} has {}", others.join(", "));
-    Hinted { message: format!("there is no file and no adapter '{name}'"), hint }.into()
+    hinted(format!("there is no file and no adapter '{name}'"), hint)
 }
 
 /// Adapters that could not stand behind one server; each document alone may be fine.
@@ -237,14 +238,13 @@ fn source_named(name: &str, importing: &Importing) -> Result<AdapterSource> {
         return builtin_document(name).map(AdapterSource::Document);
     }
     let known: Vec<&str> = builtin::names().collect();
-    Err(Hinted {
-        message: format!("there is no file '{name}'"),
-        hint: format!(
+    Err(hinted(
+        format!("there is no file '{name}'"),
+        format!(
             "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
             known.join(", ")
         ),
-    }
-    .into())
+    ))
 }
 
 fn source_of_file(path: &Path, importing: &Importing) -> Result<AdapterSource> {
@@ -263,12 +263,12 @@ fn builtin_document(name: &str) -> Result<Source> {
     builtin::document(name).ok_or_else(|| {
         let known: Vec<&str> = builtin::names().collect();
         let hint = format!("there is {}", known.join(", "));
-        Hinted { message: format!("there is no built-in adapter '{name}'"), hint }.into()
+        hinted(format!("there is no built-in adapter '{name}'"), hint)
     })
 }
 
 fn read_source(path: &Path) -> Result<Source> {
-    Ok(Source::new(path.display().to_string(), descriptions::read_text(path)?))
+    Ok(Source::new(path.display().to_string(), file::read_text(path)?))
 }
 
 /// Renders reports as the user chose.

@@ -3,9 +3,11 @@
 use super::entry::EntryOverrides;
 use super::read_source;
 use crate::args::Importing;
+use crate::blocking::blocking;
 use crate::cache::Captured;
-use crate::descriptions::{self, Description, Digest};
-use crate::output::{self, Hinted};
+use crate::descriptions::{Description, Digest};
+use crate::file;
+use crate::output::{self, hinted};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::{Adapter, Auth, McpTarget, Origins, title_of};
 use mcpaql_core::capture::Capture;
@@ -176,7 +178,7 @@ fn unserved(name: &str, file: &str) -> anyhow::Error {
     } else {
         format!("fix {file}")
     };
-    Hinted { message: format!("{name} cannot be served"), hint }.into()
+    hinted(format!("{name} cannot be served"), hint)
 }
 
 /// Shows what is wrong with a text.
@@ -218,18 +220,12 @@ impl McpSource {
         if let Some(known) = slot.as_ref().and_then(Captured::read) {
             return Ok(known);
         }
-        let run = || -> Result<Capture> {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            runtime.block_on(async {
-                let upstream = Upstream::new(&self.target, &self.auth, &environment::process())?;
-                let capture = upstream.capture().await;
-                upstream.close().await;
-                Ok(capture?)
-            })
-        };
-        // On a thread of its own, because callers may or may not be in a runtime already.
-        let asked = std::thread::scope(|scope| scope.spawn(run).join());
-        let capture = asked.unwrap_or_else(|_| anyhow::bail!("asking the server failed"));
+        let capture = blocking(async || {
+            let upstream = Upstream::new(&self.target, &self.auth, &environment::process())?;
+            let capture = upstream.capture().await;
+            upstream.close().await;
+            Ok(capture?)
+        });
         let capture = capture.with_context(|| format!("cannot ask the MCP server '{}'", self.name))?;
         slot.iter().for_each(|slot| slot.write(&capture));
         Ok(capture)
@@ -307,7 +303,7 @@ impl OpenApiSource {
             let source = self.overrides.filter(|_| corrected);
             // The text went into the import: where something is wrong with it, its file shows the place.
             let placed = url.is_none() && diagnostics.iter().any(|diagnostic| diagnostic.span.is_some());
-            let text = placed.then(|| descriptions::read_text(Path::new(&name)).ok()).flatten();
+            let text = placed.then(|| file::read_text(Path::new(&name)).ok()).flatten();
             let text = text.unwrap_or_default().trim_start_matches(['\u{feff}', '\0']).to_owned();
             (source.unwrap_or_else(|| Source::new(name, text)), diagnostics)
         })

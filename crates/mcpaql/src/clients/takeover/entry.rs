@@ -5,7 +5,7 @@ use crate::clients::secrets::places::{self, REFERENCE, Secret};
 use crate::clients::variables::{
     Piece, References, Variables, is_variable, may_be_own, variable_name, written,
 };
-use crate::descriptions;
+use crate::file;
 use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget, is_credential_name};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -215,7 +215,7 @@ impl Hand<'_> {
         let file = written(&self.references.read(file)?);
         let folder = self.references.workspace.clone().unwrap_or_default();
         let path = folder.join(&file);
-        let Ok(text) = descriptions::read_text(&path) else {
+        let Ok(text) = file::read_text(&path) else {
             self.notes.push("its `envFile` could not be read, so its variables are missing".into());
             return Ok(Vec::new());
         };

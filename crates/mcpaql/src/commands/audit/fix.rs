@@ -7,8 +7,8 @@ mod overrides;
 
 use super::sources::Sources;
 use super::written;
-use crate::clients::file;
-use crate::output::Hinted;
+use crate::file;
+use crate::output::hinted;
 use crate::{args, diff, output};
 use anyhow::Result;
 use mcpaql_core::audit::{Finding, Fix, Origin};
@@ -124,10 +124,6 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
         output::status_line("There is nothing that is safe to correct");
     }
     Ok(corrected)
-}
-
-fn hinted(message: &str, hint: &str) -> anyhow::Error {
-    Hinted { message: message.into(), hint: hint.into() }.into()
 }
 
 /// What the findings say is safe to write, by tool. Tools that cannot be told apart are left alone.

@@ -9,9 +9,9 @@ mod list;
 mod sources;
 mod standard;
 
-use crate::clients::file;
-use crate::output::Hinted;
-use crate::{Outcome, args, descriptions, output};
+use crate::file;
+use crate::output::hinted;
+use crate::{Outcome, args, output};
 use anyhow::Result;
 use mcpaql_core::audit::render::{Format, Options};
 use mcpaql_core::audit::{
@@ -30,7 +30,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
     }
     if !args.diff_policy.is_empty() && !matches!(args.format, Format::Full | Format::Json) {
         let message = "--diff-policy is shown as full or json".to_owned();
-        return Err(Hinted { message, hint: "leave --format out".into() }.into());
+        return Err(hinted(message, "leave --format out"));
     }
     check_files(&args)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
@@ -108,7 +108,7 @@ fn check_files(args: &args::Audit) -> Result<()> {
         } else {
             continue;
         };
-        return Err(Hinted { message, hint: "name another file".into() }.into());
+        return Err(hinted(message, "name another file"));
     }
     Ok(())
 }
@@ -184,12 +184,11 @@ fn written(path: &Path, text: &str) -> Result<()> {
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline> {
-    let text = descriptions::read_text(path)?;
+    let text = file::read_text(path)?;
     Baseline::parse(&text).ok_or_else(|| {
-        Hinted {
-            message: format!("{} is no baseline of this version", path.display()),
-            hint: "write one with --write-baseline".into(),
-        }
-        .into()
+        hinted(
+            format!("{} is no baseline of this version", path.display()),
+            "write one with --write-baseline",
+        )
     })
 }

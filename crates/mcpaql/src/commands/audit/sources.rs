@@ -2,12 +2,13 @@
 
 mod probed;
 
+use crate::args;
 use crate::clients::takeover::Takeover;
 use crate::commands::import_config;
 use crate::documents::{AdapterSource, EntryOverrides, PlannedAdapter, Request};
-use crate::output::Hinted;
+use crate::file;
+use crate::output::hinted;
 use crate::servers::{self, Interrupted, Saved};
-use crate::{args, descriptions};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::{self, Auth, McpCommand, McpLink, McpTarget, Mode, Origins};
 use mcpaql_core::audit::{Failed, Known, Origin, Server};
@@ -77,7 +78,7 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
         Some(error) if sources.servers.is_empty() => Err(error),
         _ if sources.servers.is_empty() => {
             let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
-            Err(Hinted { message: "there is no server to audit".into(), hint: hint.into() }.into())
+            Err(hinted("there is no server to audit", hint))
         }
         _ => Ok(sources),
     }
@@ -133,14 +134,13 @@ impl Sources {
             [] => Ok(()),
             _ => {
                 let hint = "leave --name out, or audit one server at a time";
-                Err(Hinted { message: "--name is for one server".into(), hint: hint.into() }.into())
+                Err(hinted("--name is for one server", hint))
             }
         }
     }
 
     fn fail(&mut self, name: String, error: anyhow::Error) {
-        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-        self.failed.push(Failed { name, why: causes.join(": "), in_part: false });
+        self.failed.push(Failed { name, why: format!("{error:#}"), in_part: false });
         self.error.get_or_insert(error);
     }
 
@@ -260,9 +260,9 @@ fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
 fn saved(path: &Path) -> Result<(Server, Origin, Option<String>)> {
     let is_stdin = path.as_os_str() == "-";
     let (name, text) = if is_stdin {
-        ("standard input".to_owned(), descriptions::read_stdin()?)
+        ("standard input".to_owned(), file::read_stdin()?)
     } else {
-        (path.display().to_string(), descriptions::read_text(path)?)
+        (path.display().to_string(), file::read_text(path)?)
     };
     let source = Source::new(name, text);
     let Saved { capture, pointer, twice } = servers::read_saved(&source)?;
@@ -281,7 +281,7 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
     let plan = request.resolve()?;
     if plan.is_default {
         let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
-        return Err(Hinted { message: "nothing says what to audit".into(), hint: hint.into() }.into());
+        return Err(hinted("nothing says what to audit", hint));
     }
     for (name, error) in plan.unreadable {
         sources.fail(name, error);

@@ -2,10 +2,10 @@
 //!
 //! What always holds: no tool is called, and no value of a variable gets into what is written.
 
-use super::{Done, check_ours, check_overwrite, tell, write};
-use crate::clients::file;
+use super::{Done, check_overwrite, tell, write};
 use crate::documents::corrections;
-use crate::output::Hinted;
+use crate::file;
+use crate::output::hinted;
 use crate::{Outcome, args, descriptions, output, servers};
 use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpTarget};
@@ -29,7 +29,7 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
     if let Some(path) = &args.bundle {
         file::check_apart(path, read())?;
         if !args.written.force {
-            check_ours(path, "a discovery bundle", is_bundle)?;
+            file::check_ours(path, "is not a discovery bundle", is_bundle)?;
         }
     }
     let capture = match &args.tools {
@@ -64,10 +64,6 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
         output::status_line(&format!("Wrote {written}"));
     }
     Ok(Outcome::Clean)
-}
-
-fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    Hinted { message: message.into(), hint: hint.into() }.into()
 }
 
 fn tell_wrong(source: Option<Source>, mut diagnostics: Vec<Diagnostic>) {

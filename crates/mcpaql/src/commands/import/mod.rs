@@ -3,9 +3,8 @@
 pub(crate) mod mcp;
 pub(crate) mod openapi;
 
-use crate::clients::file;
-use crate::output::Hinted;
-use crate::{args, descriptions, output};
+use crate::file;
+use crate::{args, output};
 use anyhow::{Result, bail};
 use mcpaql_core::adapter::Adapter;
 use mcpaql_import::emit::{self, Provenance};
@@ -58,20 +57,7 @@ fn check_overwrite<'p>(written: &args::Written, read: impl IntoIterator<Item = &
         file::check_apart(path, read)?;
     }
     match written.output.as_deref().filter(|_| !written.force) {
-        Some(path) => check_ours(path, "an imported adapter document", emit::is_imported),
+        Some(path) => file::check_ours(path, "is not an imported adapter document", emit::is_imported),
         None => Ok(()),
     }
-}
-
-/// Refuses a file that is there and not `ours`.
-fn check_ours(path: &Path, kind: &str, ours: impl Fn(&str) -> bool) -> Result<()> {
-    let is_ours = || descriptions::read_text(path).is_ok_and(|text| ours(&text));
-    if !file::is_there(path) || is_ours() {
-        return Ok(());
-    }
-    Err(Hinted {
-        message: format!("{} is there and is not {kind}", path.display()),
-        hint: "choose another file, or write over it with --force".into(),
-    }
-    .into())
 }

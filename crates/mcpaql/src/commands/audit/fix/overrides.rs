@@ -3,7 +3,8 @@
 use super::{Correction, Corrections, name, write as write_file};
 use crate::commands::audit::sources::Sources;
 use crate::documents::tell;
-use crate::{clients, descriptions, output};
+use crate::file;
+use crate::output;
 use anyhow::{Result, bail};
 use mcpaql_core::overrides;
 use mcpaql_core::source::{Edit, Source, members, plain_key};
@@ -29,7 +30,7 @@ pub(super) fn write(
     let named = |index: &usize| server.tools.get(*index).map(name).unwrap_or_default();
     let pairs: Vec<(&str, &Correction)> =
         wanted.iter().map(|(index, correction)| (named(index), correction)).collect();
-    let old = if clients::file::is_there(path) { descriptions::read_text(path)? } else { String::new() };
+    let old = if file::is_there(path) { file::read_text(path)? } else { String::new() };
     let new = if old.trim().is_empty() { fresh(&pairs) } else { merged(path, &old, &pairs)? };
     let written = Source::new(path.display().to_string(), new);
     if let Err(diagnostics) = overrides::parse(&written) {
