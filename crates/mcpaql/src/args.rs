@@ -124,10 +124,13 @@ impl Spread {
 
 fn parse_spread(text: &str) -> Result<Spread, String> {
     let alone = Mode::parse(text).map(Spread::Alone);
-    alone.or_else(|| Sharing::parse(text).map(Spread::Together)).ok_or_else(|| {
-        let words: Vec<&str> = Mode::ALL.map(Mode::as_str).into_iter().chain(Sharing::WORDS).collect();
-        format!("expected one of {}", words.join(", "))
-    })
+    let spread = alone.or_else(|| Sharing::parse(text).map(Spread::Together));
+    one_of(spread, Mode::ALL.map(Mode::as_str).into_iter().chain(Sharing::WORDS))
+}
+
+/// What was typed, or else the words that could be.
+fn one_of<T>(parsed: Option<T>, words: impl IntoIterator<Item = &'static str>) -> Result<T, String> {
+    parsed.ok_or_else(|| format!("expected one of {}", Vec::from_iter(words).join(", ")))
 }
 
 /// What decides an import from the command line.
@@ -372,10 +375,7 @@ pub(crate) struct Check {
 }
 
 fn parse_style(text: &str) -> Result<Style, String> {
-    Style::parse(text).ok_or_else(|| {
-        let names: Vec<&str> = Style::ALL.iter().map(|style| style.as_str()).collect();
-        format!("expected one of {}", names.join(", "))
-    })
+    one_of(Style::parse(text), Style::ALL.iter().map(|style| style.as_str()))
 }
 
 #[derive(Debug, ClapArgs)]

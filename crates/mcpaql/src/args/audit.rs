@@ -1,6 +1,6 @@
 //! What can be typed behind `audit`.
 
-use super::{Access, Spread, Surface, parse_spread};
+use super::{Access, Spread, Surface, one_of, parse_spread};
 use clap::Args as ClapArgs;
 use mcpaql_core::audit::render::Format;
 use mcpaql_core::catalog::Settings;
@@ -103,10 +103,9 @@ impl Audit {
 }
 
 fn parse_level(text: &str) -> Result<Level, String> {
-    Level::parse(text).ok_or_else(|| format!("expected one of {}", Level::ALL.map(Level::as_str).join(", ")))
+    one_of(Level::parse(text), Level::ALL.map(Level::as_str))
 }
 
 fn parse_format(text: &str) -> Result<Format, String> {
-    Format::parse(text)
-        .ok_or_else(|| format!("expected one of {}", Format::ALL.map(Format::as_str).join(", ")))
+    one_of(Format::parse(text), Format::ALL.map(Format::as_str))
 }

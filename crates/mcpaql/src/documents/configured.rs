@@ -62,9 +62,8 @@ impl Plan {
         };
         let folder = path.parent().unwrap_or(Path::new(""));
         let layers = layers.with_file(config.settings.clone());
-        let mut plan = Plan::default();
-        plan.is_config_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        plan.files.push(path.to_path_buf());
+        let is_config_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        let mut plan = Plan { is_config_broken, files: vec![path.to_path_buf()], ..Plan::default() };
         let mut servers = HashSet::new();
         for entry in &config.adapters {
             let name = entry_name(entry, folder);

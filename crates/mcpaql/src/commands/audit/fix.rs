@@ -175,7 +175,7 @@ fn check_replaced(args: &args::Audit, sources: &Sources) -> Result<()> {
         return Ok(());
     }
     Err(hinted(
-        &format!("{} is there and is not the document that is corrected", path.display()),
+        format!("{} is there and is not the document that is corrected", path.display()),
         "name another file, or remove it first",
     ))
 }
@@ -215,7 +215,7 @@ fn document(
     }
     if args.output.is_none() && !path.is_file() {
         return Err(hinted(
-            &format!("{} is no file that could be corrected", source.name),
+            format!("{} is no file that could be corrected", source.name),
             "name a file with -o",
         ));
     }
