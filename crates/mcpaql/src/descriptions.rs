@@ -53,14 +53,14 @@ pub(crate) fn of_file(source: &str, text: String) -> Description {
     Description { name: source.to_owned(), url: None, text, others: Arc::new(others) }
 }
 
-/// What tells one text from another.
+/// Fingerprint of a text.
 pub(crate) fn fingerprint(text: &str) -> String {
     let mut digest = Digest::new();
     digest.0.update(text);
     format!("sha256:{}", digest.finish())
 }
 
-/// What tells one list of texts from another.
+/// Fingerprint of a list of texts.
 pub(crate) struct Digest(Sha256);
 
 impl Digest {
@@ -110,7 +110,7 @@ impl Place {
         let document = reference.split_once('#').map_or(reference, |(document, _)| document);
         match self {
             Place::Address(url) => {
-                let target = url.join(document).map_err(|_| format!("'{document}' is no address"))?;
+                let target = url.join(document).map_err(|_| format!("'{document}' is not an address"))?;
                 if target.origin() != url.origin() {
                     return Err(format!("'{document}' leads to another host, which is not followed"));
                 }
@@ -128,7 +128,7 @@ impl Place {
                     ["json", "yaml", "yml"].iter().any(|known| extension.eq_ignore_ascii_case(known))
                 });
                 if !target.components().all(plain) || !known {
-                    return Err(format!("'{document}' is no JSON or YAML file beside the document"));
+                    return Err(format!("'{document}' is not a JSON or YAML file beside the document"));
                 }
                 Ok(Place::File(tidy(&path.parent().unwrap_or(Path::new("")).join(target))))
             }

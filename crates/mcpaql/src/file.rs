@@ -1,9 +1,9 @@
 //! Reading and writing files: our own, and configurations of other programs, which are kept as a copy.
 //!
-//! What always holds: a file that may not be written to is left alone. One that is ours is written whole or not at all; one that
-//! belongs to somebody else or has several names keeps both: its new text is written beside it first and then into it, and stays
-//! beside it should that fail half way. What is no file, such as a device or a pipe, is neither read nor replaced, but written to;
-//! the process's own standard streams are written through themselves.
+//! What always holds: a file without write permission is left alone. Our own file is written whole or not at all. A file with another
+//! owner or with several names keeps them: its new text is written beside it first and then into it, and stays beside it if that
+//! fails half way. A device or a pipe is neither read nor replaced, only written to; standard output and standard error are written
+//! through the process's own streams.
 
 use crate::output::hinted;
 use anyhow::{Context, Result, bail};
@@ -114,7 +114,7 @@ fn permissions(path: &Path) -> Option<Permissions> {
     std::fs::metadata(path).ok().map(|data| data.permissions())
 }
 
-/// Names of what the process has open already, be it a file: whoever opened it may have written to it.
+/// Names of what the process has open already. It may be a file that its opener has written to.
 const OPEN: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
 
 /// Whether a path stands for standard output as such, where a file is to be written.
@@ -146,7 +146,7 @@ pub(crate) fn is_there(path: &Path) -> bool {
     !nothing && !is_stream(path)
 }
 
-/// Whether both paths are one file, be it by links or because the process has it open.
+/// Whether both paths are one file, by links or because the process has it open.
 pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
@@ -199,7 +199,7 @@ fn put(
     }
     let old = std::fs::metadata(real).ok();
     if old.is_some() {
-        // Whoever may change the folder could replace it all the same.
+        // Renaming would succeed for a read-only file in a writable folder.
         OpenOptions::new().append(true).open(real).with_context(|| format!("cannot write {shown}"))?;
     }
     let mut beside = real.as_os_str().to_owned();
@@ -236,7 +236,7 @@ fn is_to_stay(_: &Metadata, _: &Path) -> bool {
     false
 }
 
-/// A file that was not there before. Nobody may read it who may not read the original.
+/// A new file with the permissions of the original.
 fn create(path: &Path, permissions: Option<Permissions>) -> std::io::Result<std::fs::File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -273,7 +273,7 @@ impl std::fmt::Display for Written<'_> {
     }
 }
 
-/// Writes a file of our own, over an older one, or to what is no file.
+/// Writes a file of our own, over an older one, or to a device or a pipe.
 pub(crate) fn write<'p>(path: &'p Path, text: &str) -> Result<Written<'p>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
     if is_stream(path) {
@@ -289,7 +289,7 @@ pub(crate) fn write<'p>(path: &'p Path, text: &str) -> Result<Written<'p>> {
 /// Writes to what is there. A reader that went away is not an error, just as at standard output.
 fn pour(path: &Path, text: &str) -> std::io::Result<()> {
     let poured = match own_stream(path) {
-        // Opened anew, a file behind it would be written from another place on.
+        // Opened again, a file behind it would be written from its beginning.
         Some(1) => into(stdout().lock(), text),
         Some(_) => into(stderr().lock(), text),
         None => into(OpenOptions::new().append(true).open(path)?, text),
@@ -339,7 +339,7 @@ mod tests {
         let mut permissions = std::fs::metadata(&path).unwrap().permissions();
         permissions.set_readonly(true);
         std::fs::set_permissions(&path, permissions).unwrap();
-        // Root may write whatever the permissions say.
+        // Permissions do not stop root.
         let may = OpenOptions::new().append(true).open(&path).is_ok();
         assert_eq!(write(&path, "new").is_ok(), may);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), if may { "new" } else { "old" });

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 enum Outcome {
     /// 0: nothing to say against it.
     Clean,
-    /// 1: it ran and found something, or the call failed in a way the caller can mend.
+    /// 1: it ran and found something, or the call failed in a way the caller can fix.
     Findings,
     /// 2: it could not run.
     CouldNotRun,
@@ -110,7 +110,7 @@ fn in_runtime(threads: Threads, future: impl Future<Output = Result<Outcome>>) -
     };
     let runtime = builder.enable_all().build()?;
     let outcome = runtime.block_on(future);
-    // A terminal's blocking read of standard input would hold the process for ever.
+    // A terminal's blocking read of standard input would keep the process alive.
     runtime.shutdown_background();
     outcome
 }

@@ -63,7 +63,7 @@ fn written(out: &mut impl Write, text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Foreign text without what a terminal would obey or nobody would see.
+/// Text of others without control characters and without what is invisible.
 pub(crate) fn visible(text: &str) -> String {
     let is_hidden = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
@@ -72,7 +72,7 @@ pub(crate) fn visible(text: &str) -> String {
     text.replace(is_hidden, "\u{fffd}")
 }
 
-/// The same on one line: who reads lines, such as a workflow that obeys those that begin with `::`, reads none of somebody else's.
+/// The same on one line, so that no text of others begins a line: a workflow obeys lines that begin with `::`.
 pub(crate) fn line(text: &str) -> String {
     visible(text).replace('\n', " ")
 }
@@ -151,7 +151,7 @@ pub(crate) fn table<const N: usize>(rows: &[[String; N]], numbers: usize) -> Str
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether standard output takes colours: a terminal, and nobody said no.
+/// Whether standard output takes colours: a terminal, and `NO_COLOR` is not set.
 pub(crate) fn color() -> bool {
     stdout_is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
@@ -161,13 +161,13 @@ mod tests {
     use super::directives;
 
     #[test]
-    fn a_terminal_obeys_nobody_else() {
+    fn text_of_others_does_not_control_the_terminal() {
         assert_eq!(super::visible("a\u{1b}[2J\tb\u{202e}\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
         assert_eq!(super::visible("a\u{2028}b\u{2029}c\u{85}d"), "a\u{fffd}b\u{fffd}c\u{fffd}d");
     }
 
     #[test]
-    fn nobody_else_begins_a_line() {
+    fn text_of_others_begins_no_line() {
         assert_eq!(super::line("it said \r\n::error::x\n"), "it said \u{fffd} ::error::x ");
     }
 

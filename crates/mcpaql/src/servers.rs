@@ -1,6 +1,6 @@
-//! MCP servers that somebody named at the command line: how they are reached, and what they say of themselves.
+//! MCP servers that were named at the command line: how they are reached, and what they say about themselves.
 //!
-//! What always holds: no tool is called unless whoever asks does it, and no value of a variable is shown.
+//! What always holds: this module calls no tool, and no value of a variable is shown.
 
 use crate::args::Access;
 use crate::documents::tell;
@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Somebody wants no answer any more.
+/// The user pressed Ctrl-C.
 #[derive(Debug)]
 pub(crate) struct Interrupted;
 
@@ -80,7 +80,9 @@ fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
         (UpstreamError::Timeout { .. }, McpLink::Command(_)) => {
             "is it an MCP server that speaks over standard input and output?"
         }
-        (UpstreamError::Unreadable { .. }, _) => "tell whoever makes the server: no client can read it",
+        (UpstreamError::Unreadable { .. }, _) => {
+            "report it to the authors of the server: no client can read it"
+        }
         (_, McpLink::Command(_)) => {
             "try the command by itself, and pass on the variables it needs with --env NAME"
         }

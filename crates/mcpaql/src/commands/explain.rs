@@ -41,7 +41,7 @@ fn all() -> String {
 fn of_code(code: Code) -> String {
     let who = match code.remedy() {
         Remedy::Agent => "the agent that made the call (isError: false)",
-        Remedy::Operator => "whoever runs the server or the target (isError: true)",
+        Remedy::Operator => "the operator of the server or the target (isError: true)",
         Remedy::Author => "the author of the document",
     };
     format!("{code}\n\n{}\n\nWhat to do: {}\nWho can: {who}", code.meaning(), code.advice())

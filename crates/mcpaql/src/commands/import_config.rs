@@ -96,7 +96,7 @@ fn parse(
         let document = jsonc::parse(text).map_err(|problem| {
             hinted(
                 format!("{label} is not JSON: {problem}"),
-                "mend it there; comments and trailing commas are fine",
+                "fix it there; comments and trailing commas are fine",
             )
         })?;
         jsonc::value(&document.root)
@@ -128,7 +128,7 @@ fn short_fingerprint(body: &str) -> String {
     descriptions::fingerprint(body).trim_start_matches("sha256:").chars().take(12).collect()
 }
 
-/// Whether this command wrote the text and nobody changed it.
+/// Whether this command wrote the text and it was not changed since.
 fn is_untouched(text: &str) -> bool {
     let below = text.strip_prefix(WRITTEN).and_then(|rest| rest.split_once('\n')).map(|(_, below)| below);
     let Some((line, body)) = below.and_then(|below| below.split_once('\n')) else { return false };

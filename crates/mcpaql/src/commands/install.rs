@@ -98,7 +98,7 @@ fn variables(config: &Path) -> Vec<String> {
     }
     let mut found = Vec::new();
     let text = file::read_text(config).unwrap_or_default();
-    // What is wrong with it is told by whoever serves it.
+    // `serve` reports what is wrong with it.
     if let Ok(parsed) = Source::new(CONFIG, text).parse() {
         search(&parsed.value, &mut found);
     }
@@ -131,7 +131,7 @@ fn program() -> Result<PathBuf> {
     Ok(found.unwrap_or(running))
 }
 
-/// Where in a file the server stands or shall stand.
+/// Where in a file the server stands, or will.
 struct Place<'a> {
     path: Vec<&'a str>,
     shown: String,
@@ -149,13 +149,13 @@ impl<'a> Place<'a> {
             let document = jsonc::parse(text).map_err(|problem| {
                 hinted(
                     format!("{shown} is not JSON, and was left as it is: {problem}"),
-                    "mend it and run the command again",
+                    "fix it and run the command again",
                 )
             })?;
             let path = [container, &[name]].concat();
             if let Some(found) = document.value_at(&path)
                 && !clients::is_ours(&found)
-                // Whatever this program was renamed to.
+                // This program may have been renamed.
                 && found.get("command").and_then(Value::as_str).map(Path::new) != Some(program)
             {
                 return Err(hinted(
@@ -193,7 +193,7 @@ impl<'a> Place<'a> {
     fn edited(&self, edited: Result<String, edit::Refused>) -> Result<String> {
         edited.map_err(|refused| {
             let message = format!("{} cannot be changed: {refused}", self.shown);
-            hinted(message, "mend it and run the command again")
+            hinted(message, "fix it and run the command again")
         })
     }
 }
@@ -262,7 +262,7 @@ impl Change<'_> {
             _ => format!("Put mcpaql into {path}"),
         });
         if let Some(backup) = backup {
-            output::status_line(&format!("What it was is in {}", backup.display()));
+            output::status_line(&format!("Backup: {}", backup.display()));
         }
         if self.has(self.new) && !variables.is_empty() {
             let names = variables.join(", ");
@@ -309,7 +309,7 @@ fn list(args: &args::Install) -> Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-/// Whether this program is in a file, under whatever name.
+/// Whether this program is in a file, under any name.
 fn state(path: &Path, client: Client) -> &'static str {
     let file = match File::read(path) {
         Ok(File { text: Some(text), .. }) => text,

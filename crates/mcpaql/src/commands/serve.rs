@@ -107,7 +107,7 @@ async fn load_beside(args: Arc<args::Serve>, loading: Loading<Gateway>) -> Resul
     Ok((gateway, origin))
 }
 
-/// Compiles and opens all that shall be served.
+/// Compiles and opens everything that is to be served.
 async fn open(args: &args::Serve, mut plan: Plan, since: SystemTime) -> Result<(Gateway, Origin)> {
     let origin = Origin {
         config: plan
@@ -128,8 +128,8 @@ async fn open(args: &args::Serve, mut plan: Plan, since: SystemTime) -> Result<(
 fn with_hint(error: ServeError) -> anyhow::Error {
     match error {
         ServeError::Unauthenticated(address) => hinted(
-            format!("refusing to serve everybody who reaches {address}"),
-            "demand a token with --token-env NAME, or serve this machine alone with --http 127.0.0.1:PORT",
+            format!("refusing to listen on {address} without authentication"),
+            "require a token with --token-env NAME, or serve only this machine with --http 127.0.0.1:PORT",
         ),
         other => other.into(),
     }
@@ -141,7 +141,7 @@ fn http_options(args: &args::Serve, address: SocketAddr) -> Result<HttpOptions> 
     options.allowed_origins.clone_from(&args.allow_origin);
     options.allow_unauthenticated_remote = args.allow_remote_without_authentication;
     if let Some(name) = &args.token_env {
-        options.token = Some(super::token(name, "the token that clients shall send")?);
+        options.token = Some(super::token(name, "the token that clients must send")?);
     }
     Ok(options)
 }
@@ -259,14 +259,14 @@ fn program_to_type() -> String {
 
 /// What the system tells this process.
 struct Signals {
-    /// Cancelled when it shall stop.
+    /// Cancelled when it is to stop.
     shutdown: CancellationToken,
-    /// Tells each time everything shall be read again.
+    /// Signals each time everything is to be read again.
     hangups: watch::Receiver<()>,
 }
 
 impl Signals {
-    /// Begins to listen at once, so that no signal ends the process unheard once it has said that it serves.
+    /// Begins to listen at once, so that no signal is missed once the server has reported that it serves.
     #[cfg(unix)]
     fn listen() -> std::io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};

@@ -26,7 +26,7 @@ pub(crate) async fn open_gateway(plan: Plan, cache: bool) -> Result<Gateway> {
     Ok(Gateway::open(members, opening).await?)
 }
 
-/// The adapter that somebody named, and nothing else.
+/// A single adapter that was named.
 async fn alone(plan: Plan, opening: &Opening) -> Result<Vec<Member>> {
     let keys: Vec<String> = plan.adapters.iter().map(|adapter| adapter.key().to_owned()).collect();
     let mut members = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn no_adapter() -> anyhow::Error {
 }
 
 impl Plan {
-    /// Whether there is one adapter and no configuration: whoever named it wants it and nothing else.
+    /// Whether there is one adapter and no configuration; then its errors are fatal.
     pub(crate) fn is_alone(&self) -> bool {
         self.config.is_none() && self.adapters.len() + self.unreadable.len() <= 1
     }
@@ -130,7 +130,7 @@ fn live(server: McpSource, settings: Settings, entry: EntryOverrides, cache: boo
     let compile = Arc::new(move |capture: &_| {
         let Checked { catalog, mut diagnostics } = server.check(capture, &settings, &entry);
         if catalog.is_some() {
-            // Whoever configured it can fix rules that do nothing; the rest is the server's own.
+            // The operator can fix rules that match nothing; the rest is up to the server.
             diagnostics.retain(|one| one.code == Code::SchemaUnresolvedRef && one.pointer.is_empty());
         }
         tell(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);

@@ -1,4 +1,4 @@
-//! From what was typed to adapters: a [`Request`] is what somebody asked for, a [`Plan`] is what that means.
+//! From what was typed to adapters: a [`Request`] is what was typed, a [`Plan`] is what it means.
 //!
 //! What always holds: files, environment and settings are read once, in [`Request::resolve`]; what comes after works on the plan.
 
@@ -135,7 +135,7 @@ impl Plan {
         Err(unknown(name, &others))
     }
 
-    /// Tells this plan from any other that would come to another surface.
+    /// Fingerprint of everything that decides the surface.
     pub(crate) fn fingerprint(&self) -> String {
         let mut digest = Digest::new();
         self.adapters.iter().for_each(|adapter| digest.add(adapter.key()));

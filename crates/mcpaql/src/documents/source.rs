@@ -90,7 +90,7 @@ impl PlannedAdapter {
         }
     }
 
-    /// Tells this adapter from any other that would be served otherwise.
+    /// Fingerprint of the adapter and of everything that decides how it is served.
     pub(crate) fn key(&self) -> &str {
         self.key.get_or_init(|| self.fingerprint())
     }
@@ -195,7 +195,7 @@ impl McpSource {
             Ok(mut imported) => {
                 self.entitle(&mut imported.adapter);
                 let compiled = catalog::compile(imported.adapter, &Origins::default(), settings);
-                // What a server says badly is not for whoever serves it to fix; their own rules are.
+                // The operator cannot fix what a server says, only the own rules.
                 let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
                 let diagnostics = ours.chain(compiled.diagnostics).collect();
                 let mut checked = Checked { catalog: compiled.catalog, diagnostics };

@@ -1,6 +1,6 @@
 //! `mcpaql audit --fix`: what is safe to correct is written down, into the document itself or as overrides for an import.
 //!
-//! What always holds: nothing that somebody wrote is lost; a document that had no error has none afterwards; only corrections
+//! What always holds: nothing that people wrote is lost; a document without errors has none afterwards; only corrections
 //! that a rule calls safe are made.
 
 mod overrides;
@@ -99,11 +99,11 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
     check_replaced(args, sources)?;
     let mut corrected = 0;
     let foreign = sources.origins.iter().filter(|origin| !matches!(origin, Origin::Document { .. })).count();
-    // An import takes the file of -o, be there something in it or not.
+    // An import takes the file of -o, even if it is empty.
     let only = sources.origins.len() == 1 && foreign == 1 && args.output.is_some();
     match if outside.is_empty() && only { &[0] } else { outside.as_slice() } {
         [] => {}
-        // Overrides do not say whose they are: with others beside it, nobody could tell.
+        // Overrides do not name their server, so one file is for one server.
         [server] if foreign == 1 && (args.config.is_none() || sources.failed.is_empty()) => {
             let Some(path) = &args.output else {
                 return Err(hinted(
@@ -215,7 +215,7 @@ fn document(
     }
     if args.output.is_none() && !path.is_file() {
         return Err(hinted(
-            format!("{} is no file that could be corrected", source.name),
+            format!("{} is not a file that can be corrected", source.name),
             "name a file with -o",
         ));
     }

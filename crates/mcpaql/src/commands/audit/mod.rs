@@ -1,4 +1,4 @@
-//! `mcpaql audit`: what is wrong with the tools that a server shows, whoever made it, and what they cost.
+//! `mcpaql audit`: problems in the tools of any server, and what they cost.
 //!
 //! What always holds: no tool is called, but for what a probe may call; a server that cannot be asked hides no other; what servers say reaches no terminal
 //! unescaped.
@@ -76,7 +76,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
         };
         report.audited.as_adapters = &costs;
         let outcome = tell(&args, &report, &findings);
-        // The process ends with it: nobody needs a long list to be taken apart before.
+        // The process ends here: freeing a long list would only cost time.
         std::mem::forget(report);
         std::mem::forget(findings);
         outcome
@@ -145,7 +145,7 @@ fn tell(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result
         output::status_line(&format!("Wrote {} findings to {written}", baseline.len()));
     }
     show(args, report)?;
-    // Whoever writes down what is wrong knows it.
+    // Findings that are written to a baseline are known.
     let is_known = args.write_baseline.is_some() && report.audited.failed.is_empty();
     Ok(if report.fails() && !is_known { Outcome::Findings } else { Outcome::Clean })
 }
@@ -187,7 +187,7 @@ fn read_baseline(path: &Path) -> Result<Baseline> {
     let text = file::read_text(path)?;
     Baseline::parse(&text).ok_or_else(|| {
         hinted(
-            format!("{} is no baseline of this version", path.display()),
+            format!("{} is not a baseline of this version", path.display()),
             "write one with --write-baseline",
         )
     })

@@ -99,7 +99,7 @@ impl Sources {
         name
     }
 
-    /// The same of a server that may have more tools than were heard of.
+    /// The same of a server that may have more tools than are known.
     fn add_heard(&mut self, server: Server, origin: Origin, gap: Option<String>) {
         let Some(why) = gap else {
             self.add(server, origin);
@@ -210,7 +210,7 @@ impl Asked {
         }
     }
 
-    /// The same, given up after so many seconds.
+    /// The same with a timeout.
     fn within(mut self, seconds: u64) -> Asked {
         self.target.start_timeout_ms = seconds * 1000;
         self.target.timeout_ms = seconds * 1000;
@@ -230,7 +230,7 @@ impl Asked {
     }
 }
 
-/// The servers of a client's configuration; those that nobody can start are noted.
+/// The servers of a client's configuration; those that cannot be started are noted.
 fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
     let configurations = import_config::read(config)?;
     let takeover = Takeover::of(&configurations);
@@ -266,7 +266,7 @@ fn saved(path: &Path) -> Result<(Server, Origin, Option<String>)> {
     };
     let source = Source::new(name, text);
     let Saved { capture, pointer, twice } = servers::read_saved(&source)?;
-    let gap = capture.gap.map(str::to_owned).or_else(|| told(&twice));
+    let gap = capture.gap.map(str::to_owned).or_else(|| first_error(&twice));
     let own = capture.server().and_then(|server| server.get("name")?.as_str()).map(str::to_owned);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let server = if is_stdin { own.unwrap_or_else(|| "server".into()) } else { stem.unwrap_or_default() };
@@ -300,7 +300,7 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
                     sources.served.insert(sources.servers.len(), served);
                     sources.add(shown(&catalog), origin)
                 };
-                if let Some(why) = told(&errors) {
+                if let Some(why) = first_error(&errors) {
                     sources.fail_in_part(server, format!("what has an error in {name} is not served: {why}"));
                 }
             }
@@ -319,7 +319,7 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
 /// What adapters are called that share their tools.
 const TOGETHER: &str = "mcpaql";
 
-/// A document that can be served, be it in part.
+/// A document that can be served, at least in part.
 struct Compiled {
     catalog: Catalog,
     /// Where its operations stand.
@@ -329,7 +329,7 @@ struct Compiled {
 }
 
 /// The first error, where it stands, and how many there are besides.
-fn told(errors: &[Diagnostic]) -> Option<String> {
+fn first_error(errors: &[Diagnostic]) -> Option<String> {
     let first = errors.first()?;
     let place = first.span.map(|span| format!(" (line {}, column {})", span.line, span.column));
     let others = match errors.len() {
@@ -378,7 +378,7 @@ fn operations(catalog: &Catalog, origins: &Origins) -> HashMap<String, String> {
         .map(|entry| {
             let model = format!("/operations/{}", entry.operation.name);
             let written = origins.resolve(&model);
-            // What nobody wrote down, such as `introspect`, stands nowhere.
+            // `introspect` and its like are not in the document.
             let written = if written == model { "/name".to_owned() } else { written };
             (entry.tool.clone(), written)
         })

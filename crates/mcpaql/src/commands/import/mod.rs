@@ -19,7 +19,7 @@ struct Done {
     provenance: Provenance,
 }
 
-/// Writes the document and tells what was decided.
+/// Writes the document and reports what was decided.
 fn tell(done: &Done, written: &args::Written) -> Result<()> {
     let Done { adapter, report, notes, provenance } = done;
     let document = match (&written.output, written.report) {
@@ -51,7 +51,7 @@ fn write<'p>(path: &'p Path, text: &str) -> Result<file::Written<'p>> {
     }
 }
 
-/// Refuses to write over what somebody else wrote, and over what is read in any case.
+/// Refuses to write over files of others, and over files that are read.
 fn check_overwrite<'p>(written: &args::Written, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     if let Some(path) = &written.output {
         file::check_apart(path, read)?;

@@ -97,7 +97,7 @@ fn operations(tools: &[(&str, &Correction)]) -> String {
     text
 }
 
-/// What is there, with what it lacks; what somebody decided there stays.
+/// What is there, with what it lacks; decisions that are there stay.
 fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<String> {
     let source = Source::new(path.display().to_string(), old);
     if let Err(diagnostics) = overrides::parse(&source) {
