@@ -4,6 +4,8 @@
 //! could not be written is reported.
 
 use clap::ValueEnum;
+use mcpaql_core::diagnostic::{Diagnostic, render};
+use mcpaql_core::source::Source;
 use mcpaql_runtime::mcp::LOG_DIRECTIVES;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -91,6 +93,13 @@ pub(crate) fn status_lines(text: &str) {
 pub(crate) fn painted(text: &str) {
     // A closed standard error is no reason to stop.
     let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+/// The problems of a document, in its text.
+pub(crate) fn diagnostics(source: &Source, diagnostics: &[Diagnostic]) {
+    if !diagnostics.is_empty() {
+        painted(&render::full(&[(source, diagnostics)], stderr_is_terminal()));
+    }
 }
 
 /// The program cannot run: what, why, and what to do.

@@ -3,7 +3,6 @@
 //! What always holds: this module calls no tool, and no value of a variable is shown.
 
 use crate::args::Access;
-use crate::documents::tell;
 use crate::file;
 use crate::output;
 use crate::output::hinted;
@@ -96,7 +95,7 @@ fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
 pub(crate) fn saved(path: &Path) -> Result<Capture> {
     let source = Source::new(path.display().to_string(), file::read_text(path)?);
     let Saved { capture, twice, .. } = read_saved(&source)?;
-    tell(&source, &twice);
+    output::diagnostics(&source, &twice);
     Ok(capture)
 }
 

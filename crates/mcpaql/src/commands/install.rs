@@ -49,7 +49,7 @@ pub(crate) fn run(args: &args::Install) -> Result<Outcome> {
     if args.json {
         output::data(&serde_json::to_string_pretty(&change.as_json(backup.as_deref(), &missing))?);
     } else {
-        change.tell(backup.as_deref(), &missing);
+        change.report(backup.as_deref(), &missing);
     }
     Ok(Outcome::Clean)
 }
@@ -244,7 +244,7 @@ impl Change<'_> {
         format!("--- {path}\n+++ {path}\n{}", diff::hunks(&shown(self.old), &shown(self.new)))
     }
 
-    fn tell(&self, backup: Option<&Path>, variables: &[String]) {
+    fn report(&self, backup: Option<&Path>, variables: &[String]) {
         let (path, title) = (self.path.display(), self.client.title());
         if self.old == self.new {
             let state = if self.has(self.new) { "is in" } else { "is not in" };

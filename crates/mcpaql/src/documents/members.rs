@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::entry::EntryOverrides;
-use super::source::{AdapterSource, McpSource, PlannedAdapter, tell};
+use super::source::{AdapterSource, McpSource, PlannedAdapter};
 use crate::cache::Captured;
 use crate::output;
 use anyhow::Result;
@@ -55,7 +55,7 @@ impl Plan {
     /// What keeps everything from being served.
     pub(crate) fn members(self, present: Option<&Gateway>, cache: bool) -> Result<Vec<Member>> {
         if let Some((source, diagnostics)) = &self.config {
-            tell(source, diagnostics);
+            output::diagnostics(source, diagnostics);
             let is_wrong = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
             if present.is_some() && is_wrong && self.is_config_broken {
                 anyhow::bail!("{} has errors", source.name);
@@ -133,7 +133,7 @@ fn live(server: McpSource, settings: Settings, entry: EntryOverrides, cache: boo
             // The operator can fix rules that match nothing; the rest is up to the server.
             diagnostics.retain(|one| one.code == Code::SchemaUnresolvedRef && one.pointer.is_empty());
         }
-        tell(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);
+        output::diagnostics(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);
         catalog.ok_or_else(|| "its tools cannot be served as it is configured; the log says why".to_owned())
     });
     let keep = Arc::new(move |capture: &_| slot.iter().for_each(|slot| slot.write(capture)));

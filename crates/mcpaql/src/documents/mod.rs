@@ -13,7 +13,7 @@ pub(crate) use entry::EntryOverrides;
 pub(crate) use mcpaql_runtime::environment::data_folder as default_data;
 pub(crate) use members::open_gateway;
 pub(crate) use settings::Layers;
-pub(crate) use source::{AdapterSource, McpSource, OpenApiSource, PlannedAdapter, corrections, tell};
+pub(crate) use source::{AdapterSource, McpSource, OpenApiSource, PlannedAdapter, corrections};
 
 use crate::args::Importing;
 use crate::descriptions::{self, Description, Digest};
@@ -171,7 +171,7 @@ impl Plan {
 
     /// The catalogs of all documents. Problems are shown; a document that cannot be served at all is an error.
     pub(crate) fn catalogs(self) -> Result<Vec<(String, Catalog)>> {
-        self.config.iter().for_each(|(source, diagnostics)| tell(source, diagnostics));
+        self.config.iter().for_each(|(source, diagnostics)| output::diagnostics(source, diagnostics));
         if let Some((_, error)) = self.unreadable.into_iter().next() {
             return Err(error);
         }

@@ -13,7 +13,7 @@ use mcpaql_core::adapter::{Adapter, Auth, McpTarget, Origins, title_of};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{self, Catalog, Settings};
 use mcpaql_core::check::{self, Checked};
-use mcpaql_core::diagnostic::{Diagnostic, Severity, render};
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::overrides::{self, Overrides};
 use mcpaql_core::source::Source;
 use mcpaql_core::suggest::snake_case;
@@ -163,7 +163,7 @@ impl PlannedAdapter {
             AdapterSource::Document(_) | AdapterSource::Openapi(_) => self.check(),
         };
         let Checked { catalog, mut diagnostics } = checked;
-        tell(&source, &diagnostics);
+        output::diagnostics(&source, &diagnostics);
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
         let catalog = catalog.ok_or_else(|| unserved(&name, &source.name))?;
         Ok((catalog, diagnostics))
@@ -179,13 +179,6 @@ fn unserved(name: &str, file: &str) -> anyhow::Error {
         format!("fix {file}")
     };
     hinted(format!("{name} cannot be served"), hint)
-}
-
-/// Shows what is wrong with a text.
-pub(crate) fn tell(source: &Source, diagnostics: &[Diagnostic]) {
-    if !diagnostics.is_empty() {
-        output::painted(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
-    }
 }
 
 impl McpSource {
@@ -260,7 +253,7 @@ pub(crate) fn corrections(flags: &Importing) -> Result<(Option<Source>, Override
     match overrides::parse(&source) {
         Ok(corrections) => Ok((Some(source), corrections)),
         Err(diagnostics) => {
-            tell(&source, &diagnostics);
+            output::diagnostics(&source, &diagnostics);
             anyhow::bail!("{} cannot be used", source.name)
         }
     }

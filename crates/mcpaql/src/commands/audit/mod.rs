@@ -75,7 +75,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
             None => as_adapters.unwrap_or_default(),
         };
         report.audited.as_adapters = &costs;
-        let outcome = tell(&args, &report, &findings);
+        let outcome = write_results(&args, &report, &findings);
         // The process ends here: freeing a long list would only cost time.
         std::mem::forget(report);
         std::mem::forget(findings);
@@ -120,7 +120,7 @@ fn audited<'scope, 'env, 'a: 'scope>(
     standard: &'a Standard,
     is_busy: bool,
 ) -> (Vec<Surface<'a>>, Vec<Finding>) {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
     let threads = if is_busy { 1 } else { threads };
     let shares = shares(servers, standard, threads);
     let see = |shares: Vec<Share<'a>>| shares.into_iter().map(Share::see).collect::<Vec<_>>();
@@ -134,11 +134,11 @@ fn audited<'scope, 'env, 'a: 'scope>(
     conclude(servers, standard, seen)
 }
 
-/// More are no help: what is left takes longer than what they share.
-const MOST_THREADS: usize = 8;
+/// Maximum number of threads; more do not make it faster.
+const MAX_THREADS: usize = 8;
 
 /// Writes down what was asked for, and says whether the audit fails.
-fn tell(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result<Outcome> {
+fn write_results(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result<Outcome> {
     if let Some(path) = &args.write_baseline {
         let baseline = Baseline::of(findings, report.audited.servers);
         let written = file::write(path, &baseline.to_text())?;

@@ -1,7 +1,8 @@
 //! From flags and files to what tools are held against.
 
 use crate::args;
-use crate::documents::{CONFIG, tell};
+use crate::documents::CONFIG;
+use crate::output;
 use crate::output::hinted;
 use anyhow::{Result, bail};
 use mcpaql_core::audit::all_rules;
@@ -79,7 +80,7 @@ fn configured() -> Result<Config> {
     diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error && decides(diagnostic));
     if !diagnostics.is_empty() {
         source.locate(&mut diagnostics);
-        tell(&source, &diagnostics);
+        output::diagnostics(&source, &diagnostics);
         bail!("{CONFIG} does not say what tools are held against");
     }
     Ok(config)
@@ -120,7 +121,7 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
 fn read(path: &Path) -> Result<Vec<Convention>> {
     let source = Source::new(path.display().to_string(), crate::file::read_text(path)?);
     convention::parse(&source).or_else(|diagnostics| {
-        tell(&source, &diagnostics);
+        output::diagnostics(&source, &diagnostics);
         bail!("{} cannot be used", source.name)
     })
 }

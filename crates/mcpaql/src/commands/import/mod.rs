@@ -19,28 +19,30 @@ struct Done {
     provenance: Provenance,
 }
 
-/// Writes the document and reports what was decided.
-fn tell(done: &Done, written: &args::Written) -> Result<()> {
-    let Done { adapter, report, notes, provenance } = done;
-    let document = match (&written.output, written.report) {
-        (Some(path), _) => Some((path, write(path, &emit::markdown(adapter, provenance))?)),
-        (None, None) => {
-            output::data(&emit::markdown(adapter, provenance));
-            None
+impl Done {
+    /// Writes the document and reports what was decided.
+    fn write(&self, written: &args::Written) -> Result<()> {
+        let Done { adapter, report, notes, provenance } = self;
+        let document = match (&written.output, written.report) {
+            (Some(path), _) => Some((path, write(path, &emit::markdown(adapter, provenance))?)),
+            (None, None) => {
+                output::data(&emit::markdown(adapter, provenance));
+                None
+            }
+            (None, Some(_)) => None,
+        };
+        match written.report {
+            Some(args::ReportFormat::Json) => {
+                output::data(&serde_json::to_string_pretty(&report.to_json(notes))?)
+            }
+            Some(args::ReportFormat::Text) => output::data(&output::visible(&report.text(notes))),
+            None => output::status_lines(&report.summary(notes, "--report text")),
         }
-        (None, Some(_)) => None,
-    };
-    match written.report {
-        Some(args::ReportFormat::Json) => {
-            output::data(&serde_json::to_string_pretty(&report.to_json(notes))?)
+        if let Some((path, written)) = document.filter(|(path, _)| !file::is_dash(path)) {
+            output::status_line(&format!("Wrote {written}; serve it with `mcpaql serve {}`", path.display()));
         }
-        Some(args::ReportFormat::Text) => output::data(&output::visible(&report.text(notes))),
-        None => output::status_lines(&report.summary(notes, "--report text")),
+        Ok(())
     }
-    if let Some((path, written)) = document.filter(|(path, _)| !file::is_dash(path)) {
-        output::status_line(&format!("Wrote {written}; serve it with `mcpaql serve {}`", path.display()));
-    }
-    Ok(())
 }
 
 /// Writes a file into a folder that is there: a missing one is a slip.

@@ -2,7 +2,6 @@
 
 use super::{Correction, Corrections, name, write as write_file};
 use crate::commands::audit::sources::Sources;
-use crate::documents::tell;
 use crate::file;
 use crate::output;
 use anyhow::{Result, bail};
@@ -34,7 +33,7 @@ pub(super) fn write(
     let new = if old.trim().is_empty() { fresh(&pairs) } else { merged(path, &old, &pairs)? };
     let written = Source::new(path.display().to_string(), new);
     if let Err(diagnostics) = overrides::parse(&written) {
-        tell(&written, &diagnostics);
+        output::diagnostics(&written, &diagnostics);
         bail!("{} would not be readable any more", written.name);
     }
     if written.text == old && wanted.is_empty() {
@@ -101,7 +100,7 @@ fn operations(tools: &[(&str, &Correction)]) -> String {
 fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<String> {
     let source = Source::new(path.display().to_string(), old);
     if let Err(diagnostics) = overrides::parse(&source) {
-        tell(&source, &diagnostics);
+        output::diagnostics(&source, &diagnostics);
         bail!("{} holds no overrides to add to", source.name);
     }
     let document = source.parse().map(|parsed| parsed.value).unwrap_or_default();
