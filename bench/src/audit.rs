@@ -1,8 +1,9 @@
 //! An audit of a long list of tools, as large and as wordy as those of real servers: what `instructions` counts.
 
 use anyhow::{Result, ensure};
-use mcpaql_core::audit::{self, Server};
-use mcpaql_core::convention::Standard;
+use mcpaql_audit::Server;
+use mcpaql_audit as audit;
+use mcpaql_audit::convention::Standard;
 use serde_json::{Value, json};
 
 const VERBS: [&str; 8] = ["create", "list", "get", "update", "delete", "search", "merge", "archive"];

@@ -3,10 +3,10 @@
 use crate::{load, relay, upstream};
 use anyhow::{Context, Result, bail, ensure};
 use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_core::check::check;
-use mcpaql_core::source::Source;
+use mcpaql_document::check::check;
+use mcpaql_document::source::Source;
+use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::Caller;
 use mcpaql_runtime::{builtin, environment, open};
 use serde_json::{Map, Value, json};
 use std::path::Path;

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpaql_core::audit::{Server, audit, scores};
-use mcpaql_core::convention::{Standard, builtins};
+use mcpaql_audit::{Server, audit, scores};
+use mcpaql_audit::convention::{Standard, builtins};
 use serde_json::Value;
 use std::sync::LazyLock;
 

@@ -3,9 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::check::check;
-use mcpaql_core::diagnostic::render::Style;
-use mcpaql_core::source::Source;
+use mcpaql_document::check::check;
+use mcpaql_document::render::Style;
+use mcpaql_document::source::Source;
 
 fuzz_target!(|input: (u8, &str)| {
     let (kind, text) = input;

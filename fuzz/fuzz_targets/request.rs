@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_core::check::check;
-use mcpaql_core::source::Source;
+use mcpaql_document::check::check;
+use mcpaql_document::source::Source;
 use mcpaql_core::{introspect, request, response};
 use serde_json::Value;
 use std::sync::LazyLock;

@@ -5,94 +5,30 @@
 //!
 //! An adapter with a library is compiled by its heads; each operation follows when somebody asks for it, and stays.
 
-mod compile;
 mod deferred;
 mod discovery;
-mod families;
-mod tools;
+mod examples;
+mod settings;
+mod tool;
 
-pub use compile::{compile, compile_deferred};
+pub(crate) use deferred::Deferred;
+pub(crate) use discovery::Discovery;
 pub use discovery::Producers;
+pub(crate) use examples::{call_signature, settle_examples};
+pub use settings::{CRUDE, Settings, Sharing};
+pub use tool::Tool;
 
 use crate::adapter::{Adapter, ErrorPolicy, Mode};
-use crate::diagnostic::Diagnostic;
 use crate::library::{Full, Library, Outline};
 use crate::naming::Names;
 use crate::operation::{Example, INTROSPECT, Operation};
-use crate::policy::{HintSet, Hints, Policy};
+use crate::policy::{HintSet, Hints};
 use crate::schema::Schemas;
-use crate::surface::Tool;
-use crate::unified::Sharing;
 use crate::validate::{CompiledParams, Limits};
-use deferred::Deferred;
-use discovery::Discovery;
 use indexmap::IndexMap;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The name of the standard profile.
-pub const CRUDE: &str = "crude";
-
-/// What may be decided outside the document; the most specific layer that says something wins.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settings {
-    /// How operations are spread over tools.
-    pub mode: Option<Mode>,
-    /// Whether the tools are those that all adapters share, whatever mode, profile, pattern and prefix it would have alone.
-    pub sharing: Option<Sharing>,
-    /// `crude`, or the name of the document's own profile.
-    pub profile: Option<String>,
-    /// Pattern of tool names.
-    pub pattern: Option<String>,
-    /// Prefix of tool names.
-    pub prefix: Option<String>,
-    /// Name of the hint policy.
-    pub policy: Option<String>,
-    /// Policies that may be named besides those of this version.
-    pub policies: Vec<Policy>,
-    /// Whether `operation` lists its values as an enum.
-    pub operation_enum: Option<bool>,
-    /// Which failures carry `isError`.
-    pub errors: Option<ErrorPolicy>,
-    /// Estimated tokens the surface may cost.
-    pub budget: Option<usize>,
-    /// `targets` and `default_target`, as a document writes them.
-    pub targets: Option<Map<String, Value>>,
-}
-
-impl Settings {
-    /// This layer over a less specific one.
-    #[must_use]
-    pub fn over(self, wider: Settings) -> Settings {
-        Settings {
-            mode: self.mode.or(wider.mode),
-            sharing: self.sharing.or(wider.sharing),
-            profile: self.profile.or(wider.profile),
-            pattern: self.pattern.or(wider.pattern),
-            prefix: self.prefix.or(wider.prefix),
-            policy: self.policy.or(wider.policy),
-            policies: if self.policies.is_empty() { wider.policies } else { self.policies },
-            operation_enum: self.operation_enum.or(wider.operation_enum),
-            errors: self.errors.or(wider.errors),
-            budget: self.budget.or(wider.budget),
-            targets: self.targets.or(wider.targets),
-        }
-    }
-
-    /// What the document itself says.
-    fn of(adapter: &Adapter) -> Settings {
-        Settings {
-            mode: adapter.mode,
-            profile: adapter.profile.as_ref().map(|profile| profile.name.clone()),
-            pattern: adapter.tool_names.pattern.clone(),
-            prefix: adapter.tool_names.prefix.clone(),
-            policy: adapter.policy.clone(),
-            errors: Some(adapter.errors),
-            ..Settings::default()
-        }
-    }
-}
 
 /// An adapter, ready to serve.
 #[derive(Debug)]
@@ -121,10 +57,10 @@ pub struct Catalog {
     pub tools: Vec<Tool>,
     pub(crate) schemas: Schemas,
     pub(crate) names: Names,
-    library: Option<Arc<dyn Library>>,
-    discovery: Discovery,
-    by_name: HashMap<String, usize>,
-    routes: HashMap<String, Route>,
+    pub(crate) library: Option<Arc<dyn Library>>,
+    pub(crate) discovery: Discovery,
+    pub(crate) by_name: HashMap<String, usize>,
+    pub(crate) routes: HashMap<String, Route>,
 }
 
 /// One operation, compiled.
@@ -138,12 +74,12 @@ pub struct Entry {
     pub states: HintSet,
     /// The tool that reaches it.
     pub tool: String,
-    body: Body,
+    pub(crate) body: Body,
 }
 
 /// What a call needs beyond the head.
 #[derive(Debug)]
-enum Body {
+pub(crate) enum Body {
     Compiled { signature: String, params: Box<CompiledParams> },
     Deferred(Deferred),
 }
@@ -157,8 +93,10 @@ pub struct Whole<'c> {
     pub signature: &'c str,
     /// The types that its schemas refer to, perhaps among others.
     pub types: &'c IndexMap<String, Value>,
-    pub(crate) params: &'c CompiledParams,
-    pub(crate) schemas: &'c Schemas,
+    /// How its parameters are checked.
+    pub params: &'c CompiledParams,
+    /// The compiled schemas of its parameters.
+    pub schemas: &'c Schemas,
 }
 
 /// One endpoint family.
@@ -300,13 +238,4 @@ impl Catalog {
     pub fn introspect_tool(&self) -> Option<&str> {
         self.get(INTROSPECT).map(|entry| entry.tool.as_str()).filter(|tool| !tool.is_empty())
     }
-}
-
-/// What compiling brought: a catalog unless something is too wrong, and all that was noticed.
-#[derive(Debug)]
-pub struct Compiled {
-    /// The catalog.
-    pub catalog: Option<Catalog>,
-    /// Problems with pointers into the document.
-    pub diagnostics: Vec<Diagnostic>,
 }

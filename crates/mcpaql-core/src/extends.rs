@@ -14,21 +14,21 @@ use std::collections::HashMap;
 const DEEPEST: usize = 32;
 
 /// Where members are looked for.
-pub(crate) struct Shelf<'a> {
+pub struct Shelf<'a> {
     /// What a member is, for reports: `policy`.
-    pub(crate) noun: &'static str,
+    pub noun: &'static str,
     /// Those of the file.
-    pub(crate) members: &'a Map<String, Value>,
+    pub members: &'a Map<String, Value>,
     /// The names of those of this version.
-    pub(crate) builtin: &'a [&'static str],
+    pub builtin: &'a [&'static str],
     /// One of this version, as written.
-    pub(crate) written: &'a dyn Fn(&str) -> Option<Value>,
+    pub written: &'a dyn Fn(&str) -> Option<Value>,
 }
 
 impl Shelf<'_> {
     /// Reads every member, each with what it extends; `pointer` is where they stand. None has the name of one of this version,
     /// because documents that name it would mean something else wherever the file is not.
-    pub(crate) fn read_all<T>(
+    pub fn read_all<T>(
         &self,
         reader: &mut Reader,
         pointer: &str,
@@ -57,7 +57,7 @@ impl Shelf<'_> {
     }
 
     /// What is written over what it extends, as one value. `chain` is who extends it, down to itself.
-    pub(crate) fn whole(
+    pub fn whole(
         &self,
         reader: &mut Reader,
         value: &Value,

@@ -78,16 +78,6 @@ impl Names {
         })
     }
 
-    /// The same under another prefix.
-    pub(crate) fn under(&self, prefix: &str) -> Names {
-        let (endpoint, operation) = &self.written;
-        Names {
-            endpoint_pattern: prefixed(endpoint, Some(prefix)),
-            operation_pattern: prefixed(operation, Some(prefix)),
-            ..self.clone()
-        }
-    }
-
     /// The name of a tool.
     ///
     /// # Errors
@@ -115,18 +105,6 @@ impl Names {
         }
         check_name(&name)?;
         Ok(name)
-    }
-
-    /// The name before it is cut to what clients show; `None` where what is cut depends on the prefix.
-    pub(crate) fn unshortened(&self, subject: Subject<'_>) -> Option<String> {
-        let name = match subject {
-            Subject::Endpoint(endpoint) => self.endpoint_pattern.replace("{endpoint}", endpoint),
-            Subject::Whole => without_endpoint(&self.endpoint_pattern),
-            Subject::Operation(operation) => self.operation_pattern.replace("{operation}", operation),
-        };
-        let never_cut = self.adapter.len() <= SHORTEST_HEAD + DIGITS + 1;
-        let whole = !name.contains("{adapter}") || never_cut || matches!(subject, Subject::Operation(_));
-        whole.then(|| name.replace("{adapter}", &self.adapter))
     }
 
     /// The name with its adapter, within what clients show. An operation's name gives way at its end; an endpoint's name keeps its
@@ -210,7 +188,8 @@ pub fn is_operation_name(name: &str) -> bool {
 }
 
 /// `^[a-z][a-z0-9_]*$`.
-pub(crate) fn is_snake_case(name: &str) -> bool {
+#[must_use]
+pub fn is_snake_case(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_lowercase())
         && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
@@ -252,6 +231,21 @@ pub fn check_name(name: &str) -> Result<(), NameProblem> {
 
 fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// `create_pull_request` → `Create Pull Request`.
+#[must_use]
+pub fn title_of(name: &str) -> String {
+    let mut title = String::with_capacity(name.len());
+    for word in name.split(['_', '-']).filter(|word| !word.is_empty()) {
+        if !title.is_empty() {
+            title.push(' ');
+        }
+        let mut letters = word.chars();
+        title.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        title.push_str(letters.as_str());
+    }
+    title
 }
 
 #[cfg(test)]

@@ -3,27 +3,34 @@
 use crate::diagnostic::{Diagnostic, Severity, field_path};
 use crate::error::Code;
 use crate::suggest;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// An object of the document and where it stands.
 #[derive(Debug, Clone)]
-pub(crate) struct Object<'a> {
-    pub(crate) map: &'a Map<String, Value>,
-    pub(crate) pointer: String,
+pub struct Object<'a> {
+    /// Its members.
+    pub map: &'a Map<String, Value>,
+    /// Its JSON pointer.
+    pub pointer: String,
 }
 
 impl<'a> Object<'a> {
-    pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
+    /// The member of that name, unless it is null.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&'a Value> {
         self.map.get(key).filter(|value| !value.is_null())
     }
 
-    pub(crate) fn at(&self, key: &str) -> String {
+    /// The pointer of a member.
+    #[must_use]
+    pub fn at(&self, key: &str) -> String {
         child(&self.pointer, key)
     }
 }
 
 /// The pointer of a member.
-pub(crate) fn child(pointer: &str, key: impl std::fmt::Display) -> String {
+#[must_use]
+pub fn child(pointer: &str, key: impl std::fmt::Display) -> String {
     let key = key.to_string();
     if key.contains(['~', '/']) {
         format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
@@ -33,36 +40,46 @@ pub(crate) fn child(pointer: &str, key: impl std::fmt::Display) -> String {
 }
 
 /// What JSON calls the value's type.
-pub(crate) fn type_name(value: &Value) -> &'static str {
+#[must_use]
+pub fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
+        Value::Number(number) if is_integral(number) => "integer",
+        Value::Number(_) => "number",
         Value::String(_) => "string",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     }
 }
 
+/// Whether a number has no fraction: `1.0` is the integer 1, as in JSON Schema.
+#[must_use]
+pub fn is_integral(number: &Number) -> bool {
+    !number.is_f64() || number.as_f64().is_some_and(|float| float.is_finite() && float.fract() == 0.0)
+}
+
 /// Collects diagnostics while the document is read.
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
-    pub(crate) diagnostics: Vec<Diagnostic>,
+pub struct Reader {
+    /// In the order they were found.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Reader {
     /// Whether an error is among the diagnostics behind the first `count`.
-    pub(crate) fn failed_since(&self, count: usize) -> bool {
+    #[must_use]
+    pub fn failed_since(&self, count: usize) -> bool {
         self.diagnostics.iter().skip(count).any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+    /// Adds a problem.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
     /// A value of the wrong type, with the fix where the fix is to take the quotes away or to add them.
-    pub(crate) fn wrong_type(&mut self, pointer: &str, expected: &str, value: &Value) {
+    pub fn wrong_type(&mut self, pointer: &str, expected: &str, value: &Value) {
         let found = type_name(value);
         let key = pointer.rsplit('/').next().unwrap_or_default();
         // An item of a list has a position instead of a key.
@@ -85,7 +102,8 @@ impl Reader {
         self.push(diagnostic);
     }
 
-    pub(crate) fn missing(&mut self, object: &Object<'_>, key: &str, expected: &str) {
+    /// Reports a required member that is not there.
+    pub fn missing(&mut self, object: &Object<'_>, key: &str, expected: &str) {
         let pointer = object.at(key);
         self.push(
             Diagnostic::error(
@@ -98,7 +116,8 @@ impl Reader {
         );
     }
 
-    pub(crate) fn object<'a>(&mut self, value: &'a Value, pointer: &str) -> Option<Object<'a>> {
+    /// The value as an object; anything else is reported.
+    pub fn object<'a>(&mut self, value: &'a Value, pointer: &str) -> Option<Object<'a>> {
         match value {
             Value::Object(map) => Some(Object { map, pointer: pointer.to_owned() }),
             other if pointer.is_empty() => {
@@ -117,12 +136,14 @@ impl Reader {
         }
     }
 
-    pub(crate) fn member<'a>(&mut self, object: &Object<'a>, key: &str) -> Option<Object<'a>> {
+    /// A member that must be an object.
+    pub fn member<'a>(&mut self, object: &Object<'a>, key: &str) -> Option<Object<'a>> {
         let value = object.get(key)?;
         self.object(value, &object.at(key))
     }
 
-    pub(crate) fn array<'a>(&mut self, object: &Object<'a>, key: &str) -> Option<&'a [Value]> {
+    /// A member that must be a list.
+    pub fn array<'a>(&mut self, object: &Object<'a>, key: &str) -> Option<&'a [Value]> {
         match object.get(key)? {
             Value::Array(items) => Some(items),
             other => {
@@ -132,7 +153,8 @@ impl Reader {
         }
     }
 
-    pub(crate) fn string(&mut self, object: &Object<'_>, key: &str) -> Option<String> {
+    /// A member that must be a string.
+    pub fn string(&mut self, object: &Object<'_>, key: &str) -> Option<String> {
         match object.get(key)? {
             Value::String(text) => Some(text.clone()),
             other => {
@@ -142,7 +164,8 @@ impl Reader {
         }
     }
 
-    pub(crate) fn required_string(&mut self, object: &Object<'_>, key: &str) -> Option<String> {
+    /// A string that must be there.
+    pub fn required_string(&mut self, object: &Object<'_>, key: &str) -> Option<String> {
         if object.get(key).is_none() {
             self.missing(object, key, "string");
             return None;
@@ -150,7 +173,8 @@ impl Reader {
         self.string(object, key)
     }
 
-    pub(crate) fn boolean(&mut self, object: &Object<'_>, key: &str) -> Option<bool> {
+    /// A member that must be true or false.
+    pub fn boolean(&mut self, object: &Object<'_>, key: &str) -> Option<bool> {
         match object.get(key)? {
             Value::Bool(value) => Some(*value),
             other => {
@@ -160,7 +184,8 @@ impl Reader {
         }
     }
 
-    pub(crate) fn unsigned(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
+    /// A whole number, 0 or more.
+    pub fn unsigned(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
         let value = object.get(key)?;
         let number = value.as_u64();
         if number.is_none() && value.is_i64() {
@@ -175,7 +200,7 @@ impl Reader {
     }
 
     /// A whole number of which there must be at least one.
-    pub(crate) fn positive(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
+    pub fn positive(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
         let number = self.unsigned(object, key)?;
         if number == 0 {
             let pointer = object.at(key);
@@ -195,7 +220,7 @@ impl Reader {
     }
 
     /// A duration in seconds, whole or not, as milliseconds.
-    pub(crate) fn seconds(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
+    pub fn seconds(&mut self, object: &Object<'_>, key: &str) -> Option<u64> {
         let value = object.get(key)?;
         match value.as_f64() {
             // A day is longer than any call may take; the bound keeps the conversion exact.
@@ -220,7 +245,7 @@ impl Reader {
     }
 
     /// A list of strings; one string alone counts as a list of one.
-    pub(crate) fn strings(&mut self, object: &Object<'_>, key: &str) -> Vec<String> {
+    pub fn strings(&mut self, object: &Object<'_>, key: &str) -> Vec<String> {
         let pointer = object.at(key);
         match object.get(key) {
             None => Vec::new(),
@@ -244,7 +269,7 @@ impl Reader {
     }
 
     /// One word out of a few.
-    pub(crate) fn choice<T>(
+    pub fn choice<T>(
         &mut self,
         object: &Object<'_>,
         key: &str,
@@ -271,7 +296,7 @@ impl Reader {
     }
 
     /// Some words out of a few.
-    pub(crate) fn choices<T>(
+    pub fn choices<T>(
         &mut self,
         object: &Object<'_>,
         key: &str,
@@ -300,7 +325,7 @@ impl Reader {
     }
 
     /// Diagnoses keys that mean nothing in this object. `x-…` is everybody's own.
-    pub(crate) fn known(&mut self, object: &Object<'_>, keys: &[&str]) {
+    pub fn known(&mut self, object: &Object<'_>, keys: &[&str]) {
         for key in object.map.keys() {
             if keys.contains(&key.as_str()) || key.starts_with("x-") {
                 continue;
@@ -322,7 +347,7 @@ impl Reader {
     }
 
     /// Says about keys that are part of the format but not of this program yet that they have no effect.
-    pub(crate) fn not_yet(&mut self, object: &Object<'_>, keys: &[(&str, &str)]) {
+    pub fn not_yet(&mut self, object: &Object<'_>, keys: &[(&str, &str)]) {
         for (key, what) in keys {
             if object.get(key).is_some() {
                 self.push(
@@ -343,7 +368,8 @@ fn place(pointer: &str) -> String {
 }
 
 /// A value as a report shows it: short, on one line.
-pub(crate) fn short(value: &Value) -> String {
+#[must_use]
+pub fn short(value: &Value) -> String {
     let text = value.to_string();
     if text.chars().count() <= 60 {
         return text;

@@ -13,9 +13,9 @@ mod render;
 pub use hoist::{hoist, hoist_schema, hoist_types, pascal_case};
 
 use crate::operation::{Operation, Param};
+use crate::operation::{assumed_default, fills_default};
 use crate::schema::shorten;
 use crate::tokens;
-use crate::validate::{assumed_default, fills_default};
 use bounds::default_comment;
 use indexmap::{IndexMap, IndexSet};
 use render::{Form, Lifted};

@@ -40,24 +40,25 @@ pub fn nearest_many<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
 
 /// Whether a word is a declared name but for a slip of the finger, its spelling or the order of its parts.
 #[must_use]
-pub(crate) fn is_slip(word: &str, candidate: &str) -> bool {
+pub fn is_slip(word: &str, candidate: &str) -> bool {
     word.len().max(candidate.len()) <= MAX_WORD && Word::new(word).similarity(&Word::new(candidate)) >= SLIP
 }
 
 /// Many names that words are compared with, taken apart once.
 #[derive(Debug)]
-pub(crate) struct Names<'a> {
+pub struct Names<'a> {
     names: Vec<(Word, &'a str)>,
 }
 
 impl<'a> Names<'a> {
-    pub(crate) fn new(names: impl IntoIterator<Item = &'a str>) -> Names<'a> {
+    /// These names; longer ones than a name can be are left out.
+    pub fn new(names: impl IntoIterator<Item = &'a str>) -> Names<'a> {
         let names = names.into_iter().filter(|name| name.len() <= MAX_WORD);
         Names { names: names.map(|name| (Word::new(name), name)).collect() }
     }
 
     /// The name that a word is but for a slip of the finger, its spelling or the order of its parts.
-    pub(crate) fn slip(&self, word: &str) -> Option<&'a str> {
+    pub fn slip(&self, word: &str) -> Option<&'a str> {
         if word.is_empty() || word.len() > MAX_WORD {
             return None;
         }

@@ -10,15 +10,15 @@ mod instructions;
 mod unified;
 
 use crate::adapter::Mode;
-use crate::catalog::{Catalog, Endpoint, Entry, Scope, Settings};
+use crate::catalog::{Catalog, Endpoint, Entry, Scope, Settings, Tool};
 use crate::naming::Subject;
 use crate::operation::{Category, INTROSPECT, Operation, Param};
-use crate::policy::{self, Hint, HintOverrides, HintSet, Hints};
+use crate::policy::{self, HintSet, Hints};
 use crate::tokens;
 use describe::{Detail, Speaker, through, title};
 use discrete::operation_tool;
 pub use instructions::instructions;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 pub(crate) use unified::unified;
 
 /// Estimated tokens a semantic surface may cost.
@@ -29,68 +29,6 @@ pub const SINGLE_BUDGET: usize = 450;
 const CHEAPEST_NAME: usize = 2;
 /// A signature costs no less.
 const CHEAPEST_SIGNATURE: usize = 4;
-
-/// One tool, as a client sees it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tool {
-    /// Unique in the server.
-    pub name: String,
-    /// For people.
-    pub title: String,
-    /// For the model.
-    pub description: String,
-    /// JSON Schema with an object root.
-    pub input_schema: Value,
-    /// The hints that it writes out; the rest is left to MCP's defaults.
-    pub hints: HintOverrides,
-    /// Whether the title stands as `annotations.title`, too.
-    pub title_in_annotations: bool,
-}
-
-impl Tool {
-    /// The tool as `tools/list` carries it.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
-        let title = self.title_in_annotations.then(|| ("title".to_owned(), Value::from(self.title.as_str())));
-        let said = |hint: Hint| Some((hint.key().to_owned(), self.hints.get(hint)?.into()));
-        let annotations: Map<String, Value> =
-            title.into_iter().chain(Hint::ALL.into_iter().filter_map(said)).collect();
-        let mut tool = json!({
-            "name": self.name,
-            "title": self.title,
-            "description": self.description,
-            "inputSchema": self.input_schema,
-        });
-        if let (Some(tool), false) = (tool.as_object_mut(), annotations.is_empty()) {
-            tool.insert("annotations".into(), annotations.into());
-        }
-        tool
-    }
-
-    /// The tool that was written so.
-    #[must_use]
-    pub fn from_json(value: &Value) -> Option<Tool> {
-        let text = |key: &str| value.get(key)?.as_str().map(str::to_owned);
-        let none = Map::new();
-        let annotations = value.get("annotations").map_or(Some(&none), Value::as_object)?;
-        // Said, unsaid, or not what was written.
-        let hint =
-            |hint: Hint| annotations.get(hint.key()).map_or(Some(None), |value| value.as_bool().map(Some));
-        Some(Tool {
-            name: text("name")?,
-            title: text("title")?,
-            description: text("description")?,
-            input_schema: value.get("inputSchema").filter(|schema| schema.is_object())?.clone(),
-            hints: HintOverrides {
-                read_only: hint(Hint::ReadOnly)?,
-                destructive: hint(Hint::Destructive)?,
-                idempotent: hint(Hint::Idempotent)?,
-                open_world: hint(Hint::OpenWorld)?,
-            },
-            title_in_annotations: annotations.contains_key("title"),
-        })
-    }
-}
 
 /// The tools of a catalog whose names are settled. `params` are the parameters before nested types were hoisted.
 pub(crate) fn tools(catalog: &Catalog, params: &[Vec<Param>], settings: &Settings) -> Vec<Tool> {

@@ -7,64 +7,25 @@
 //! The catalogs are those of the adapters, compiled with [`Settings::sharing`], so that their own tools have the names that all
 //! share.
 
-use crate::adapter::Mode;
-use crate::catalog::{CRUDE, Catalog, Settings};
+use crate::catalog::{Catalog, Sharing, Tool};
 use crate::error::{Code, OpError};
-use crate::introspect;
+
 use crate::operation::{Category, INTROSPECT};
 use crate::request;
 use crate::response::Answer;
 use crate::search::{Builder, Index};
 use crate::suggest::{self, snake_case};
-use crate::surface::{self, Tool};
+use crate::surface;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::OnceLock;
+
+mod introspect;
 
 /// The field that names an adapter.
 const ADAPTER: &str = "adapter";
 /// So many adapters are named in an error.
 const NAMED: usize = 20;
-
-/// How all adapters share their tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sharing {
-    /// A tool per effect.
-    Five,
-    /// One tool.
-    One,
-}
-
-impl Sharing {
-    /// The words in configuration and flags.
-    pub const WORDS: [&str; 2] = ["unified", "unified-single"];
-
-    /// The sharing of that word.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Sharing> {
-        match text {
-            "unified" => Some(Sharing::Five),
-            "unified-single" => Some(Sharing::One),
-            _ => None,
-        }
-    }
-
-    /// Whether one tool is for everything.
-    #[must_use]
-    pub const fn is_single(self) -> bool {
-        matches!(self, Sharing::One)
-    }
-}
-
-/// How an adapter is compiled to stand behind the shared tools; this goes over everything that it says itself.
-pub(crate) fn settings(sharing: Sharing) -> Settings {
-    Settings {
-        mode: Some(if sharing.is_single() { Mode::Single } else { Mode::Semantic }),
-        profile: Some(CRUDE.to_owned()),
-        pattern: Some("mcpaql_{endpoint}".to_owned()),
-        ..Settings::default()
-    }
-}
 
 /// The shared tools and what leads from them to the adapters.
 #[derive(Debug)]

@@ -13,18 +13,19 @@
 //!   character but the tab in a header. Inside a body JSON escapes both.
 
 mod errors;
+mod export;
 mod measure;
-mod portable;
 
 #[cfg(test)]
 pub(crate) mod fixtures;
 #[cfg(test)]
 mod tests;
 
+pub use export::ParamRule;
 pub use measure::Limits;
 
 use crate::error::OpError;
-use crate::operation::{Binding, Category, Operation, Param, Place};
+use crate::operation::{Binding, Category, Operation, Param, Place, fills_default};
 use crate::schema::{SchemaId, SchemaProblem, Schemas, Violation};
 use crate::signature;
 use crate::suggest::snake_case;
@@ -36,23 +37,6 @@ use std::collections::HashMap;
 const MAX_NAME: usize = 96;
 /// The object that carries the fields of an update.
 const INPUT: &str = "input";
-
-/// Whether validation fills in the parameter's default when the caller gives nothing.
-#[must_use]
-pub fn fills_default(op: &Operation, param: &Param) -> bool {
-    let patch = op.category == Category::Update
-        && param.place == Place::Body
-        && matches!(op.binding, Binding::Http(_) | Binding::Store(_));
-    param.default.is_some() && !patch
-}
-
-/// What the target assumes when the caller gives nothing. Leaving a field out of an update leaves it as it is.
-#[must_use]
-pub fn assumed_default<'p>(op: &Operation, param: &'p Param) -> Option<&'p Value> {
-    let patched = op.category == Category::Update && param.place == Place::Body;
-    let default = param.api_default.as_ref().or_else(|| param.schema.get("default"));
-    default.filter(|_| !patched && !param.sensitive)
-}
 
 /// The parameters of one operation, ready to validate calls.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@
 
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use serde_json::Value;
 
 /// A member of a manifest that says something else than the project.

@@ -7,7 +7,7 @@ use crate::{Document, File, Options, Owner, Project, VERSION};
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::introspect::PROTOCOL_VERSION;
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;

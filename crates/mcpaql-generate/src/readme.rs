@@ -218,7 +218,7 @@ fn operations(out: &mut String, project: &Project<'_>) {
         if entries.peek().is_none() {
             continue;
         }
-        let _ = write!(out, "\n### {} operations\n\n", mcpaql_core::adapter::title_of(category.endpoint()));
+        let _ = write!(out, "\n### {} operations\n\n", mcpaql_core::naming::title_of(category.endpoint()));
         for entry in entries {
             let operation = &entry.operation;
             let said = first_sentence(&operation.description);

@@ -1,8 +1,8 @@
 //! What every project has, whatever its language: with sources that no language wrote.
 
 use super::*;
-use mcpaql_core::check;
-use mcpaql_core::source::Source;
+use mcpaql_document::check;
+use mcpaql_document::source::Source;
 use serde_json::Value;
 
 const HOSTILE: &str = r##"

@@ -6,11 +6,12 @@
 //! all. Exit status 1 where one of these fails.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
-use mcpaql_core::catalog::{Catalog, Entry, Settings, Whole, compile_deferred};
+use mcpaql_core::catalog::{Catalog, Entry, Settings, Whole};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::operation::INTROSPECT;
 use mcpaql_core::request::prepare_operation;
 use mcpaql_core::sample::sample;
+use mcpaql_document::compile::compile_deferred;
 use mcpaql_import::openapi::{NoLoader, Options, is_description, open};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -7,11 +7,11 @@
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::check::check;
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::naming::is_operation_name;
 use mcpaql_core::operation::{Binding, Category};
-use mcpaql_core::source::Source;
+use mcpaql_document::check::check;
+use mcpaql_document::source::Source;
 use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::mcp::{self, Options};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -112,7 +112,7 @@ fn one(totals: &mut Totals, name: &str, capture: &Capture, verbose: bool) {
         }
     }
     let source = Source::new("adapter.md", document.as_str());
-    let loaded = source.parse().ok().and_then(|parsed| mcpaql_core::adapter::load(&parsed.value).adapter);
+    let loaded = source.parse().ok().and_then(|parsed| mcpaql_document::load::load(&parsed.value).adapter);
     let Some(loaded) = loaded.filter(|_| checked.catalog.is_some()) else {
         println!("{name}: does not load");
         totals.errors += 1;

@@ -14,9 +14,11 @@ mod tests;
 mod text;
 mod yaml;
 
-use mcpaql_core::adapter::{Adapter, Auth, Target, title_of, without_credentials};
-use mcpaql_core::config::AdapterEntry;
+use mcpaql_core::adapter::{Adapter, Auth, Target};
+use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Category, Operation, Segment};
+use mcpaql_document::config::AdapterEntry;
+use mcpaql_document::load::without_credentials;
 use operation::Lines;
 use std::borrow::Cow;
 use yaml::Node;

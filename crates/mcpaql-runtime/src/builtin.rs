@@ -1,6 +1,6 @@
 //! Adapters that ship with the program.
 
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 
 /// Name and document of every built-in adapter.
 const BUILTINS: &[(&str, &str)] = &[("notebook", include_str!("../../../examples/notebook-adapter.md"))];

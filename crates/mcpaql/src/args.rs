@@ -11,8 +11,8 @@ use crate::output::LogFormat;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::diagnostic::render::Style;
-use mcpaql_core::unified::Sharing;
+use mcpaql_core::catalog::Sharing;
+use mcpaql_document::render::Style;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 

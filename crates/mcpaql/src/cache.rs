@@ -6,9 +6,10 @@
 //! What MCP servers said about themselves is kept in the same way, under a fingerprint of how they are reached.
 
 use mcpaql_core::capture::Capture;
-use mcpaql_core::surface::Tool;
+use mcpaql_core::catalog::Tool;
 use mcpaql_runtime::environment::user_folder;
-use mcpaql_runtime::mcp::{Offers, Preview};
+use mcpaql_runtime::mcp::Preview;
+use mcpaql_runtime::protocol::Features;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -35,16 +36,16 @@ impl Slot {
         let tools: Option<Vec<Tool>> = value.get("tools")?.as_array()?.iter().map(Tool::from_json).collect();
         let instructions = value.get("instructions")?.as_str()?.to_owned();
         let said = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
-        let offers =
-            Offers { resources: said("resources"), prompts: said("prompts"), logging: said("logging") };
-        Some(Preview { tools: tools?.into(), offers, tasks: said("tasks"), instructions })
+        let features =
+            Features { resources: said("resources"), prompts: said("prompts"), logging: said("logging") };
+        Some(Preview { tools: tools?.into(), features, tasks: said("tasks"), instructions })
     }
 
     /// Keeps a surface. A cache that cannot be written is no reason not to serve.
     pub(crate) fn write(&self, preview: &Preview) {
-        let Preview { tools, offers, tasks, instructions } = preview;
+        let Preview { tools, features, tasks, instructions } = preview;
         let tools: Vec<Value> = tools.iter().map(Tool::to_json).collect();
-        let Offers { resources, prompts, logging } = offers;
+        let Features { resources, prompts, logging } = features;
         let text = json!({
             "instructions": instructions, "resources": resources, "prompts": prompts, "logging": logging,
             "tasks": tasks, "tools": tools,

@@ -4,8 +4,9 @@
 //! could not be written is reported.
 
 use clap::ValueEnum;
-use mcpaql_core::diagnostic::{Diagnostic, render};
-use mcpaql_core::source::Source;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_document::render;
+use mcpaql_document::source::Source;
 use mcpaql_runtime::mcp::LOG_DIRECTIVES;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;

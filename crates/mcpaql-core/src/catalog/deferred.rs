@@ -1,7 +1,7 @@
 //! An operation that is read from a library and compiled when it is first asked for.
 
 use super::Whole;
-use super::compile::{call_signature, settle_examples};
+use super::{call_signature, settle_examples};
 use crate::library::{Full, Library};
 use crate::operation::{Example, Operation};
 use crate::schema::Schemas;
@@ -14,8 +14,8 @@ use std::sync::OnceLock;
 
 /// The place of an operation in its library, and the operation once it was read.
 #[derive(Debug)]
-pub(super) struct Deferred {
-    pub(super) index: usize,
+pub(crate) struct Deferred {
+    pub(crate) index: usize,
     read: OnceLock<Option<Box<Read>>>,
 }
 
@@ -30,11 +30,11 @@ struct Read {
 }
 
 impl Deferred {
-    pub(super) fn new(index: usize) -> Deferred {
+    pub(crate) fn new(index: usize) -> Deferred {
         Deferred { index, read: OnceLock::new() }
     }
 
-    pub(super) fn whole(
+    pub(crate) fn whole(
         &self,
         head: &Operation,
         library: &dyn Library,
@@ -54,7 +54,7 @@ impl Deferred {
     }
 
     /// The type of that name, where the operation was read and reaches it.
-    pub(super) fn type_named(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn type_named(&self, name: &str) -> Option<&Value> {
         self.read.get()?.as_ref()?.types.get(name)
     }
 }

@@ -18,7 +18,7 @@ const OFFERED: usize = 3;
 
 /// What operations are about and what they have for one another, once somebody asked.
 #[derive(Debug, Default)]
-pub(super) struct Discovery {
+pub(crate) struct Discovery {
     index: OnceLock<Index>,
     links: OnceLock<Links>,
     /// Filled as soon as both were made together.

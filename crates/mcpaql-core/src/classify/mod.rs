@@ -15,7 +15,7 @@ pub mod words;
 mod tests;
 
 pub use http::without_method;
-pub(crate) use text::{first_sentence, program, told_verbs};
+pub use text::{first_sentence, program, told_verbs};
 
 use crate::facts::{self, Effect};
 use crate::operation::{Category, Danger};

@@ -53,7 +53,7 @@ pub(super) fn opening_verb(text: &str) -> Option<&'static Verb> {
 }
 
 /// The verbs that the first sentence says one after another: the one it opens with, and those tied to it ("and then deletes").
-pub(crate) fn told_verbs(text: &str) -> impl Iterator<Item = &'static Verb> {
+pub fn told_verbs(text: &str) -> impl Iterator<Item = &'static Verb> {
     let is_opener = |word: &Cow<'_, str>| word == "tool" || OPENERS.contains(word.as_ref());
     let words: Vec<Cow<'_, str>> = plain(first_sentence(text)).skip_while(is_opener).collect();
     let mut tied = true;
@@ -79,7 +79,7 @@ fn plain(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
 
 /// A word that says that the caller sends a program, which may do anything: "with any SQL", "a raw query".
 #[must_use]
-pub(crate) fn program(text: &str) -> Option<String> {
+pub fn program(text: &str) -> Option<String> {
     let first =
         plain(first_sentence(text)).find(|word| LANGUAGES.contains(word.as_ref())).map(Cow::into_owned);
     first.or_else(|| {
@@ -103,7 +103,7 @@ pub(super) fn tells(text: &str, verb: &Verb) -> bool {
 
 /// The text up to its first full stop.
 #[must_use]
-pub(crate) fn first_sentence(text: &str) -> &str {
+pub fn first_sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or(text);
     // Sooner found than a search for it is prepared.
     let stop = line.as_bytes().windows(2).position(|pair| pair == b". ");

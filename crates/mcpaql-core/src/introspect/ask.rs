@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// How much is said about each operation or type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Detail {
+pub(crate) enum Detail {
     Names,
     Signature,
     Summary,
@@ -16,9 +16,9 @@ pub(super) enum Detail {
 }
 
 impl Detail {
-    pub(super) const ALL: [Detail; 4] = [Detail::Names, Detail::Signature, Detail::Summary, Detail::Full];
+    pub(crate) const ALL: [Detail; 4] = [Detail::Names, Detail::Signature, Detail::Summary, Detail::Full];
 
-    pub(super) const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Detail::Names => "names",
             Detail::Signature => "signature",
@@ -30,23 +30,23 @@ impl Detail {
 
 /// The arguments, read. A blank text is as good as none: some callers fill in every parameter.
 #[derive(Debug)]
-pub(super) struct Ask<'a> {
+pub(crate) struct Ask<'a> {
     /// About types, not operations.
-    pub(super) types: bool,
-    pub(super) names: Option<Vec<&'a str>>,
+    pub(crate) types: bool,
+    pub(crate) names: Option<Vec<&'a str>>,
     /// The names came as a list.
-    pub(super) several: bool,
-    pub(super) search: Option<&'a str>,
-    pub(super) category: Option<Category>,
-    pub(super) endpoint: Option<&'a str>,
-    pub(super) tag: Option<&'a str>,
-    pub(super) detail: Option<Detail>,
-    pub(super) first: Option<usize>,
-    pub(super) after: Option<&'a str>,
+    pub(crate) several: bool,
+    pub(crate) search: Option<&'a str>,
+    pub(crate) category: Option<Category>,
+    pub(crate) endpoint: Option<&'a str>,
+    pub(crate) tag: Option<&'a str>,
+    pub(crate) detail: Option<Detail>,
+    pub(crate) first: Option<usize>,
+    pub(crate) after: Option<&'a str>,
 }
 
 impl<'a> Ask<'a> {
-    pub(super) fn read(args: &'a Map<String, Value>) -> Result<Ask<'a>, OpError> {
+    pub(crate) fn read(args: &'a Map<String, Value>) -> Result<Ask<'a>, OpError> {
         let text =
             |key: &str| args.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
         let types = match text("query") {
@@ -81,7 +81,7 @@ impl<'a> Ask<'a> {
     }
 
     /// The parameters that leave operations out.
-    pub(super) fn narrowed_by(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn narrowed_by(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("search", self.search.is_some()),
             ("category", self.category.is_some()),
@@ -92,12 +92,12 @@ impl<'a> Ask<'a> {
     }
 
     /// Whether somebody wants one page of many.
-    pub(super) fn paged(&self) -> bool {
+    pub(crate) fn paged(&self) -> bool {
         self.first.is_some() || self.after.is_some()
     }
 
     /// A warning about what has no effect beside names.
-    pub(super) fn beside_names(&self) -> Option<Warning> {
+    pub(crate) fn beside_names(&self) -> Option<Warning> {
         let paged = self.paged().then_some("first or after");
         let idle: Vec<&str> = self.narrowed_by().chain(paged).collect();
         (!idle.is_empty()).then(|| Warning {

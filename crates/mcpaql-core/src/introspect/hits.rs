@@ -16,21 +16,21 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// So many operations where nobody says how many.
-pub(super) const SHOWN: usize = 5;
+pub(crate) const SHOWN: usize = 5;
 /// Estimated tokens of all of them together, for so many.
 const ROOM: usize = 236;
 
 /// How much is said about an operation.
 #[derive(Clone, Copy)]
-pub(super) struct Size {
-    pub(super) signature: usize,
+pub(crate) struct Size {
+    pub(crate) signature: usize,
     summary: usize,
     /// Operations named for each parameter.
     producers: usize,
 }
 
 /// From generous to terse. Where values come from outlasts the summary: it leads on, and the name says much already.
-pub(super) const SIZES: [Size; 6] = [
+pub(crate) const SIZES: [Size; 6] = [
     Size { signature: 40, summary: 100, producers: 2 },
     Size { signature: 28, summary: 72, producers: 2 },
     Size { signature: 20, summary: 56, producers: 1 },
@@ -40,13 +40,13 @@ pub(super) const SIZES: [Size; 6] = [
 ];
 
 /// The hits, the best first, as generous as there is room.
-pub(super) fn rows(catalog: &Catalog, shown: &[(&Entry, Producers<'_>)]) -> Value {
+pub(crate) fn rows(catalog: &Catalog, shown: &[(&Entry, Producers<'_>)]) -> Value {
     let shown: Vec<_> = shown.iter().map(|(entry, from)| (catalog, *entry, from.clone())).collect();
     rows_of(&shown, false)
 }
 
 /// The hits of several adapters, each with its adapter where that is to be said.
-pub(super) fn rows_of(shown: &[(&Catalog, &Entry, Producers<'_>)], named: bool) -> Value {
+pub(crate) fn rows_of(shown: &[(&Catalog, &Entry, Producers<'_>)], named: bool) -> Value {
     let room = ROOM * shown.len().max(1).div_ceil(SHOWN);
     let mut rows = Value::Null;
     for size in SIZES {
@@ -118,7 +118,7 @@ const FILLERS: [&str; 14] =
     ["a", "an", "the", "of", "for", "to", "in", "on", "by", "from", "with", "and", "all", "your"];
 
 /// Whether a summary only says the name again.
-pub(super) fn repeats(summary: &str, operation: &Operation) -> bool {
+pub(crate) fn repeats(summary: &str, operation: &Operation) -> bool {
     let params = operation.params.iter().map(|param| param.name.as_str());
     let known: Vec<&str> =
         std::iter::once(operation.name.as_str()).chain(params).flat_map(|name| name.split('_')).collect();

@@ -22,7 +22,7 @@ const MOST_DETAILS: usize = 20;
 const GROUPS: usize = 15;
 
 /// The operations that are asked for.
-pub(super) fn operations(catalog: &Catalog, ask: &Ask<'_>) -> Result<Answer, OpError> {
+pub(crate) fn operations(catalog: &Catalog, ask: &Ask<'_>) -> Result<Answer, OpError> {
     let found = found(catalog, ask);
     let whole = found.len() <= page::WHOLE;
     let (size, most) = match (ask.detail, ask.search) {
@@ -72,7 +72,7 @@ fn found<'c>(catalog: &'c Catalog, ask: &Ask<'_>) -> Vec<&'c Entry> {
 }
 
 /// Whether an operation is none of those that are left out.
-pub(super) fn fits(ask: &Ask<'_>, entry: &Entry) -> bool {
+pub(crate) fn fits(ask: &Ask<'_>, entry: &Entry) -> bool {
     let operation = &entry.operation;
     ask.category.is_none_or(|category| operation.category == category)
         && ask.endpoint.is_none_or(|endpoint| operation.endpoint == endpoint)
@@ -98,7 +98,7 @@ fn rows(catalog: &Catalog, detail: Detail, shown: &[&Entry]) -> Value {
 }
 
 /// An operation in a list, in as much detail as is asked for.
-pub(super) fn row(catalog: &Catalog, detail: Detail, entry: &Entry) -> Option<Value> {
+pub(crate) fn row(catalog: &Catalog, detail: Detail, entry: &Entry) -> Option<Value> {
     match detail {
         Detail::Names => Some(entry.operation.name.as_str().into()),
         Detail::Signature => details::listed(catalog, entry),
@@ -108,7 +108,7 @@ pub(super) fn row(catalog: &Catalog, detail: Detail, entry: &Entry) -> Option<Va
 }
 
 /// An operation in a list.
-pub(super) fn summary_of(entry: &Entry) -> Value {
+pub(crate) fn summary_of(entry: &Entry) -> Value {
     let operation = &entry.operation;
     json!({
         "name": operation.name,

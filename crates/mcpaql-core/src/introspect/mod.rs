@@ -3,21 +3,18 @@
 //! Both query forms read the compiled operations that validation reads. A list reads heads only, a search outlines; an operation
 //! is read whole when its signature or its details are shown. Long lists come in pages.
 
-mod ask;
+pub(crate) mod ask;
 mod details;
-mod hits;
-mod list;
-mod page;
+pub(crate) mod hits;
+pub(crate) mod list;
+pub(crate) mod page;
 mod params;
-pub(crate) mod portable;
 mod protocol;
 mod types;
-mod unified;
 
 pub(crate) use params::params;
 pub use protocol::PROTOCOL_VERSION;
 pub use types::PROTOCOL_TYPES;
-pub(crate) use unified::everything;
 
 use crate::catalog::Catalog;
 use crate::error::{Code, OpError};
@@ -63,11 +60,11 @@ pub fn answer(catalog: &Catalog, args: &Map<String, Value>) -> Result<Answer, Op
     }
 }
 
-fn invalid(param: &str, message: String) -> OpError {
+pub(crate) fn invalid(param: &str, message: String) -> OpError {
     OpError::new(Code::InvalidValue, message).with("param_name", param)
 }
 
-fn operation(catalog: &Catalog, name: &str, detail: Detail) -> Result<Value, Warning> {
+pub(crate) fn operation(catalog: &Catalog, name: &str, detail: Detail) -> Result<Value, Warning> {
     let shown = catalog.get(name).and_then(|entry| match detail {
         Detail::Names => Some(entry.operation.name.as_str().into()),
         Detail::Summary => Some(list::summary_of(entry)),
@@ -85,7 +82,7 @@ fn operation(catalog: &Catalog, name: &str, detail: Detail) -> Result<Value, War
 }
 
 /// One result under `key`, or several under its plural.
-fn named(
+pub(crate) fn named(
     ask: &Ask<'_>,
     names: &[&str],
     key: &str,
@@ -113,7 +110,7 @@ fn named(
     Answer { warnings, ..Answer::new(Value::Object(data)) }
 }
 
-fn unknown(kind: &str, name: &str, near: &[&str]) -> Warning {
+pub(crate) fn unknown(kind: &str, name: &str, near: &[&str]) -> Warning {
     let hint = if near.is_empty() {
         format!("List all with query '{kind}s'.")
     } else {
@@ -123,7 +120,7 @@ fn unknown(kind: &str, name: &str, near: &[&str]) -> Warning {
 }
 
 /// The first sentence, which is all a list needs.
-fn summary(operation: &Operation) -> String {
+pub(crate) fn summary(operation: &Operation) -> String {
     let text = operation.description.trim();
     let text = if text.is_empty() { operation.title.as_str() } else { text };
     let line = text.lines().next().unwrap_or_default();

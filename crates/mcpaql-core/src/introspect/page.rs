@@ -9,24 +9,24 @@ use serde_json::{Value, json};
 use std::ops::Range;
 
 /// A list up to this length comes whole.
-pub(super) const WHOLE: usize = 50;
+pub(crate) const WHOLE: usize = 50;
 /// A page of a longer one.
-pub(super) const SIZE: usize = 20;
+pub(crate) const SIZE: usize = 20;
 /// The longest page that somebody may ask for.
-pub(super) const LARGEST: usize = 200;
+pub(crate) const LARGEST: usize = 200;
 
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Page {
+pub(crate) struct Page {
     /// What stands on it.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
     total: usize,
     list: u32,
 }
 
 impl Page {
     /// The page that is asked for, of a list so long; `size` where nobody says how long a page is, `most` at the most.
-    pub(super) fn of(ask: &Ask<'_>, total: usize, size: usize, most: usize) -> Result<Page, OpError> {
+    pub(crate) fn of(ask: &Ask<'_>, total: usize, size: usize, most: usize) -> Result<Page, OpError> {
         let list = fingerprint(ask);
         let start = match ask.after {
             None => 0,
@@ -41,12 +41,12 @@ impl Page {
     }
 
     /// Whether the page leaves anything out.
-    pub(super) fn is_part(&self) -> bool {
+    pub(crate) fn is_part(&self) -> bool {
         self.range.len() < self.total
     }
 
     /// `pageInfo`.
-    pub(super) fn info(&self) -> Value {
+    pub(crate) fn info(&self) -> Value {
         let more = self.range.end < self.total;
         let cursor = (!self.range.is_empty()).then(|| format!("{:x}-{:08x}", self.range.end, self.list));
         json!({"hasNextPage": more, "endCursor": cursor, "total": self.total})

@@ -1,13 +1,12 @@
 //! Policies from files: what is written, and what it means.
 
 use super::{Hint, HintSet, Idempotence, OpenWorld, Policy};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::error::Code;
 use crate::extends::Shelf;
 use crate::facts::Effect;
 use crate::operation::Category;
 use crate::reader::{Object, Reader};
-use crate::source::Source;
 use crate::suggest;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -45,12 +44,12 @@ impl Builtin {
 const NAMES: [&str; 6] = [DEFAULT, "mcpaql-issue", "mcpaql-spec", "mcp", "lightdash", "nextcloud"];
 
 static BUILTIN: [Builtin; NAMES.len()] = [
-    Builtin::new(include_str!("builtin/mcpaql.yaml")),
-    Builtin::new(include_str!("builtin/mcpaql-issue.yaml")),
-    Builtin::new(include_str!("builtin/mcpaql-spec.yaml")),
-    Builtin::new(include_str!("builtin/mcp.yaml")),
-    Builtin::new(include_str!("builtin/lightdash.yaml")),
-    Builtin::new(include_str!("builtin/nextcloud.yaml")),
+    Builtin::new(include_str!("builtin/mcpaql.json")),
+    Builtin::new(include_str!("builtin/mcpaql-issue.json")),
+    Builtin::new(include_str!("builtin/mcpaql-spec.json")),
+    Builtin::new(include_str!("builtin/mcp.json")),
+    Builtin::new(include_str!("builtin/lightdash.json")),
+    Builtin::new(include_str!("builtin/nextcloud.json")),
 ];
 
 fn entry(name: &str) -> Option<&'static Builtin> {
@@ -58,7 +57,7 @@ fn entry(name: &str) -> Option<&'static Builtin> {
 }
 
 fn written(name: &str) -> Option<Value> {
-    Source::new(name, entry(name)?.text).parse().ok().map(|parsed| parsed.value)
+    serde_json::from_str(entry(name)?.text).ok()
 }
 
 /// The policy of this version that has that name.
@@ -113,21 +112,6 @@ pub fn unknown(name: &str, own: &[Policy]) -> Option<Diagnostic> {
         Some(near) => diagnostic.suggest(format!("did you mean `{near}`?")),
         None => diagnostic,
     })
-}
-
-/// Reads a file of policies: a mapping from names to what each says.
-///
-/// # Errors
-/// Everything that is wrong with it, located.
-pub fn parse(source: &Source) -> Result<Vec<Policy>, Vec<Diagnostic>> {
-    let parsed = source.parse()?;
-    let (policies, mut diagnostics) = read_all(&parsed.value, "");
-    diagnostics.extend(parsed.diagnostics);
-    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        source.locate(&mut diagnostics);
-        return Err(diagnostics);
-    }
-    Ok(policies)
 }
 
 /// Reads policies from an untyped mapping that stands behind `pointer`.

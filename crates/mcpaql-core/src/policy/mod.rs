@@ -6,11 +6,10 @@
 //! layer: adapter, endpoint, operation. No override of a wider layer turns a write into a read-only tool: only the operation
 //! itself may say that it reads.
 
-mod hints;
 mod load;
 
-pub use hints::{Hint, HintOverrides, HintSet, Hints};
-pub use load::{DEFAULT, default, find, names, parse, policies, read_all, unknown};
+pub use crate::hints::{Hint, HintOverrides, HintSet, Hints};
+pub use load::{DEFAULT, default, find, names, policies, read_all, unknown};
 
 use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
 use crate::operation::Category;

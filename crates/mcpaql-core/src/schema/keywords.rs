@@ -50,7 +50,7 @@ pub(super) fn meant(key: &str) -> Option<&'static str> {
 }
 
 /// The type that `name`, in lower case, probably stands for.
-pub(crate) fn meant_type(name: &str) -> Option<&'static str> {
+pub fn meant_type(name: &str) -> Option<&'static str> {
     let synonym = TYPE_SYNONYMS.iter().find(|(word, _)| *word == name).map(|(_, meant)| *meant);
     synonym.or_else(|| nearest(name, TYPES))
 }

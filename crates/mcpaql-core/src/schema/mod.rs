@@ -12,19 +12,20 @@ mod check;
 mod compile;
 mod cycles;
 mod exact;
+mod export;
 mod format;
 mod keywords;
 mod pattern;
-mod portable;
 #[cfg(test)]
 pub(crate) mod strategies;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use keywords::meant_type;
+use crate::reader::is_integral;
+pub use crate::reader::type_name;
+pub use keywords::meant_type;
 pub use pattern::pattern_mistake;
 pub(crate) use pattern::translate;
-pub(crate) use portable::Arena;
 
 use crate::diagnostic::Diagnostic;
 use format::Format;
@@ -237,7 +238,7 @@ pub(crate) fn shorten(text: &str, max: usize) -> std::borrow::Cow<'_, str> {
 
 /// The `required` property names of an object schema: its list, and properties that say `required: true` themselves, as
 /// parameters do.
-pub(crate) fn required_fields(schema: &Value) -> Vec<&str> {
+pub fn required_fields(schema: &Value) -> Vec<&str> {
     let listed =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let flagged = schema
@@ -357,23 +358,6 @@ impl TypeSet {
             .collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(" | ") }
     }
-}
-
-/// The JSON type of a value, as schemas call it.
-pub(crate) fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if is_integral(number) => "integer",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
-fn is_integral(number: &Number) -> bool {
-    !number.is_f64() || number.as_f64().is_some_and(|float| float.is_finite() && float.fract() == 0.0)
 }
 
 /// A compiled schema. Plain types, which are most, need nothing but the two words.

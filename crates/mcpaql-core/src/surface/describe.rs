@@ -93,7 +93,7 @@ impl<'c> Speaker<'c> {
             if entries.is_empty() {
                 continue;
             }
-            let title = crate::adapter::title_of(category.endpoint());
+            let title = crate::naming::title_of(category.endpoint());
             lines.push(format!("- {title}: {}", list(self.catalog, &entries, detail, ", ")));
         }
         parts.push(lines.join("\n"));

@@ -1,9 +1,9 @@
 //! A tool that is one operation: its own schema, with the types it needs inside.
 
-use super::Tool;
+use crate::catalog::Tool;
 use crate::catalog::{Catalog, Entry};
 use crate::operation::Param;
-use crate::validate::{assumed_default, fills_default};
+use crate::operation::{assumed_default, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

@@ -1,8 +1,8 @@
 //! The surface of all adapters together: as large as that of one, whatever their number.
 
 use super::describe::{effect, label, purpose, title};
-use super::{SEMANTIC_BUDGET, SINGLE_BUDGET, Tool, cost};
-use crate::catalog::{Catalog, Endpoint};
+use super::{SEMANTIC_BUDGET, SINGLE_BUDGET, cost};
+use crate::catalog::{Catalog, Endpoint, Tool};
 use crate::operation::{Category, INTROSPECT};
 use crate::policy::{HintSet, Hints};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ fn endpoint(catalogs: &[&Catalog], category: Category, size: Size) -> Option<Too
     });
     Some(Tool {
         name: tool.name.clone(),
-        title: format!("All Adapters — {}", crate::adapter::title_of(name)),
+        title: format!("All Adapters — {}", crate::naming::title_of(name)),
         description: parts.join("\n\n"),
         input_schema: input_schema(),
         hints: hints.only(states),

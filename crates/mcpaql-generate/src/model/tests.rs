@@ -1,11 +1,18 @@
 use super::*;
-use mcpaql_core::adapter::{self, Origins};
-use mcpaql_core::catalog::{Settings, compile};
+use mcpaql_core::catalog::Settings;
+use mcpaql_document::compile::compile;
+use mcpaql_document::load;
+use mcpaql_document::load::Origins;
 use proptest::prelude::*;
 use serde_json::json;
 
-const STYLE: Style =
-    Style { functions: Case::Camel, fields: Case::Snake, reserved: &["type", "default"], types: &["Error"] };
+const STYLE: Style = Style {
+    functions: Case::Camel,
+    fields: Case::Snake,
+    reserved: &["type", "default"],
+    types: &["Error"],
+    results: true,
+};
 
 /// The catalog of one operation with those parameters, and of those types.
 fn catalog(params: &Value, types: &Value) -> Catalog {
@@ -17,7 +24,7 @@ fn catalog(params: &Value, types: &Value) -> Catalog {
             "name": "place_order", "description": "Places an order.", "maps_to": "POST /orders", "params": params
         }]}
     });
-    let loaded = adapter::load(&document);
+    let loaded = load::load(&document);
     let adapter = loaded.adapter.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     compile(adapter, &Origins::default(), &Settings::default()).catalog.unwrap()
 }

@@ -24,10 +24,10 @@ fn keys_that_are_no_names_are_known() {
 }
 
 fn catalog(document: &serde_json::Value) -> mcpaql_core::catalog::Catalog {
-    let loaded = mcpaql_core::adapter::load(document);
+    let loaded = mcpaql_document::load::load(document);
     let adapter = loaded.adapter.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     let settings = mcpaql_core::catalog::Settings::default();
-    mcpaql_core::catalog::compile(adapter, &mcpaql_core::adapter::Origins::default(), &settings)
+    mcpaql_document::compile::compile(adapter, &mcpaql_document::load::Origins::default(), &settings)
         .catalog
         .unwrap()
 }

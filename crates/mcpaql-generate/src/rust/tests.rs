@@ -1,8 +1,8 @@
 use crate::{Document, File, Language, Options, Owner, Project, files, sources};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_core::check::check;
-use mcpaql_core::source::Source;
+use mcpaql_document::check::check;
+use mcpaql_document::source::Source;
 use serde_json::{Map, json};
 
 const SHOP: &str = r#"

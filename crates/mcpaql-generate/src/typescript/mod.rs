@@ -1,15 +1,14 @@
-//! Projects in TypeScript, on the official MCP SDK: the catalog as data, a runtime that interprets it, and code for each operation.
+//! Projects in TypeScript, on the official MCP SDK: the catalog as data, a small runtime, and a typed function for each operation.
 //!
-//! What always holds: what every project shares is a file of `templates/typescript`, which the language's own tools check in place; what
-//! an operation does on its way to the target stands in its own file as a literal that people can read.
+//! What always holds: what every project shares is a file of `templates/typescript`; how an operation reaches its target stands
+//! in its own file as a literal that people can read.
 
 mod literal;
 mod operations;
 mod types;
 
 use crate::model::{Case, Model, Style};
-use crate::{File, Owner, Project, Unsupported, license, surfaces, templates};
-use mcpaql_core::portable;
+use crate::{File, Owner, Project, Unsupported, catalog_data, license, templates};
 use serde_json::Value;
 
 /// Words that no function may be called.
@@ -69,10 +68,10 @@ const RESERVED: &[&str] = &[
 ];
 
 /// Types that generated files use under their own names.
-const TYPES: &[&str] =
-    &["CommandLine", "Handler", "Handlers", "HttpRequest", "Record", "StoreAction", "ToolCall"];
+const TYPES: &[&str] = &["Call", "CommandLine", "Handler", "Handlers", "HttpRequest", "Promise", "Record"];
 
-const STYLE: Style = Style { functions: Case::Camel, fields: Case::Snake, reserved: RESERVED, types: TYPES };
+const STYLE: Style =
+    Style { functions: Case::Camel, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
 
 const PACKAGE: &str = include_str!("../../templates/typescript/package.json");
 const TSCONFIG: &str = include_str!("../../templates/typescript/tsconfig.json");
@@ -90,28 +89,20 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
         templates::TYPESCRIPT.iter().map(|&(path, text)| File::generated(path, text)).collect();
     // Whose project it is keeps the lock of its dependencies.
     files.push(File::generated(".gitignore", GITIGNORE.replace("package-lock.json\n", "")));
-    files.push(File::generated("tsconfig.json", TSCONFIG));
+    files.push(author("tsconfig.json", TSCONFIG.to_owned()));
     files.push(File::generated("tests/tsconfig.json", TEST_CONFIG));
     files.push(File::generated("eslint.config.js", ESLINT));
     files.push(author("package.json", package(project)));
-    let version = crate::VERSION;
-    files.push(File::generated("src/index.ts", INDEX.replace("__GENERATOR_VERSION__", version)));
+    files.push(File::generated("src/index.ts", INDEX));
     files.push(author("src/handlers.ts", HANDLERS.to_owned()));
-    let catalog = portable::catalog(project.catalog);
-    files.push(File::generated("src/catalog.json", line(&catalog)));
-    files.push(File::generated("src/surfaces.json", line(&surfaces::of(project, &catalog))));
-    files.push(File::generated("src/runtime/search/lexicon.json", line(&portable::lexicon())));
+    files.push(File::generated("src/catalog.json", catalog_data::text(project.catalog)));
     files.extend(types::file(&model));
-    files.extend(operations::files(project.catalog, &model)?);
+    files.extend(operations::files(&model)?);
     Ok(files)
 }
 
 fn author(path: &str, text: String) -> File {
     File { path: path.to_owned(), text, owner: Owner::Author }
-}
-
-fn line(value: &Value) -> String {
-    format!("{value}\n")
 }
 
 /// Handlers need dependencies of their own, so that this file is the author's, too.

@@ -1,8 +1,8 @@
 use super::*;
 use crate::{Document, Language, Options};
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::check::check;
-use mcpaql_core::source::Source;
+use mcpaql_document::check::check;
+use mcpaql_document::source::Source;
 use serde_json::json;
 
 /// The files of the project of that document.

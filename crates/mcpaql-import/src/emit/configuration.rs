@@ -3,7 +3,7 @@
 use super::operation::Lines;
 use super::target::mcp_members;
 use super::yaml::{self, Node};
-use mcpaql_core::config::{AdapterEntry, Origin};
+use mcpaql_document::config::{AdapterEntry, Origin};
 
 /// The `adapters` of a configuration. Of settings and `auth` nothing is written.
 pub(super) fn write(entries: &[AdapterEntry]) -> String {
@@ -29,8 +29,8 @@ pub(super) fn write(entries: &[AdapterEntry]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mcpaql_core::config;
-    use mcpaql_core::source::Source;
+    use mcpaql_document::config;
+    use mcpaql_document::source::Source;
     use serde_json::json;
 
     #[test]

@@ -4,14 +4,16 @@
 use super::schema;
 use super::target::{auth, hints};
 use super::yaml::{Members, Node};
-use mcpaql_core::adapter::{Adapter, Target, guard_of, title_of};
+use mcpaql_core::adapter::{Adapter, Target};
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Reach, Repeat};
 use mcpaql_core::lifecycle::Lifecycle;
+use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{
     Arg, Binding, BodyForm, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation, Output,
     Pagination, Param, Place, Returns, Segment, Stdin, Style, StyleForm,
 };
 use mcpaql_core::policy;
+use mcpaql_document::load::guard_of;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 

@@ -6,11 +6,13 @@ mod strategies;
 mod texts;
 
 use super::{Provenance, markdown, order};
-use mcpaql_core::adapter::{Adapter, Origins, Target, load};
-use mcpaql_core::catalog::{Catalog, Settings, compile};
+use mcpaql_core::adapter::{Adapter, Target};
+use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::introspect;
 use mcpaql_core::operation::INTROSPECT;
-use mcpaql_core::source::Source;
+use mcpaql_document::compile::compile;
+use mcpaql_document::load::{Origins, load};
+use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
 
 fn provenance() -> Provenance {

@@ -189,7 +189,7 @@ fn first_paragraph(text: &str) -> Option<String> {
     let text = super::prose(text);
     let mut paragraphs = text.split("\n\n").map(str::trim);
     let found = paragraphs.find(|paragraph| !paragraph.is_empty() && !paragraph.starts_with('#'))?;
-    Some(mcpaql_core::adapter::without_credentials("", &one_line(found)).into_owned())
+    Some(mcpaql_document::load::without_credentials("", &one_line(found)).into_owned())
 }
 
 fn one_line(text: &str) -> String {

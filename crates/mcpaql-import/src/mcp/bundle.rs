@@ -5,9 +5,10 @@
 
 use super::Imported;
 use crate::report;
-use mcpaql_core::adapter::{McpLink, Target, is_credential_name, without_credentials};
+use mcpaql_core::adapter::{McpLink, Target};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::operation::{Binding, Operation};
+use mcpaql_document::load::{is_credential_name, without_credentials};
 use serde_json::{Map, Value, json};
 
 /// What a secret is replaced by.

@@ -2,8 +2,9 @@
 
 use crate::openapi::identity::{Identity, is_display_name, is_semver, legal, shortened};
 use crate::openapi::markdown::flatten;
-use mcpaql_core::adapter::{McpLink, title_of};
+use mcpaql_core::adapter::McpLink;
 use mcpaql_core::capture::Capture;
+use mcpaql_core::naming::title_of;
 use mcpaql_core::suggest::snake_case;
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Guard, Reach};
 use mcpaql_core::operation::{Binding, Category, Operation};
-use mcpaql_core::overrides::{
+use mcpaql_document::overrides::{
     Correction, Overrides, repeated, unmatched, unmatched_param, unmatched_producer, unsplittable,
 };
 use std::collections::HashMap;

@@ -8,7 +8,7 @@ use super::index::{Index, PathItem};
 use super::scan::{self, Range};
 use mcpaql_core::diagnostic::{Diagnostic, Span};
 use mcpaql_core::error::Code;
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use serde_json::Value;
 use std::borrow::Cow;
 

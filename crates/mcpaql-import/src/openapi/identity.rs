@@ -3,9 +3,9 @@
 use super::document::Document;
 use super::markdown::flatten;
 use super::scan;
-use mcpaql_core::adapter::title_of;
 use mcpaql_core::naming::MAX_NAME;
-use mcpaql_core::overrides::AdapterOverride;
+use mcpaql_core::naming::title_of;
+use mcpaql_document::overrides::AdapterOverride;
 
 /// Words of a title that tell nothing about the API.
 const GENERIC: &[&str] = &[

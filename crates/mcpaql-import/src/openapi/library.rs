@@ -11,14 +11,15 @@ use super::security::{Asked, Security};
 use super::servers::{self, Site};
 use super::type_names::TypeNames;
 use crate::report::Note;
-use mcpaql_core::adapter::{Auth, title_of};
+use mcpaql_core::adapter::Auth;
 use mcpaql_core::classify::{Evidence, wants_answer};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Facts;
 use mcpaql_core::library::{Full, Library, Outline};
+use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, Place};
-use mcpaql_core::overrides::Correction;
 use mcpaql_core::suggest::snake_case;
+use mcpaql_document::overrides::Correction;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

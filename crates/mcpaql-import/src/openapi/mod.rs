@@ -49,7 +49,7 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::Guard;
 use mcpaql_core::operation::{Binding, BodyForm, Category};
-use mcpaql_core::overrides::Overrides;
+use mcpaql_document::overrides::Overrides;
 use refs::Documents;
 use security::{Asked, Security};
 use servers::Site;

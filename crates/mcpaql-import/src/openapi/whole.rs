@@ -5,8 +5,9 @@ use super::schema::Written;
 use crate::report::Note;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Adapter;
-use mcpaql_core::catalog::{self, Catalog, Settings};
+use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::library::{Full, Library};
+use mcpaql_document::compile;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ pub struct Whole {
 pub fn whole(import: &Import) -> Whole {
     let mut adapter = import.adapter.clone();
     let library: Arc<dyn Library> = import.library.clone();
-    let catalog = catalog::compile_deferred(import.adapter.clone(), library, &Settings::default()).catalog;
+    let catalog = compile::compile_deferred(import.adapter.clone(), library, &Settings::default()).catalog;
     let mut notes = IndexMap::new();
     let mut types: IndexMap<String, Value> = IndexMap::new();
     let mut written = Written::default();

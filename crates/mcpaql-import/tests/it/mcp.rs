@@ -1,16 +1,18 @@
 //! What comes out of the tools of MCP servers.
 
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, Origins};
+use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::catalog::{self, Settings};
-use mcpaql_core::check::check;
+use mcpaql_core::catalog::Settings;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::{Binding, Category, Danger, McpBinding, Operation};
-use mcpaql_core::overrides::{self, Overrides};
-use mcpaql_core::source::Source;
 use mcpaql_core::surface;
+use mcpaql_document::check::check;
+use mcpaql_document::compile;
+use mcpaql_document::load::Origins;
+use mcpaql_document::overrides::{self, Overrides};
+use mcpaql_document::source::Source;
 use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::mcp::{self, Imported, Options};
 use mcpaql_import::select::Selection;
@@ -485,7 +487,7 @@ fn an_outline_costs_what_the_whole_adapter_does() {
         })
     };
     let cost = |adapter| {
-        let compiled = catalog::compile(adapter, &Origins::default(), &Settings::default());
+        let compiled = compile::compile(adapter, &Origins::default(), &Settings::default());
         surface::surface_cost(&compiled.catalog.unwrap())
     };
     for count in [1, 6, 20, 60, 450] {

@@ -27,28 +27,27 @@
 //! # let _: Document = document;
 //! ```
 
-mod handlers;
 mod run;
 
+pub use crate::caller::Caller;
+pub use crate::dispatch::{Call, Handlers, Params, given};
 pub use crate::environment::Environment;
-pub use crate::mcp::Caller;
 pub use crate::target::Args;
-pub use handlers::{Call, Handled, Handlers, Params, given};
 pub use mcpaql_core::adapter::{ErrorPolicy, Mode};
 pub use mcpaql_core::catalog::Settings;
 pub use mcpaql_core::error::{Code, OpError};
 pub use mcpaql_core::response::Answer;
 
+use crate::dispatch::Served;
 use crate::environment::{self, EnvironmentError};
 use crate::gateway::Collision;
 use crate::open::{self, OpenError};
-use crate::pipeline::Served;
 use crate::serve::ServeError;
 use mcpaql_core::catalog::Catalog;
-use mcpaql_core::check;
 use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
 use mcpaql_core::operation::Binding;
-use mcpaql_core::source::Source;
+use mcpaql_document::check;
+use mcpaql_document::source::Source;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +56,7 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// It is no adapter; every problem is there.
-    #[error("{file}: {}", told(.problems))]
+    #[error("{file}: {}", listed(.problems))]
     Invalid {
         /// The document's name.
         file: String,
@@ -89,7 +88,7 @@ pub enum DocumentError {
     Io(#[from] std::io::Error),
 }
 
-fn told(problems: &[Diagnostic]) -> String {
+fn listed(problems: &[Diagnostic]) -> String {
     let one = |problem: &Diagnostic| match field_path(&problem.pointer) {
         path if path.is_empty() => problem.message.clone(),
         path => format!("{} ({path})", problem.message),

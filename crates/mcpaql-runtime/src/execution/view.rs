@@ -1,6 +1,6 @@
 //! Executions as callers see them.
 
-use crate::mcp::{Task, TaskState};
+use super::task::{Task, TaskState};
 use crate::state::{Kept, Outcome, Row, timestamp};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::lifecycle::Status;

@@ -2,7 +2,7 @@
 
 use super::slot::{Slot, State};
 use super::{Gateway, Inner};
-use crate::mcp::{Health, Status};
+use crate::health::{Health, Status};
 use crate::state::timestamp;
 use mcpaql_core::{surface, tokens};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Tools as the protocol library writes them.
 
-use super::Tool;
+use mcpaql_core::catalog::Tool;
 use rmcp::model::ToolAnnotations;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,8 +1,10 @@
 //! Streamable HTTP: `/mcp` behind Host, Origin and bearer-token checks, `/healthz` in front of them.
 
 use super::ServeError;
-use crate::mcp::{Admission, Limits, Server, Service, Status, http_route};
+use crate::health::Status;
+use crate::mcp::{Admission, Limits, Server, http_route};
 use crate::secret::Secret;
+use crate::service::Service;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};

@@ -6,14 +6,14 @@ mod git;
 mod github;
 
 use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_core::check::check;
 use mcpaql_core::error::OpError;
-use mcpaql_core::source::Source;
 use mcpaql_core::{surface, tokens};
+use mcpaql_document::check::check;
+use mcpaql_document::source::Source;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::dispatch::Served;
 use mcpaql_runtime::environment::Environment;
-use mcpaql_runtime::mcp::Caller;
 use mcpaql_runtime::open;
-use mcpaql_runtime::pipeline::Served;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;

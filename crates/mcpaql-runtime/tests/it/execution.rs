@@ -3,13 +3,13 @@
 use crate::fixture::{Raw, call, crypto, in_time, initialize, modern};
 use crate::http::upstream::Bare;
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::check;
-use mcpaql_core::source::Source;
+use mcpaql_document::check;
+use mcpaql_document::source::Source;
+use mcpaql_runtime::caller::{Caller, Session};
+use mcpaql_runtime::dispatch::Served;
 use mcpaql_runtime::execution::{EXECUTIONS_FILE, Executions, Limits};
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::{Caller, Session};
 use mcpaql_runtime::open::open;
-use mcpaql_runtime::pipeline::Served;
 use mcpaql_runtime::{mcp, serve};
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions, SqliteConnection};

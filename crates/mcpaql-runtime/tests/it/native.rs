@@ -6,13 +6,15 @@ use mcpaql_core::catalog::Settings;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
+use mcpaql_runtime::caller::Progress;
+use mcpaql_runtime::dispatch::Served;
 use mcpaql_runtime::environment;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::{Limits, News};
+use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::native::{Native, NativeError, Nothing, operation};
-use mcpaql_runtime::open::{OpenError, open};
-use mcpaql_runtime::pipeline::Served;
+use mcpaql_runtime::open::open;
 use mcpaql_runtime::serve::serve_stream;
+use mcpaql_runtime::target::code::NotEmbedded;
 use rmcp::model::CallToolRequestParams;
 use rmcp::{RoleClient, ServiceExt, service::RunningService};
 use schemars::JsonSchema;
@@ -68,7 +70,7 @@ fn ruler() -> Native {
             },
         ))
         .operation(operation("delete_marks").handle_for(|_: Nothing, caller| async move {
-            caller.progress(News { done: 1.0, total: Some(2.0), message: None });
+            caller.progress(Progress { done: 1.0, total: Some(2.0), message: None });
             Ok(json!({"deleted": 3}))
         }))
         .operation(
@@ -175,7 +177,7 @@ async fn parameters_that_are_no_struct_are_an_error_at_once() {
 async fn a_client_calls_functions_beside_documents() {
     let document = mcpaql_runtime::builtin::document("notebook").unwrap();
     let data = tempfile::tempdir().unwrap();
-    let catalog = mcpaql_core::check::check(&document, &Settings::default()).catalog.unwrap();
+    let catalog = mcpaql_document::check::check(&document, &Settings::default()).catalog.unwrap();
     let notebook = open(catalog, "notebook", Some(data.path()), &environment::process()).await.unwrap();
     let ruler = served(ruler(), Mode::Semantic).await;
     let client = client(Gateway::new(vec![ruler, notebook]).unwrap()).await;
@@ -225,11 +227,11 @@ async fn what_is_wrong_with_an_adapter_is_said_all_at_once() {
 #[tokio::test]
 async fn a_document_whose_functions_are_elsewhere_says_so() {
     let text = ruler().document().to_string();
-    let source = mcpaql_core::source::Source::new("ruler.json", text);
-    let checked = mcpaql_core::check::check(&source, &Settings::default());
+    let source = mcpaql_document::source::Source::new("ruler.json", text);
+    let checked = mcpaql_document::check::check(&source, &Settings::default());
     assert_eq!(checked.errors(), 0, "{:?}", checked.diagnostics);
     let error =
         open(checked.catalog.unwrap(), "ruler.json", None, &environment::process()).await.unwrap_err();
-    assert!(matches!(error, OpenError::Code { .. }), "{error}");
+    assert!(error.reason::<NotEmbedded>().is_some(), "{error}");
     assert!(error.to_string().contains("another program"));
 }

@@ -2,9 +2,9 @@
 
 use super::{Access, Spread, Surface, one_of, parse_spread};
 use clap::Args as ClapArgs;
-use mcpaql_core::audit::render::Format;
+use mcpaql_audit::convention::Level;
+use mcpaql_audit::render::Format;
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::convention::Level;
 use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]

@@ -5,8 +5,8 @@
 
 pub(crate) mod places;
 
-use mcpaql_core::adapter::{is_credential_name, without_credentials};
 use mcpaql_core::suggest::snake_case;
+use mcpaql_document::load::{is_credential_name, without_credentials};
 
 /// Words in a name that speak of a credential.
 const WORDS: &[&str] = &[

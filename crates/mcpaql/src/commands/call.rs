@@ -9,7 +9,7 @@ use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::error::Remedy;
 use mcpaql_core::response;
-use mcpaql_runtime::mcp::Caller;
+use mcpaql_runtime::caller::Caller;
 use serde_json::{Map, Value};
 
 pub(crate) async fn run(args: args::Call) -> Result<Outcome> {

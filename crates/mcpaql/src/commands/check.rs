@@ -4,7 +4,7 @@ use crate::documents::{Request, render_reports};
 use crate::{Outcome, args, output};
 use anyhow::Result;
 use mcpaql_core::diagnostic::Severity;
-use mcpaql_core::diagnostic::render::Style;
+use mcpaql_document::render::Style;
 
 pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
     let flags = args.surface.settings();

@@ -3,7 +3,8 @@
 use crate::output::hinted;
 use crate::{Outcome, args, output};
 use anyhow::Result;
-use mcpaql_core::audit::{self, Rule, all_rules};
+use mcpaql_audit as audit;
+use mcpaql_audit::{Rule, all_rules};
 use mcpaql_core::error::{Code, Remedy};
 use mcpaql_core::suggest;
 

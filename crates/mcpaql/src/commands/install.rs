@@ -11,7 +11,7 @@ use crate::output::hinted;
 use crate::{Outcome, args, diff, output};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 

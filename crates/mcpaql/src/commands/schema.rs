@@ -2,7 +2,7 @@
 
 use crate::{Outcome, output};
 use anyhow::Result;
-use mcpaql_core::adapter::DOCUMENT_SCHEMA;
+use mcpaql_document::load::DOCUMENT_SCHEMA;
 
 pub(crate) fn run() -> Result<Outcome> {
     output::data(DOCUMENT_SCHEMA);

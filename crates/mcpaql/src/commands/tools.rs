@@ -3,8 +3,7 @@
 use crate::documents::Request;
 use crate::{Outcome, args, output};
 use anyhow::Result;
-use mcpaql_core::catalog::Catalog;
-use mcpaql_core::surface::Tool;
+use mcpaql_core::catalog::{Catalog, Tool};
 use mcpaql_core::unified::Unified;
 use mcpaql_runtime::gateway::check_names;
 use serde_json::{Value, json};
@@ -82,11 +81,12 @@ fn indent(text: &str) -> String {
 mod tests {
     use super::count_tokens;
     use mcpaql_core::adapter::Mode;
-    use mcpaql_core::catalog::Settings;
-    use mcpaql_core::{check, surface, tokens};
+    use mcpaql_core::catalog::{Settings, Tool};
+    use mcpaql_core::{surface, tokens};
+    use mcpaql_document::check;
     use mcpaql_runtime::builtin;
 
-    fn notebook(mode: Mode) -> Vec<surface::Tool> {
+    fn notebook(mode: Mode) -> Vec<Tool> {
         let source = builtin::document(builtin::DEFAULT).unwrap();
         check::check(&source, &Settings { mode: Some(mode), ..Settings::default() }).catalog.unwrap().tools
     }

@@ -1,11 +1,12 @@
 //! What the configuration decides about one adapter, over what its document says.
 
-use mcpaql_core::adapter::{Adapter, Auth, title_of};
+use mcpaql_core::adapter::{Adapter, Auth};
 use mcpaql_core::catalog::Catalog;
-use mcpaql_core::config::{AdapterEntry, CallLimits};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::library::{Full, Library, Outline};
+use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Operation, Segment};
+use mcpaql_document::config::{AdapterEntry, CallLimits};
 use mcpaql_import::select::{RuleError, Selection};
 use serde_json::Value;
 use std::sync::Arc;
@@ -131,8 +132,8 @@ impl Library for Reauthed {
 mod tests {
     use super::*;
     use mcpaql_core::catalog::Settings;
-    use mcpaql_core::check;
-    use mcpaql_core::source::Source;
+    use mcpaql_document::check;
+    use mcpaql_document::source::Source;
 
     const DOCUMENT: &str = "name: things
 type: adapter

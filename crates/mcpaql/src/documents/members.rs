@@ -4,15 +4,17 @@ use super::Plan;
 use super::entry::EntryOverrides;
 use super::source::{AdapterSource, McpSource, PlannedAdapter};
 use crate::cache::Captured;
-use crate::output;
+use crate::output::{self, Hinted};
 use anyhow::Result;
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::check::Checked;
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::error::Code;
-use mcpaql_core::source::Source;
+use mcpaql_document::check::Checked;
+use mcpaql_document::source::Source;
+use mcpaql_runtime::environment;
 use mcpaql_runtime::gateway::{Gateway, Live, Making, Member, Opening};
-use mcpaql_runtime::{environment, open};
+use mcpaql_runtime::open::{self, OpenError};
+use mcpaql_runtime::target::NoDataFolder;
 use std::sync::Arc;
 
 /// Opens every target and puts the adapters behind one gateway. One adapter alone must be in order; of several, those that
@@ -31,11 +33,21 @@ async fn alone(plan: Plan, opening: &Opening) -> Result<Vec<Member>> {
     let keys: Vec<String> = plan.adapters.iter().map(|adapter| adapter.key().to_owned()).collect();
     let mut members = Vec::new();
     for ((source, catalog), key) in plan.catalogs()?.into_iter().zip(keys) {
-        let served = open::open(catalog, &source, opening.data.as_deref(), &opening.environment).await?;
+        let opened = open::open(catalog, &source, opening.data.as_deref(), &opening.environment).await;
+        let served = opened.map_err(hinted)?;
         let name = served.catalog().adapter.name.clone();
         members.push(Member { key, name, source, making: Making::Opened(Box::new(served)) });
     }
     Ok(members)
+}
+
+/// Why it cannot be opened, and which option helps.
+fn hinted(error: OpenError) -> anyhow::Error {
+    if error.reason::<NoDataFolder>().is_none() {
+        return error.into();
+    }
+    let hint = "name a folder with --data, or set HOME".to_owned();
+    Hinted { message: error.to_string(), hint }.into()
 }
 
 pub(super) fn no_adapter() -> anyhow::Error {

@@ -49,7 +49,7 @@ impl Layers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mcpaql_core::unified::Sharing;
+    use mcpaql_core::catalog::Sharing;
     use std::sync::Arc;
 
     fn prefix(text: &str) -> Settings {

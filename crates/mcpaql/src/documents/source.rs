@@ -9,19 +9,22 @@ use crate::descriptions::{Description, Digest};
 use crate::file;
 use crate::output::{self, hinted};
 use anyhow::{Context, Result};
-use mcpaql_core::adapter::{Adapter, Auth, McpTarget, Origins, title_of};
+use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::catalog::{self, Catalog, Settings};
-use mcpaql_core::check::{self, Checked};
+use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
-use mcpaql_core::overrides::{self, Overrides};
-use mcpaql_core::source::Source;
+use mcpaql_core::naming::title_of;
 use mcpaql_core::suggest::snake_case;
+use mcpaql_document::check::{self, Checked};
+use mcpaql_document::compile;
+use mcpaql_document::load::Origins;
+use mcpaql_document::overrides::{self, Overrides};
+use mcpaql_document::source::Source;
 use mcpaql_import::mcp;
 use mcpaql_import::openapi::{self, Import, Options};
 use mcpaql_import::select::Selection;
 use mcpaql_runtime::environment;
-use mcpaql_runtime::upstream::Upstream;
+use mcpaql_runtime::target::mcp::Upstream;
 use std::cell::OnceCell;
 use std::path::Path;
 use url::Url;
@@ -187,7 +190,7 @@ impl McpSource {
         match mcp::import(capture, self.target.clone(), self.auth.clone(), &self.options) {
             Ok(mut imported) => {
                 self.entitle(&mut imported.adapter);
-                let compiled = catalog::compile(imported.adapter, &Origins::default(), settings);
+                let compiled = compile::compile(imported.adapter, &Origins::default(), settings);
                 // The operator cannot fix what a server says, only the own rules.
                 let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
                 let diagnostics = ours.chain(compiled.diagnostics).collect();
@@ -237,7 +240,7 @@ fn check_description(api: OpenApiSource, settings: &Settings, entry: &EntryOverr
     match api.open() {
         Ok(Import { mut adapter, library, report, .. }) => {
             entry.apply(&mut adapter);
-            let compiled = catalog::compile_deferred(adapter, entry.library(library), settings);
+            let compiled = compile::compile_deferred(adapter, entry.library(library), settings);
             let mut diagnostics = report.diagnostics;
             diagnostics.extend(compiled.diagnostics);
             (Source::new(name, String::new()), Checked { catalog: compiled.catalog, diagnostics })

@@ -1,13 +1,15 @@
 //! Reference pages against the program: the loader's own lists of keys, the table of codes, the commands.
 
 use crate::pages::page;
-use mcpaql_core::audit::{Group, all_rules};
+use mcpaql_audit::{Group, all_rules};
 use mcpaql_core::diagnostic::capital;
 use mcpaql_core::error::{Code, Remedy};
 use mcpaql_core::operation::Category;
+use mcpaql_core::policy;
 use mcpaql_core::policy::Hint;
-use mcpaql_core::source::Source;
-use mcpaql_core::{adapter, config, convention, overrides, policy};
+use mcpaql_document::load;
+use mcpaql_document::source::Source;
+use mcpaql_document::{config, overrides};
 use mcpaql_runtime::environment;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -97,7 +99,7 @@ fn known(
 }
 
 fn load_adapter(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
-    adapter::load(value).diagnostics
+    load::load(value).diagnostics
 }
 
 fn load_config(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
@@ -368,7 +370,7 @@ fn the_page_of_rules_is_what_rules_document() {
 #[test]
 fn every_convention_is_on_the_page() {
     let rows: BTreeSet<String> = listed("docs/guides/audit.md", "## What tools are held against");
-    for convention in convention::builtins() {
+    for convention in mcpaql_audit::load::builtins() {
         assert!(rows.contains(&convention.name), "{}", convention.name);
     }
 }

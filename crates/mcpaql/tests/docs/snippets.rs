@@ -2,8 +2,8 @@
 
 use crate::pages::{page, pages, root};
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::check::check;
-use mcpaql_core::source::Source;
+use mcpaql_document::check::check;
+use mcpaql_document::source::Source;
 use serde_json::Value;
 use std::process::Command;
 

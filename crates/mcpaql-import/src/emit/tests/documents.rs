@@ -4,16 +4,16 @@ use super::super::schema::ORDER;
 use super::strategies::{adapter, http_target};
 use super::{Provenance, in_order, markdown, read, seen, write};
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{
-    Adapter, Auth, HttpTarget, KeyPlace, OAuth2, SCHEMA_KEYS, Target, guard_of, title_of,
-};
+use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, KeyPlace, OAuth2, Target};
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Guard, Reach, Repeat};
 use mcpaql_core::lifecycle::Lifecycle;
+use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{
     Binding, BodyForm, Category, Danger, Example, HttpBinding, Operation, PageKind, Pagination, Param, Place,
     Returns, Segment, Style, StyleForm,
 };
 use mcpaql_core::policy::HintOverrides;
+use mcpaql_document::load::{SCHEMA_KEYS, guard_of};
 use serde_json::{Value, json};
 
 fn path(text: &str) -> Vec<Segment> {

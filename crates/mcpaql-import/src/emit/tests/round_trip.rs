@@ -2,13 +2,13 @@
 
 use super::strategies::adapters;
 use super::{in_order, read, seen, write};
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use proptest::prelude::*;
 use serde_json::Value;
 
 fn example(name: &str, text: &str) -> mcpaql_core::adapter::Adapter {
     let parsed = Source::new(name, text).parse().expect("an example is a document");
-    mcpaql_core::adapter::load(&parsed.value).adapter.expect("an example loads")
+    mcpaql_document::load::load(&parsed.value).adapter.expect("an example loads")
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Arbitrary texts, values and adapters.
 
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, KeyPlace, Target, guard_of, title_of};
+use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, KeyPlace, Target};
 use mcpaql_core::facts::{self, Declared, Effect, Reach};
+use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{
     Binding, BodyForm, Category, Danger, Example, HttpBinding, Operation, Param, Place, Returns, Segment,
     Style, StyleForm,
 };
 use mcpaql_core::policy::HintOverrides;
+use mcpaql_document::load::guard_of;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;

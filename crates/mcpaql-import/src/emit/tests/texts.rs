@@ -3,7 +3,7 @@
 use super::super::scalar;
 use super::super::yaml::{Node, members};
 use super::strategies::{texts, values};
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::borrow::Cow;

@@ -7,9 +7,11 @@ mod argv;
 mod output;
 pub(crate) mod process;
 
-use super::Args;
+use super::{Args, Target, TargetCall, TargetKind};
 use crate::environment::Template;
-use mcpaql_core::adapter::CommandTarget;
+use crate::limits;
+use futures_util::future::BoxFuture;
+use mcpaql_core::adapter::{self, CommandTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, CommandBinding, ExitMeaning, Operation, Stdin};
 use mcpaql_core::response::{Answer, Warning};
@@ -19,6 +21,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Passed on to every program; adapters add to them.
@@ -118,10 +121,7 @@ impl Runner {
     }
 
     /// Runs one call.
-    ///
-    /// # Errors
-    /// A value the program must not see, a program that is missing, fails, writes too much or takes too long.
-    pub async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
+    async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
         let Binding::Command(binding) = &operation.binding else {
             return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
                 .because("the operation is not bound to a command"));
@@ -158,9 +158,7 @@ impl Runner {
             Ending::TooLarge => {
                 let max = self.max_output;
                 let message = format!("{name} wrote more than {max} bytes and was stopped; ask for less.");
-                return Err(OpError::new(Code::PayloadTooLarge, message)
-                    .with("limit", "max_output_bytes")
-                    .with("max", max));
+                return Err(limits::too_large(message, "max_output_bytes", None, max));
             }
             Ending::TimedOut => {
                 let limit = timeout.as_millis();
@@ -231,6 +229,41 @@ impl Runner {
         OpError::new(Code::Internal, message).because(error)
     }
 }
+
+impl Target for Runner {
+    fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        Box::pin(self.call(call.operation, call.args))
+    }
+}
+
+impl SetupError {
+    /// In words that anybody may read.
+    fn user_message(&self) -> String {
+        match self {
+            SetupError::MissingVariable { .. } | SetupError::BadVariable { .. } => self.to_string(),
+            SetupError::BadReference { .. } | SetupError::MissingDirectory { .. } => {
+                "its working directory cannot be used; the log says why".to_owned()
+            }
+        }
+    }
+}
+
+/// Local programs.
+pub(super) const TARGET_KIND: TargetKind = TargetKind {
+    name: "command",
+    open: |request| match request.target {
+        adapter::Target::Command(target) => Some(Box::pin(async move {
+            match Runner::new(target, request.lookup()) {
+                Ok(runner) => Ok(Arc::new(runner) as Arc<dyn Target>),
+                Err(error) => {
+                    let told = error.user_message();
+                    Err(request.error(error, told))
+                }
+            }
+        })),
+        _ => None,
+    },
+};
 
 fn failed(code: Code, name: &str, status: ExitStatus, (stream, said): (&str, &str)) -> OpError {
     let how = match status.code() {

@@ -2,9 +2,9 @@
 
 use super::Kind;
 use crate::target::Args;
-use mcpaql_core::adapter::{RECORD_KEYS, is_flat};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::schema::{ViolationKind, path_text};
+use mcpaql_document::load::{RECORD_KEYS, is_flat};
 use serde_json::{Map, Value};
 
 /// The fields of a new record. Null is the same as nothing.

@@ -7,9 +7,9 @@
 use super::record::{Cursor, Row, fold, write_record};
 use super::{Kind, Store, broken, internal, raw};
 use crate::target::Args;
-use mcpaql_core::adapter::{PAGE, PAGE_LIMIT, is_filter};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::response::Answer;
+use mcpaql_document::load::{PAGE, PAGE_LIMIT, is_filter};
 use serde_json::Value;
 use sqlx::query::QueryScalar;
 use sqlx::sqlite::SqliteArguments;

@@ -2,8 +2,8 @@
 
 use super::sources::Sources;
 use crate::output;
-use mcpaql_core::audit::render::{Format, plain, shown};
-use mcpaql_core::audit::{Change, Failed, Server, compare};
+use mcpaql_audit::render::{Format, plain, shown};
+use mcpaql_audit::{Change, Failed, Server, compare};
 use mcpaql_core::policy::Policy;
 use serde_json::{Value, json};
 

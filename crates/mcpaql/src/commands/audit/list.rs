@@ -1,7 +1,7 @@
 //! What there is to choose from.
 
-use mcpaql_core::audit::{Group, all_rules};
-use mcpaql_core::convention::Convention;
+use mcpaql_audit::convention::Convention;
+use mcpaql_audit::{Group, all_rules};
 use mcpaql_core::policy::{Policy, policies};
 use std::fmt::Write as _;
 

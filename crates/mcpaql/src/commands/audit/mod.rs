@@ -13,11 +13,9 @@ use crate::file;
 use crate::output::hinted;
 use crate::{Outcome, args, output};
 use anyhow::Result;
-use mcpaql_core::audit::render::{Format, Options};
-use mcpaql_core::audit::{
-    Audited, Baseline, Finding, Report, Server, Share, Surface, audit, conclude, shares,
-};
-use mcpaql_core::convention::Standard;
+use mcpaql_audit::convention::Standard;
+use mcpaql_audit::render::{Format, Options};
+use mcpaql_audit::{Audited, Baseline, Finding, Report, Server, Share, Surface, audit, conclude, shares};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread::{self, Scope, ScopedJoinHandle};

@@ -10,16 +10,19 @@ use crate::file;
 use crate::output::hinted;
 use crate::servers::{self, Interrupted, Saved};
 use anyhow::{Context, Result};
-use mcpaql_core::adapter::{self, Auth, McpCommand, McpLink, McpTarget, Mode, Origins};
-use mcpaql_core::audit::{Failed, Known, Origin, Server};
+use mcpaql_audit::{Failed, Known, Origin, Server};
+use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, Mode};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::catalog::{self, Catalog, Settings};
-use mcpaql_core::config;
+use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Reach;
-use mcpaql_core::source::Source;
 use mcpaql_core::surface;
 use mcpaql_core::unified::Unified;
+use mcpaql_document::compile;
+use mcpaql_document::config;
+use mcpaql_document::load;
+use mcpaql_document::load::Origins;
+use mcpaql_document::source::Source;
 use mcpaql_import::mcp;
 use mcpaql_runtime::environment::{self, Environment};
 use serde_json::Value;
@@ -363,7 +366,7 @@ fn shown(catalog: &Catalog) -> Server {
 
 /// Where the tools of a document stand in it.
 fn written(catalog: &Catalog, source: Source) -> Origin {
-    let origins = source.parse().map(|parsed| adapter::load(&parsed.value).origins).unwrap_or_default();
+    let origins = source.parse().map(|parsed| load::load(&parsed.value).origins).unwrap_or_default();
     let operations = operations(catalog, &origins);
     Origin::Document { source, operations }
 }
@@ -414,6 +417,6 @@ fn as_adapter(tools: &[Value]) -> Option<usize> {
     };
     let target = McpTarget::new(McpLink::Command(command));
     let adapter = mcp::outline_tools(tools, target, surface::looked_into).ok()?;
-    let catalog = catalog::compile(adapter, &Origins::default(), &Settings::default()).catalog?;
+    let catalog = compile::compile(adapter, &Origins::default(), &Settings::default()).catalog?;
     (!catalog.tools.is_empty()).then(|| surface::surface_cost(&catalog))
 }

@@ -5,13 +5,13 @@ use crate::documents::CONFIG;
 use crate::output;
 use crate::output::hinted;
 use anyhow::{Result, bail};
-use mcpaql_core::audit::all_rules;
-use mcpaql_core::config::{self, Config};
-use mcpaql_core::convention::{self, CLIENTS, Convention, Kind, Level, Standard};
+use mcpaql_audit::convention::{CLIENTS, Convention, Kind, Level, Standard};
+use mcpaql_audit::{all_rules, load, settings};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::policy::{self, Policy};
-use mcpaql_core::source::Source;
 use mcpaql_core::suggest;
+use mcpaql_document::config::{self, Config};
+use mcpaql_document::source::Source;
 use std::path::Path;
 
 /// What was chosen, and what could have been.
@@ -25,27 +25,27 @@ pub(super) struct Chosen {
 
 /// What flags say, and where they say nothing the configuration of this folder.
 pub(super) fn chosen(args: &args::Audit) -> Result<Chosen> {
-    let config = configured()?;
+    let (config, settings) = configured()?;
     let mut own = args.conventions.as_deref().map(read).transpose()?.unwrap_or_default();
-    for convention in config.conventions {
+    for convention in settings.defined {
         if own.iter().all(|other| other.name != convention.name) {
             own.push(convention);
         }
     }
-    let builtins = convention::builtins().iter();
+    let builtins = load::builtins().iter();
     let others = builtins.filter(|builtin| own.iter().all(|own| own.name != builtin.name));
     let known: Vec<Convention> = own.iter().chain(others).cloned().collect();
-    let named = if args.convention.is_empty() { &config.audit.conventions } else { &args.convention };
+    let named = if args.convention.is_empty() { &settings.conventions } else { &args.convention };
     let policies = config.settings.policies;
     let conventions = conventions(named, &own, &known)?;
     for policy in conventions.iter().filter_map(|convention| convention.policy.as_deref()) {
         find_policy(policy, &policies)?;
     }
     let mut standard = Standard::with(conventions, &policies);
-    if let Some(name) = args.policy.as_ref().or(config.audit.policy.as_ref()) {
+    if let Some(name) = args.policy.as_ref().or(settings.policy.as_ref()) {
         (standard.policy, standard.policy_chosen) = (find_policy(name, &policies)?, true);
     }
-    standard.rules = config.audit.rules;
+    standard.rules = settings.rules;
     for pair in &args.rule {
         let (code, level) = rule(pair)?;
         standard.rules.insert(code, level);
@@ -63,15 +63,20 @@ pub(super) fn find_policy(name: &str, own: &[Policy]) -> Result<Policy> {
 }
 
 /// The configuration of this folder, where there is one.
-fn configured() -> Result<Config> {
+fn configured() -> Result<(Config, settings::Settings)> {
     let path = Path::new(CONFIG);
     if !path.exists() {
-        return Ok(Config::default());
+        return Ok(Default::default());
     }
     let source = Source::new(CONFIG, crate::file::read_text(path)?);
-    let (config, mut diagnostics) = match source.parse() {
-        Ok(parsed) => config::load(&parsed.value),
-        Err(diagnostics) => (Config::default(), diagnostics),
+    let (config, settings, mut diagnostics) = match source.parse() {
+        Ok(parsed) => {
+            let (config, mut diagnostics) = config::load(&parsed.value);
+            let (settings, found) = settings::read(&parsed.value, &config.settings.policies);
+            diagnostics.extend(found);
+            (config, settings, diagnostics)
+        }
+        Err(diagnostics) => (Config::default(), settings::Settings::default(), diagnostics),
     };
     let decides = |diagnostic: &Diagnostic| {
         let part = |part: &str| diagnostic.pointer.starts_with(part);
@@ -83,7 +88,7 @@ fn configured() -> Result<Config> {
         output::diagnostics(&source, &diagnostics);
         bail!("{CONFIG} does not say what tools are held against");
     }
-    Ok(config)
+    Ok((config, settings))
 }
 
 /// MCP itself, then what was named; every client and a team's own where nothing was.
@@ -120,7 +125,7 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
 /// A file of conventions.
 fn read(path: &Path) -> Result<Vec<Convention>> {
     let source = Source::new(path.display().to_string(), crate::file::read_text(path)?);
-    convention::parse(&source).or_else(|diagnostics| {
+    load::parse(&source).or_else(|diagnostics| {
         output::diagnostics(&source, &diagnostics);
         bail!("{} cannot be used", source.name)
     })
@@ -133,7 +138,7 @@ fn rule(pair: &str) -> Result<(String, Option<Level>)> {
     };
     let wanted = code.trim();
     let named = || all_rules().find(|rule| rule.name.eq_ignore_ascii_case(wanted));
-    let Some(rule) = mcpaql_core::audit::rule(wanted).or_else(named) else {
+    let Some(rule) = mcpaql_audit::rule(wanted).or_else(named) else {
         return Err(unknown("rule", wanted, all_rules().map(|rule| rule.code)));
     };
     let code = rule.code.to_owned();

@@ -3,7 +3,7 @@
 use crate::output::Hinted;
 use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
 use mcpaql_core::error::Code;
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 
 /// The kinds, by the exit status that the specification gives each.

@@ -18,7 +18,7 @@ use configured::Found;
 use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::source::{Format, Source};
+use mcpaql_document::source::{Format, Source};
 use mcpaql_generate::provenance;
 use mcpaql_import::emit::{self, Provenance};
 use mcpaql_import::report::{Judged, Note, Notes, Report};

@@ -21,9 +21,9 @@ use failure::{Detail, Failure};
 use folder::{Change, Plan, Step};
 use input::{Imported, Input};
 use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_core::check;
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::moment;
+use mcpaql_document::check;
 use mcpaql_generate::{Document, Project, license, provenance};
 use report::Done;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -163,7 +163,7 @@ fn timestamp(wanted: &Wanted) -> Result<Option<String>, Failure> {
 
 /// The catalog and what was noticed about the document. Whoever generates wants all of it, so an error anywhere is one.
 fn compiled(
-    source: &mcpaql_core::source::Source,
+    source: &mcpaql_document::source::Source,
     wanted: &Wanted,
 ) -> Result<(Catalog, Vec<Detail>), Failure> {
     let settings = &wanted.options.settings;

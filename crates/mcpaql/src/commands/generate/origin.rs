@@ -5,9 +5,10 @@
 use crate::args::Importing;
 use crate::descriptions::Description;
 use crate::file;
-use mcpaql_core::adapter::{McpLink, McpTarget, without_credentials};
+use mcpaql_core::adapter::{McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::source::Source;
+use mcpaql_document::load::without_credentials;
+use mcpaql_document::source::Source;
 use mcpaql_generate::Document;
 use mcpaql_generate::provenance::{Origin, OriginKind, fingerprint, fingerprint_of};
 use mcpaql_runtime::fetch;

@@ -11,7 +11,7 @@ use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::diagnostic::Diagnostic;
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use mcpaql_import::emit::Provenance;
 use mcpaql_import::mcp::{self, Imported, Options};
 use mcpaql_import::select::Selection;

@@ -2,7 +2,7 @@
 
 use super::{found, report};
 use crate::fixture::Place;
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 
 /// Tools of a server that says little of itself.

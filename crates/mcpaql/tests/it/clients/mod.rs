@@ -5,8 +5,8 @@ mod takeover;
 
 use crate::fixture::{Place, Ran};
 use mcpaql_core::adapter::{McpLink, McpTarget};
-use mcpaql_core::config::{self, Origin};
-use mcpaql_core::source::Source;
+use mcpaql_document::config::{self, Origin};
+use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@ mod servers;
 mod sources;
 
 use crate::fixture::{Place, Ran};
-use mcpaql_core::source::Source;
+use mcpaql_document::source::Source;
 
 /// The example that people are shown is the one that is tested.
 const BOOKSHOP: &str = include_str!("../../../../../examples/bookshop-openapi.yaml");

@@ -11,9 +11,9 @@ use crate::documents::{
     AdapterSource, CONFIG, Configured, EntryOverrides, Layers, McpSource, Plan, PlannedAdapter,
 };
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::check::{self, Checked};
 use mcpaql_core::diagnostic::Severity;
-use mcpaql_core::source::Source;
+use mcpaql_document::check::{self, Checked};
+use mcpaql_document::source::Source;
 use mcpaql_import::emit::Provenance;
 use mcpaql_runtime::builtin;
 

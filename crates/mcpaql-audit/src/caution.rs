@@ -1,0 +1,462 @@
+//! Whether a tool may be believed that it only reads, by its name and the first sentence about it, where a mistake does harm.
+//!
+//! What always holds: a doubt counts as a deed. Rules that blame somebody need more evidence than that (`deed`); a probe that calls
+//! tools needs this much to leave one alone.
+
+use super::deed;
+use super::unicode;
+use super::view::Tool;
+use mcpaql_core::classify::verbs::{self, Verb, Weight};
+use mcpaql_core::classify::{self, Confidence, Evidence, words};
+use mcpaql_core::facts::Effect;
+use mcpaql_core::operation::Category;
+
+/// Words that act in every place of a name, besides the table of verbs.
+const DEEDS: &[&str] = &[
+    "ack",
+    "ban",
+    "buy",
+    "chmod",
+    "chown",
+    "del",
+    "destruct",
+    "eject",
+    "gc",
+    "halt",
+    "mkdir",
+    "mkfs",
+    "mv",
+    "nuke",
+    "obliterate",
+    "rm",
+    "rmdir",
+    "scrub",
+    "sell",
+    "sendmail",
+    "shred",
+    "shut",
+    "snooze",
+    "unban",
+    "unset",
+    "vacuum",
+    "zap",
+];
+/// The same where something stands behind them: `format_disk`, but not `date_format`.
+const BEFORE_AN_OBJECT: &[&str] = &[
+    "bump", "commit", "fire", "format", "freeze", "place", "print", "roll", "spawn", "stash", "touch",
+    "turn", "wake",
+];
+/// Verbs that tell what is handed out, besides those of the table.
+const TELLING: &[&str] =
+    &["answer", "display", "give", "output", "present", "provide", "report", "return", "surface", "tell"];
+/// Verbs of the table that read where they are nouns and write where they are verbs: `log_event`, `load_page`.
+const TWOFOLD: &[&str] = &["index", "load", "log", "match", "trace"];
+/// Verbs of the table that set something where they name a tool, and read where they tell of one: "Resolves a name".
+const MILD: &[&str] = &["resolve", "track"];
+/// Verbs of the table that are things as often, and what such things have.
+const NOUNS: &[&str] = &[
+    "action", "alert", "batch", "build", "call", "comment", "commit", "deploy", "email", "issue", "message",
+    "order", "post", "process", "record", "release", "request", "review", "run", "schedule", "test",
+    "transfer",
+];
+const TELLTALES: &[&str] = &[
+    "count",
+    "detail",
+    "details",
+    "history",
+    "id",
+    "info",
+    "log",
+    "metadata",
+    "metric",
+    "result",
+    "stats",
+    "status",
+    "summary",
+    "timestamp",
+    "type",
+    "usage",
+];
+/// Words that stand before the verb of a sentence and say nothing.
+const OPENERS: &[&str] = &[
+    "a",
+    "allow",
+    "allows",
+    "an",
+    "and",
+    "api",
+    "be",
+    "can",
+    "client",
+    "clients",
+    "enable",
+    "enables",
+    "endpoint",
+    "for",
+    "function",
+    "helper",
+    "here",
+    "is",
+    "it",
+    "let",
+    "lets",
+    "may",
+    "method",
+    "not",
+    "operation",
+    "perform",
+    "performs",
+    "please",
+    "service",
+    "that",
+    "the",
+    "then",
+    "this",
+    "to",
+    "tool",
+    "us",
+    "use",
+    "used",
+    "user",
+    "users",
+    "which",
+    "will",
+    "you",
+    "your",
+];
+/// Behind one of these forms a word was a verb.
+const OBJECTS: &[&str] = &[
+    "a", "all", "an", "any", "each", "every", "it", "its", "one", "or", "the", "their", "them", "these",
+    "this", "your",
+];
+const PARTICLES: &[&str] = &["away", "back", "down", "off", "on", "out", "up"];
+/// Before one of these a word was a noun.
+const PREPOSITIONS: &[&str] = &[
+    "about", "across", "and", "are", "as", "at", "between", "by", "for", "from", "in", "is", "near", "of",
+    "that", "to", "under", "via", "where", "which", "with", "within",
+];
+
+/// Why a tool that says it only reads is not believed.
+pub(super) fn doubt(tool: &Tool<'_>) -> Option<&'static str> {
+    let told = tool.description.map(|text| told(&as_seen(text))).unwrap_or_default();
+    match named(tool) {
+        Named::Acts => Some("its name says that it acts"),
+        _ if told == Told::Acts => Some("its description says that it acts"),
+        // Whatever else the report blames it for.
+        _ if deed::belies(tool).is_some() => Some("its name or a parameter says that it may act"),
+        Named::Doubtful if told != Told::Reads => {
+            Some("neither its name nor its description says for sure that it reads")
+        }
+        _ => None,
+    }
+}
+
+/// What a name says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Reads,
+    Acts,
+    /// It has a verb that reads here and acts there.
+    Doubtful,
+}
+
+fn named(tool: &Tool<'_>) -> Named {
+    let seen = as_seen(tool.name);
+    let acts = |decision: &classify::Decision| {
+        decision.category != Category::Read && decision.confidence > Confidence::Low
+    };
+    let evidence = Evidence { name: &seen, ..Evidence::default() };
+    let judged = acts(&tool.by_name) || acts(&tool.judged);
+    if judged || (seen != tool.name && acts(&classify::classify(&evidence))) {
+        return Named::Acts;
+    }
+    let parts = words::parts(&seen);
+    let reading = words::reading(&parts);
+    let word = |found: words::Found, offset: usize| {
+        parts.get(found.part)?.get(found.word + offset).map(String::as_str)
+    };
+    let says_deed = match reading.lead {
+        // What is read may well be called like a deed.
+        Some(found) if is_sure(found.verb) => {
+            parts.get(found.part).and_then(|part| part.get(..found.word)).is_some_and(has_deed)
+        }
+        _ => parts.iter().any(|part| has_deed(part)),
+    };
+    if says_deed || reading.second.is_some_and(|found| found.verb.acts()) {
+        return Named::Acts;
+    }
+    let Some(found) = reading.lead else { return Named::Reads };
+    let (verb, next) = (found.verb, word(found, 1));
+    // Behind the name of a server: `log_get_lines`.
+    let reads_next = next.and_then(verbs::verb).is_some_and(|next| is_sure(next) && next.never_noun());
+    match verb.effect {
+        Effect::Read | Effect::Compute if TWOFOLD.contains(&verb.word) && !reads_next => Named::Doubtful,
+        // To convert or to analyze hands out what it makes; to export or to wait may keep something.
+        Effect::Read if verb.weight == Weight::Doubtful => Named::Doubtful,
+        Effect::Read | Effect::Compute => Named::Reads,
+        _ if reads_next || is_noun(verb, next) => Named::Doubtful,
+        // `action-list`.
+        _ if NOUNS.contains(&verb.word) && reading.second.is_some_and(|last| is_sure(last.verb)) => {
+            Named::Doubtful
+        }
+        _ => Named::Acts,
+    }
+}
+
+/// Whether a verb surely reads.
+fn is_sure(verb: &Verb) -> bool {
+    verb.reads() && verb.weight == Weight::Strong
+}
+
+/// `order_status` tells of orders, `reset_state` does not tell of resets.
+fn is_noun(verb: &Verb, next: Option<&str>) -> bool {
+    NOUNS.contains(&verb.word) && next.is_some_and(|next| TELLTALES.contains(&words::singular(next).as_ref()))
+}
+
+fn has_deed(part: &[String]) -> bool {
+    let is_before = |index: usize| part.len() == 1 || index + 1 < part.len();
+    part.iter()
+        .enumerate()
+        .any(|(index, word)| is_deed(word) || (BEFORE_AN_OBJECT.contains(&word.as_str()) && is_before(index)))
+}
+
+/// Whether a word acts in every place.
+pub(super) fn is_deed(word: &str) -> bool {
+    DEEDS.contains(&word)
+}
+
+/// What a sentence says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Told {
+    Reads,
+    Acts,
+    #[default]
+    Nothing,
+}
+
+/// What the first sentence says, whatever marks, numbers, headings and adverbs stand before its verb.
+fn told(text: &str) -> Told {
+    let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
+    let sentence = classify::first_sentence(text);
+    let harms = |verb: &Verb| verb.acts() || verb.effect.category() == Category::Delete;
+    if classify::told_verbs(sentence).any(harms) {
+        return Told::Acts;
+    }
+    let mut found = Told::Nothing;
+    let mut is_first = true;
+    for clause in sentence.split([':', ';', ',', ']', ')', '(', '!', '\u{2014}', '\u{2013}']) {
+        let words: Vec<String> = clause
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        let (said, is_heading) = clause_says(&words, is_first);
+        if said == Told::Acts {
+            return said;
+        }
+        if is_first && said == Told::Reads {
+            found = said;
+        }
+        is_first &= is_heading;
+    }
+    found
+}
+
+/// What a clause says, and whether it is only a heading of the next one.
+fn clause_says(words: &[String], is_first: bool) -> (Told, bool) {
+    let is_filler = |word: &str| {
+        OPENERS.contains(&word)
+            || verbs::is_modifier(word)
+            || word.starts_with(|c: char| c.is_ascii_digit())
+            || (word.ends_with("ly") && verbs::verb(word).is_none())
+            || matches!(word, "afterwards" | "also" | "first" | "finally" | "later")
+    };
+    let start = words.iter().position(|word| !is_filler(word));
+    let Some((start, word)) = start.and_then(|start| Some((start, words.get(start)?))) else {
+        return (Told::Nothing, true);
+    };
+    let next = words.get(start + 1).map(String::as_str);
+    let said = match () {
+        () if TELLING.contains(&base(word)) => Told::Reads,
+        () if acts(word, next, is_first) => Told::Acts,
+        () if verbs::inflected(word).is_some_and(is_sure) => Told::Reads,
+        () => Told::Nothing,
+    };
+    (said, said == Told::Nothing && words.len() <= 2)
+}
+
+/// Whether the word that a clause begins with acts.
+fn acts(word: &str, next: Option<&str>, is_first: bool) -> bool {
+    let third = word.ends_with('s') && verbs::verb(word).is_none();
+    let has_object = next.is_some_and(|next| OBJECTS.contains(&next) || PARTICLES.contains(&next));
+    let names_a_thing = next.is_none_or(|next| PREPOSITIONS.contains(&next));
+    if is_deed(base(word)) {
+        return is_first || third;
+    }
+    if BEFORE_AN_OBJECT.contains(&base(word)) {
+        return has_object;
+    }
+    let acting = |verb: &&Verb| verb.effect.category() != Category::Read && !MILD.contains(&verb.word);
+    let Some(verb) = verbs::inflected(word).filter(acting) else { return false };
+    match (verb.weight, is_first) {
+        (Weight::Strong, true) => true,
+        (_, false) => {
+            third
+                && !names_a_thing
+                && (verb.acts() || verb.effect.category() == Category::Delete || has_object)
+        }
+        (_, true) => has_object || !(names_a_thing || is_noun(verb, next)),
+    }
+}
+
+/// A word without the ending of the third person.
+fn base(word: &str) -> &str {
+    word.strip_suffix('s').filter(|stem| stem.len() > 1 && !stem.ends_with('s')).unwrap_or(word)
+}
+
+/// A text without what nobody sees, in the letters that it is taken for.
+fn as_seen(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    let seen = text.chars().filter(|c| !unicode::invisible(*c));
+    seen.map(|c| unicode::homoglyph(c).unwrap_or(c)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Server;
+    use crate::view::Surface;
+    use serde_json::json;
+
+    fn is_believed(name: &str, description: &str) -> bool {
+        let tool = json!({"name": name, "description": description, "annotations": {"readOnlyHint": true}});
+        let server = Server { tools: vec![tool], ..Server::default() };
+        Surface::of(&server, 0).tools.iter().all(|tool| doubt(tool).is_none())
+    }
+
+    #[test]
+    fn a_name_with_a_deed_at_the_place_of_a_verb_is_not_believed() {
+        let reads = "Gets a thing that is stored here.";
+        for name in [
+            "close_issue",
+            "format_disk",
+            "rotate_keys",
+            "ban_user",
+            "lock_account",
+            "buy_stock",
+            "confirm_payment",
+            "turn_on",
+            "commit",
+            "rm",
+            "del_note",
+            "sendmail",
+            "run_migration",
+            "acme_close_issue",
+            "git_rm",
+            "send_report",
+            "deploy_app",
+            "transfer_funds",
+            "run_job",
+            "close_order",
+            "reset_state",
+            "self_destruct",
+            "wake_up",
+            "merge_pr",
+            "delete_note",
+            "log_event",
+            "pop_item",
+            "get_logout",
+        ] {
+            let told = if name == "log_event" { "An event." } else { reads };
+            assert!(!is_believed(name, told), "{name}");
+        }
+        for name in [
+            "list_commits",
+            "get_order",
+            "get_deleted_items",
+            "get_update_status",
+            "get_call_log",
+            "find_by_tag",
+            "directory_tree",
+            "status",
+            "whoami",
+            "image_format",
+            "order_status",
+            "list_merge_requests",
+            "acme_get_format_options",
+            "log_get_lines",
+            "validate_config",
+            "note_card",
+            "get_format",
+            "issue_read",
+            "convert_time",
+            "users.list",
+            "export_flows",
+        ] {
+            assert!(is_believed(name, reads), "{name}");
+        }
+        assert!(!is_believed("export_flows", "Exports flows."), "neither of the two says that it reads");
+    }
+
+    #[test]
+    fn a_sentence_that_acts_is_heard_behind_whatever_stands_before_it() {
+        for text in [
+            "Permanently deletes all notes.",
+            "Irrevocably drops the table.",
+            "Automatically sends an email.",
+            "[ADMIN] Deletes all notes.",
+            "1. Deletes notes",
+            "Bulk delete notes.",
+            "WARNING: this permanently erases all data.",
+            "Performs maintenance: deletes old logs.",
+            "Shuts down the server",
+            "Rolls back the last deployment.",
+            "Signs out the current user.",
+            "Places an order.",
+            "Closes an issue.",
+            "Posts a message",
+            "Close an issue.",
+            "Lists users; afterwards resets their passwords.",
+            "\n    Deletes notes.",
+            "**Deletes** notes.",
+            "Reset passwords",
+            "Gets all notes, deletes them.",
+            "Use this to reboot the device.",
+            "Read the inbox and mark every message as read.",
+            "This tool is used to delete all notes.",
+            "D\u{435}letes all notes.",
+        ] {
+            assert!(!is_believed("get_thing", text), "{text}");
+            assert!(!is_believed("thing", text), "{text}");
+        }
+        for text in [
+            "Gets all notes. Deletes nothing.",
+            "Lists notes that were deleted and restored.",
+            "Notes, newest first.",
+            "Returns a list of users.",
+            "Posts of a user, newest first.",
+            "Orders by customer",
+            "Issue details",
+            "Gets issues (open, closed), pull requests, updates.",
+            "Only reads: nothing is changed.",
+            "Resolves the name of a host.",
+            "Search notes, comments, or posts by tag.",
+            "",
+        ] {
+            assert!(is_believed("get_thing", text), "{text}");
+        }
+    }
+
+    #[test]
+    fn whatever_the_report_blames_a_tool_for_is_not_believed() {
+        for (name, description) in [
+            ("trigger_demo", "Demonstrates progress."),
+            ("storage_state", "Saves cookies to a file."),
+            ("stop_server", ""),
+        ] {
+            assert!(!is_believed(name, description), "{name}");
+        }
+    }
+}

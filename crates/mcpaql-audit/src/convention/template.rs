@@ -1,0 +1,333 @@
+//! Patterns of names and titles: literal text around holes such as `{product}`.
+//!
+//! What always holds: a pattern is matched from its literal text inwards, the last occurrence of a literal first, so that
+//! `{words}_mcpaql_{endpoint}` takes a name apart from the right; matching takes time in proportion to pattern and name.
+
+use super::Names;
+use super::vocabulary::is_verb;
+use mcpaql_core::classify::verbs;
+
+/// What a name's pattern may have.
+pub(crate) const NAME_HOLES: &[&str] =
+    &["product", "verb", "object", "endpoint", "adapter", "words", "prefix"];
+/// What a title's pattern may have.
+pub(crate) const TITLE_HOLES: &[&str] =
+    &["name", "endpoint", "adapter", "product", "verb", "object", "words"];
+/// What a client's may have.
+pub(crate) const SHOWN_HOLES: &[&str] = &["server", "tool"];
+
+/// A piece of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece<'p> {
+    Text(&'p str),
+    Hole(&'p str),
+}
+
+/// Takes a pattern apart. What is not closed is text.
+fn pieces(pattern: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = pattern;
+    while let Some((text, opened)) = rest.split_once('{') {
+        let Some((hole, behind)) = opened.split_once('}') else { break };
+        if !text.is_empty() {
+            pieces.push(Piece::Text(text));
+        }
+        pieces.push(Piece::Hole(hole));
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest));
+    }
+    pieces
+}
+
+/// The first hole that is none of those known, be it with a width behind it.
+pub(crate) fn unknown_hole<'p>(pattern: &'p str, known: &[&str]) -> Option<&'p str> {
+    let is_known = |hole: &str| match hole.split_once(':') {
+        Some((name, width)) => name == "server" && known.contains(&name) && width.parse::<usize>().is_ok(),
+        None => known.contains(&hole),
+    };
+    pieces(pattern).into_iter().find_map(|piece| match piece {
+        Piece::Hole(hole) if !is_known(hole) => Some(hole),
+        _ => None,
+    })
+}
+
+/// What a client makes of a tool's name.
+pub(crate) fn shown(pattern: &str, server: &str, tool: &str) -> String {
+    let mut shown = String::with_capacity(pattern.len() + server.len() + tool.len());
+    for piece in pieces(pattern) {
+        match piece {
+            Piece::Text(text) => shown.push_str(text),
+            Piece::Hole("tool") => shown.push_str(tool),
+            Piece::Hole("server") => shown.push_str(server),
+            Piece::Hole(hole) => {
+                let width = hole.strip_prefix("server:").and_then(|width| width.parse().ok());
+                shown.extend(server.chars().take(width.unwrap_or(0)));
+            }
+        }
+    }
+    shown
+}
+
+/// Whether a pattern is for tools that stand for an endpoint.
+pub(crate) fn has_endpoint(pattern: &str) -> bool {
+    pattern.contains("{endpoint}")
+}
+
+/// Why a name does not follow a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mismatch<'p> {
+    /// Text that should be there is not.
+    Text(&'p str),
+    /// Nothing stands where something should.
+    Empty(&'p str),
+    /// It has none of the listed products where one should be.
+    Product,
+    /// It has neither a verb nor an object that are known.
+    Vocabulary,
+}
+
+/// How a name follows a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Match {
+    /// The pattern ends in an endpoint that the name does not have: it stands for all of them.
+    pub(crate) is_whole: bool,
+}
+
+/// Holds a name against the pattern of a convention.
+pub(crate) fn follow<'p>(pattern: &'p str, name: &str, names: &Names) -> Result<Match, Mismatch<'p>> {
+    let fill = |holes: &[&'p str], text: &str| fill_name(holes, text, names);
+    let found = held(&pieces(pattern), name, &fill).map(|()| Match { is_whole: false });
+    let Err(mismatch) = found else { return found };
+    let whole = pattern.strip_suffix("_{endpoint}");
+    let whole = whole.is_some_and(|whole| held(&pieces(whole), name, &fill).is_ok());
+    if whole { Ok(Match { is_whole: true }) } else { Err(mismatch) }
+}
+
+/// Whether a title follows a pattern; `is_whole` where it may lack an endpoint that ends it.
+pub(crate) fn follows_title(pattern: &str, title: &str, is_whole: bool) -> bool {
+    let pieces = pieces(pattern);
+    let without = || match pieces.as_slice() {
+        [rest @ .., Piece::Text(_), Piece::Hole("endpoint")] => held(rest, title, &fill_title).is_ok(),
+        _ => false,
+    };
+    held(&pieces, title, &fill_title).is_ok() || (is_whole && without())
+}
+
+/// Matches literal text from the right, and gives what stands between to `fill`.
+fn held<'p>(
+    pieces: &[Piece<'p>],
+    text: &str,
+    fill: &impl Fn(&[&'p str], &str) -> Result<(), Mismatch<'p>>,
+) -> Result<(), Mismatch<'p>> {
+    let mut rest = text;
+    // Holes that stand behind what is left of the text.
+    let mut holes: Vec<&'p str> = Vec::new();
+    for (index, piece) in pieces.iter().enumerate().rev() {
+        match piece {
+            Piece::Hole(hole) => holes.insert(0, hole),
+            // Between two holes one underscore only parts words.
+            Piece::Text("_") if index > 0 && !holes.is_empty() => {}
+            Piece::Text(literal) => {
+                let at = match (index, holes.is_empty()) {
+                    (0, _) => rest.starts_with(literal).then_some(0),
+                    (_, true) => rest.ends_with(literal).then(|| rest.len().saturating_sub(literal.len())),
+                    (_, false) => rest.rfind(literal),
+                };
+                let (before, behind) = at
+                    .and_then(|at| Some((rest.get(..at)?, rest.get(at + literal.len()..)?)))
+                    .ok_or(Mismatch::Text(literal))?;
+                if holes.is_empty() && !behind.is_empty() {
+                    return Err(Mismatch::Text(literal));
+                }
+                if !holes.is_empty() {
+                    fill(&holes, behind)?;
+                    holes.clear();
+                }
+                rest = before;
+            }
+        }
+    }
+    match holes.is_empty() {
+        true => Ok(()),
+        false => fill(&holes, rest),
+    }
+}
+
+/// Anything that is not blank can stand for a row of holes.
+fn fill_title<'p>(holes: &[&'p str], text: &str) -> Result<(), Mismatch<'p>> {
+    match (holes, text.trim().is_empty()) {
+        ([hole, ..], true) => Err(Mismatch::Empty(hole)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether words can stand for a row of holes.
+fn fill_name<'p>(holes: &[&'p str], text: &str, names: &Names) -> Result<(), Mismatch<'p>> {
+    if let [hole @ "prefix"] = holes {
+        let is_prefix = |words: &str| words.split('_').all(|word| !word.is_empty());
+        let fits = text.is_empty() || text.strip_suffix('_').is_some_and(is_prefix);
+        return if fits { Ok(()) } else { Err(Mismatch::Empty(hole)) };
+    }
+    let mut words: Vec<&str> = text.split('_').collect();
+    let first = holes.first().copied().unwrap_or("words");
+    if words.iter().any(|word| word.is_empty()) {
+        return Err(Mismatch::Empty(first));
+    }
+    if holes.contains(&"product") {
+        let taken = product_words(&words, &names.products).ok_or(Mismatch::Product)?;
+        words.drain(..taken);
+    }
+    let others = holes.iter().find(|hole| **hole != "product").copied();
+    match others {
+        None if !words.is_empty() => Err(Mismatch::Product),
+        Some(hole) if words.is_empty() => Err(Mismatch::Empty(hole)),
+        Some(_) if holes.contains(&"verb") || holes.contains(&"object") => {
+            // A product that is not listed may have any number of words.
+            let anywhere = holes.contains(&"product") && names.products.is_empty();
+            let speaks = speaks(&words, holes.contains(&"verb"), anywhere, names);
+            if speaks { Ok(()) } else { Err(Mismatch::Vocabulary) }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How many words the product takes that they begin with.
+pub(crate) fn product_words(words: &[&str], products: &[String]) -> Option<usize> {
+    if products.is_empty() {
+        return (!words.is_empty()).then_some(1);
+    }
+    let begins = |product: &&String| {
+        let mut at = words.iter();
+        product.split('_').all(|part| at.next() == Some(&part))
+    };
+    products.iter().filter(begins).map(|product| product.split('_').count()).max()
+}
+
+fn speaks(words: &[&str], wants_verb: bool, anywhere: bool, names: &Names) -> bool {
+    let listed = |list: &[String]| {
+        words.iter().any(|word| list.iter().any(|entry| entry == word))
+            || list.iter().filter(|entry| entry.contains('_')).any(|entry| {
+                let entry: Vec<&str> = entry.split('_').collect();
+                words.windows(entry.len()).any(|window| window == entry.as_slice())
+            })
+    };
+    if !names.verbs.is_empty() || !names.objects.is_empty() {
+        return listed(&names.verbs) || listed(&names.objects);
+    }
+    let modifiers = words.iter().take_while(|word| verbs::is_modifier(word)).count();
+    let reach = if anywhere { words.len() } else { modifiers + 1 };
+    !wants_verb || words.iter().take(reach).any(|word| is_verb(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(words: &str) -> Vec<String> {
+        words.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// As a team would list them that has these three products.
+    fn adobe() -> Names {
+        Names {
+            products: list("firefly photoshop lightroom"),
+            verbs: list("generate expand fill apply replace check list train upload auto"),
+            objects: list("image video preset manifest actions text auth models"),
+            ..Names::default()
+        }
+    }
+
+    #[test]
+    fn products_verbs_and_objects_stand_in_the_order_that_teams_use() {
+        let pattern = "{product}_{verb}_{object}";
+        for name in [
+            "firefly_generate_image",
+            "firefly_generate_similar",
+            "firefly_check_auth",
+            "photoshop_smart_object_replace",
+            "photoshop_document_manifest",
+            "photoshop_apply_actions",
+            "photoshop_edit_text",
+            "lightroom_auto_tone",
+        ] {
+            assert!(follow(pattern, name, &adobe()).is_ok(), "{name}");
+        }
+        assert_eq!(follow(pattern, "generate_image", &adobe()), Err(Mismatch::Product));
+        assert_eq!(follow(pattern, "fireflies_generate_image", &adobe()), Err(Mismatch::Product));
+        assert_eq!(follow(pattern, "firefly", &adobe()), Err(Mismatch::Empty("verb")));
+        assert_eq!(follow(pattern, "firefly__image", &adobe()), Err(Mismatch::Empty("product")));
+        assert_eq!(follow(pattern, "firefly_do_something", &adobe()), Err(Mismatch::Vocabulary));
+    }
+
+    #[test]
+    fn a_prefix_may_be_missing_but_ends_in_an_underscore() {
+        let follows = |name: &str| follow("{prefix}mcp_aql_{endpoint}", name, &Names::default());
+        for name in
+            ["mcp_aql_read", "github_mcp_aql_query", "git_hub_mcp_aql_read", "mcp_aql", "github_mcp_aql"]
+        {
+            assert!(follows(name).is_ok(), "{name}");
+        }
+        for name in ["githubmcp_aql_read", "_mcp_aql_read", "git__mcp_aql_read", "mcpaql_read", "mcp_aql_"] {
+            assert!(follows(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn products_may_have_several_words_and_need_not_be_listed() {
+        let names = Names { products: list("creative creative_cloud"), ..Names::default() };
+        assert!(follow("{product}_{words}", "creative_cloud_assets", &names).is_ok());
+        assert_eq!(follow("{product}_{words}", "creative_cloud", &names), Err(Mismatch::Empty("words")));
+        for name in ["shop_list_orders", "nc_calendar_create_event", "ldt_compile_query"] {
+            assert!(follow("{product}_{verb}_{object}", name, &Names::default()).is_ok(), "{name}");
+        }
+        let unknown = follow("{product}_{verb}_{object}", "shop_orders", &Names::default());
+        assert_eq!(unknown, Err(Mismatch::Vocabulary));
+    }
+
+    #[test]
+    fn text_around_the_holes_is_taken_literally() {
+        let pattern = "lightdash_tools__{verb}_{object}";
+        let names = Names::default();
+        assert!(follow(pattern, "lightdash_tools__list_projects", &names).is_ok());
+        assert!(follow(pattern, "lightdash_tools__bulk_delete_charts", &names).is_ok());
+        assert_eq!(follow(pattern, "ldt__list_projects", &names), Err(Mismatch::Text("lightdash_tools__")));
+        assert_eq!(follow(pattern, "lightdash_tools__projects", &names), Err(Mismatch::Vocabulary));
+        assert_eq!(follow(pattern, "lightdash_tools__", &names), Err(Mismatch::Empty("verb")));
+        assert_eq!(follow("{words}_v2", "list_notes_v3", &names), Err(Mismatch::Text("_v2")));
+        assert!(follow("{words}_v2", "list_notes_v2", &names).is_ok());
+    }
+
+    #[test]
+    fn an_adapter_s_tools_are_taken_apart_from_the_right() {
+        let pattern = "{words}_mcpaql_{endpoint}";
+        let names = Names::default();
+        let whole = |name: &str| follow(pattern, name, &names).map(|found| found.is_whole);
+        assert_eq!(whole("apple_mail_mcpaql_read"), Ok(false));
+        assert_eq!(whole("apple_mail_mcpaql"), Ok(true), "one tool for everything");
+        for name in ["mcp_aql_read", "mcpaql_read", "apple_mail_aql_read", "_mcpaql_read", "mail_mcpaql_", ""]
+        {
+            assert!(whole(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn titles_follow_the_text_between_the_holes() {
+        let pattern = "{name} — {endpoint}";
+        assert!(follows_title(pattern, "Apple Mail — Read", false));
+        assert!(!follows_title(pattern, "Apple Mail", false));
+        assert!(follows_title(pattern, "Apple Mail", true), "one tool for everything");
+        assert!(!follows_title(pattern, " — Read", false));
+        assert!(!follows_title(pattern, "Apple Mail - Read", false));
+    }
+
+    #[test]
+    fn clients_put_the_server_before_the_name() {
+        assert_eq!(shown("mcp__{server}__{tool}", "notes", "get_note"), "mcp__notes__get_note");
+        assert_eq!(shown("mcp_{server:5}_{tool}", "notebooks", "get"), "mcp_noteb_get");
+        assert_eq!(unknown_hole("mcp_{server:x}_{tool}", SHOWN_HOLES), Some("server:x"));
+        assert_eq!(unknown_hole("{verb:3}", NAME_HOLES), Some("verb:3"));
+        assert_eq!(unknown_hole("{open", NAME_HOLES), None);
+    }
+}

@@ -1,0 +1,346 @@
+//! What a tool does, as far as the evidence carries: of a document that says so exactly that, of a foreign tool everything that
+//! it may be.
+//!
+//! What always holds: a deed that is not known stands there with every alternative, so that whoever asks what follows from it
+//! hears "unknown" where the alternatives disagree.
+
+use super::parameters::{choices, parameters, required};
+use super::view::Tool;
+use crate::convention::Level;
+use mcpaql_core::classify::{Confidence, Decision, verbs, words};
+use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
+use mcpaql_core::operation::{Category, Danger};
+
+/// Required parameters of these names hold what the caller saw last.
+const VERSIONS: &[&str] =
+    &["etag", "if_match", "ifmatch", "version", "revision", "rev", "lock_version", "sha"];
+/// What a caller names a new thing by: where it is there already, a second creation fails.
+const KEYS: &[&str] =
+    &["name", "path", "filename", "key", "slug", "id", "email", "username", "uuid", "directory"];
+/// Verbs that add once more whenever they are called.
+const PILING: &[&str] = &["append", "comment", "enqueue", "reply", "post", "tweet", "track", "ingest"];
+
+/// One thing that a tool may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Deed {
+    pub(super) category: Category,
+    pub(super) facts: Facts,
+}
+
+/// What the name, the description and the hints of a tool carry together: the effect, if it is more than a guess.
+pub(super) fn effect(tool: &Tool<'_>) -> Option<Effect> {
+    if let Some(known) = tool.known {
+        return Some(known.facts.effect);
+    }
+    if tool.switch.is_some() {
+        return Some(Effect::Multiplexed);
+    }
+    decision(tool).map(|decision| decision.effect)
+}
+
+/// Whether a probe saw that it changes something.
+pub(super) fn was_caught(tool: &Tool<'_>) -> bool {
+    tool.observed.is_some_and(|observed| observed.changed == Some(true))
+}
+
+/// Whether it surely changes something, hints aside.
+pub(super) fn surely_acts(tool: &Tool<'_>) -> bool {
+    tool.known.map_or_else(
+        || is_sure(&tool.by_name) && tool.by_name.category != Category::Read && !is_contested(tool),
+        |known| known.category != Category::Read,
+    )
+}
+
+/// Whether it surely reads and does nothing else, hints aside.
+pub(super) fn surely_reads(tool: &Tool<'_>) -> bool {
+    tool.known.map_or_else(
+        || {
+            let reads = is_sure(&tool.by_name) && tool.by_name.category == Category::Read;
+            reads && !saves_a_file(tool) && tool.switch.is_none()
+        },
+        |known| known.category == Category::Read,
+    )
+}
+
+fn is_sure(decision: &Decision) -> bool {
+    decision.confidence > Confidence::Low && decision.review.is_none()
+}
+
+/// Whether its server says that it reads, and its name could be meant so: to generate a chart keeps nothing.
+fn is_contested(tool: &Tool<'_>) -> bool {
+    tool.declared.read_only == Some(true)
+        && tool.judged.category == Category::Read
+        && tool.by_name.category != Category::Read
+}
+
+/// The decision that is more than a guess: by the name, else by the hints, too.
+fn decision<'t>(tool: &'t Tool<'_>) -> Option<&'t Decision> {
+    let by_name = Some(&tool.by_name).filter(|decision| is_sure(decision) && !is_contested(tool));
+    // A tool may well say that it writes a file that its name only gets.
+    let by_name = by_name.filter(|decision| {
+        decision.category != Category::Read || (tool.declared.read_only != Some(false) && !saves_a_file(tool))
+    });
+    // That it does not only read says nothing yet about what it does; and whoever writes out whether it destroys knows that better
+    // than a name that could be a noun, or says no more than that something runs.
+    let runs = tool.by_name.effect == Effect::Execute && tool.by_name.confidence == Confidence::Low;
+    let noun = runs && tool.declared.destructive.is_some();
+    let named = tool.by_name.review.is_none() && tool.by_name.effect == tool.judged.effect && !noun;
+    let judged = Some(&tool.judged).filter(|decision| is_sure(decision));
+    by_name.or_else(|| judged.filter(|decision| decision.category == Category::Read || named))
+}
+
+/// `get_request` with an `outputPath` writes a file.
+fn saves_a_file(tool: &Tool<'_>) -> bool {
+    let may = |name: &str| {
+        let any =
+            |part: &[u8]| [b"fil", b"pat", b"dir"].iter().any(|other| part.eq_ignore_ascii_case(*other));
+        (8..=40).contains(&name.len()) && name.as_bytes().windows(3).any(any)
+    };
+    parameters(tool).filter(|(name, _)| may(name)).any(|(name, _)| {
+        let words = words::words(name);
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        has(&["file", "filepath", "path", "filename", "dir", "directory"])
+            && has(&["output", "save", "target", "destination", "response", "download"])
+    })
+}
+
+/// Whether nothing but name and description tells what it does: no document, no parameter, and no claim of its own to read.
+pub(super) fn is_known_by_name_alone(tool: &Tool<'_>) -> bool {
+    tool.known.is_none()
+        && endpoint(tool).is_none()
+        && !is_single(tool)
+        && tool.declared.read_only != Some(true)
+        && tool.switch.is_none()
+        && choices(tool).is_empty()
+        && !required(tool).any(is_version)
+}
+
+/// The endpoint of an adapter's tool, by its name.
+pub(super) fn endpoint(tool: &Tool<'_>) -> Option<Category> {
+    let last = tool.words.last().filter(|_| tool.is_adapter)?;
+    Category::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(last))
+}
+
+/// Whether it is the one tool of an adapter in single mode.
+pub(super) fn is_single(tool: &Tool<'_>) -> bool {
+    tool.is_adapter && tool.words.last().is_some_and(|word| matches!(word.as_str(), "mcpaql" | "aql"))
+}
+
+/// Everything that it may be.
+pub(super) fn deeds(tool: &Tool<'_>) -> Vec<Deed> {
+    if let Some(known) = tool.known {
+        return vec![Deed { category: known.category, facts: known.facts }];
+    }
+    if let Some(category) = endpoint(tool) {
+        // What stands behind an endpoint nobody can see.
+        let repeats = [Repeat::NoEffect, Repeat::FailsWithoutEffect, Repeat::Accumulates];
+        return with_reaches(tool, repeats.map(|repeat| family(category, repeat)).into());
+    }
+    if is_single(tool) || tool.switch.is_some() {
+        return with_reaches(tool, vec![deed(Effect::Multiplexed, Repeat::Unknown, Guard::None, false)]);
+    }
+    let chosen = choices(tool);
+    let Some(decision) = decision(tool).filter(|_| chosen.is_empty()) else {
+        return with_reaches(tool, guesses(tool, &chosen));
+    };
+    let guard = guard(tool, decision.effect);
+    let reversible = decision.danger <= Danger::Reversible;
+    let repeats = repeats(tool, decision.effect, guard);
+    let deeds = repeats.iter().map(|repeat| deed(decision.effect, *repeat, guard, reversible));
+    let mut deeds: Vec<Deed> = deeds.collect();
+    if deeds.iter().any(|deed| deed.facts.overwrites) && says_where_to(tool) {
+        // What it works on may stay as it is.
+        let made = [Repeat::NoEffect, Repeat::Accumulates];
+        deeds.extend(made.map(|repeat| deed(Effect::Create, repeat, Guard::None, true)));
+    }
+    with_reaches(tool, deeds)
+}
+
+/// Whether a call must say where its results go.
+fn says_where_to(tool: &Tool<'_>) -> bool {
+    required(tool).any(|name| {
+        let words = words::words(name);
+        words.iter().any(|word| matches!(word.as_str(), "output" | "outputs" | "destination"))
+    })
+}
+
+/// Everything that a call may choose; of a tool that nobody can make out, everything that there is.
+fn guesses(tool: &Tool<'_>, chosen: &[Effect]) -> Vec<Deed> {
+    let writes = tool.declared.read_only == Some(false) && tool.by_name.category != Category::Read;
+    let effects: &[Effect] = match (chosen, writes) {
+        ([], true) => &[Effect::Create, Effect::Update, Effect::Delete, Effect::Execute],
+        ([], false) => &[Effect::Read, Effect::Create, Effect::Update, Effect::Delete, Effect::Execute],
+        (chosen, _) => chosen,
+    };
+    let deeds = effects.iter().flat_map(|effect| {
+        let repeats = [Repeat::NoEffect, Repeat::Accumulates];
+        let reads = effect.category() == Category::Read;
+        repeats.into_iter().skip(usize::from(reads)).map(|repeat| deed(*effect, repeat, Guard::None, true))
+    });
+    deeds.collect()
+}
+
+fn family(category: Category, repeat: Repeat) -> Deed {
+    Deed { category, ..deed(Effect::of(category), repeat, Guard::None, category != Category::Delete) }
+}
+
+fn deed(effect: Effect, repeat: Repeat, guard: Guard, reversible: bool) -> Deed {
+    let overwrites = matches!(effect, Effect::Update | Effect::Set | Effect::Move);
+    let facts = Facts { effect, repeat, overwrites, reversible, guard, reach: Reach::Backend };
+    Deed { category: effect.category(), facts }
+}
+
+/// How far a foreign server reaches is its secret, unless a tool takes addresses of the outside world.
+fn with_reaches(tool: &Tool<'_>, deeds: Vec<Deed>) -> Vec<Deed> {
+    let reaches: &[Reach] = match outside(tool) {
+        Some(_) => &[Reach::Open],
+        None => &[Reach::Process, Reach::Backend, Reach::Open],
+    };
+    let with = |reach: &Reach| {
+        let reach = *reach;
+        let reached = deeds.iter().map(move |deed| Deed { facts: Facts { reach, ..deed.facts }, ..*deed });
+        reached.collect::<Vec<Deed>>()
+    };
+    reaches.iter().flat_map(with).collect()
+}
+
+fn guard(tool: &Tool<'_>, effect: Effect) -> Guard {
+    let writes = matches!(effect.category(), Category::Update | Category::Delete);
+    let guarded = writes && required(tool).any(is_version);
+    if guarded { Guard::Etag } else { Guard::None }
+}
+
+fn is_version(name: &str) -> bool {
+    name.len() <= 16
+        && VERSIONS.contains(&name.to_ascii_lowercase().replace('-', "_").trim_start_matches('_'))
+}
+
+/// What a second call may do.
+fn repeats(tool: &Tool<'_>, effect: Effect, guard: Guard) -> &'static [Repeat] {
+    use Repeat::{Accumulates, FailsWithoutEffect, NoEffect, Unknown};
+    let has = |list: &[&str]| tool.words.iter().any(|word| list.contains(&word.as_str()));
+    match effect {
+        Effect::Read | Effect::Compute => &[NoEffect],
+        Effect::Send => &[Accumulates],
+        Effect::Append if has(PILING) => &[Accumulates],
+        Effect::Append => &[NoEffect, FailsWithoutEffect, Accumulates],
+        Effect::Create if names_it(tool) => &[NoEffect, FailsWithoutEffect, Accumulates],
+        Effect::Create => &[Accumulates],
+        Effect::Delete | Effect::SoftDelete | Effect::Unlink => &[FailsWithoutEffect],
+        Effect::Update | Effect::Set | Effect::Move if guard == Guard::Etag => &[FailsWithoutEffect],
+        // Who may give a version may be refused the second time.
+        Effect::Set if parameters(tool).any(|(name, _)| is_version(name)) => {
+            &[NoEffect, FailsWithoutEffect, Accumulates]
+        }
+        // What is written where is seen only where the caller says it.
+        Effect::Set if has(&["write"]) && !names_it(tool) => &[NoEffect, Accumulates],
+        Effect::Set if is_plain_set(tool) && !has(&["toggle", "save", "restore"]) => &[NoEffect],
+        Effect::Set | Effect::Update | Effect::Move => &[NoEffect, FailsWithoutEffect, Accumulates],
+        Effect::Execute | Effect::Session | Effect::Multiplexed => &[Unknown, NoEffect],
+    }
+}
+
+/// Whether it puts a value somewhere and does no more: who accepts an invitation may answer it once more.
+fn is_plain_set(tool: &Tool<'_>) -> bool {
+    tool.by_name.confidence == Confidence::High || tool.words.iter().any(|word| word == "set")
+}
+
+/// Whether the caller names the new thing, or a text says what happens where it exists already.
+pub(super) fn names_it(tool: &Tool<'_>) -> bool {
+    let key = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        KEYS.contains(&lower.as_str())
+            || ["name", "_path", "_key", "_slug"].iter().any(|end| lower.ends_with(end))
+    };
+    parameters(tool).any(|(name, _)| name.len() <= 40 && key(name))
+        || tool.description.is_some_and(|text| text.contains("exist"))
+}
+
+/// Whether it surely adds something with every call.
+pub(super) fn surely_piles_up(tool: &Tool<'_>) -> bool {
+    if let Some(known) = tool.known {
+        return known.facts.repeat == Repeat::Accumulates;
+    }
+    // What stands behind an endpoint nobody can see, and its hints are made from what is known of that.
+    if endpoint(tool).is_some() {
+        return false;
+    }
+    let adds = matches!(tool.by_name.effect, Effect::Send | Effect::Create | Effect::Append);
+    let sure = tool.by_name.confidence == Confidence::High && tool.by_name.review.is_none();
+    adds && sure && repeats(tool, tool.by_name.effect, Guard::None) == [Repeat::Accumulates]
+}
+
+/// What reaches into the outside world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outside {
+    /// Its name says so: it searches the web, or writes to people.
+    Named,
+    /// It fetches what its parameter points to.
+    Address,
+}
+
+/// What a tool surely has to do with the outside world.
+pub(super) fn outside(tool: &Tool<'_>) -> Option<Outside> {
+    let has = |list: &[&str]| tool.words.iter().any(|word| list.contains(&word.as_str()));
+    let lead = |list: &[&str]| tool.words.iter().take(2).any(|word| list.contains(&word.as_str()));
+    let web = has(&["web", "internet", "google", "bing"]) && has(&["search", "browse", "crawl", "scrape"]);
+    let writes = has(&["send", "resend"]) && has(&["email", "mail", "sms", "tweet", "whatsapp", "telegram"]);
+    if web || writes || lead(&["crawl", "scrape", "tweet"]) {
+        return Some(Outside::Named);
+    }
+    // Whoever fetches documentation knows where from.
+    let fetches = !has(&["doc", "docs", "documentation"])
+        && lead(&["fetch", "browse", "download", "visit", "navigate", "open", "goto", "import"]);
+    let address = |name: &str| {
+        let last = words::words(name).pop();
+        last.is_some_and(|word| matches!(word.as_str(), "url" | "urls" | "uri" | "website"))
+    };
+    let takes = || parameters(tool).any(|(name, _)| name.len() <= 40 && address(name));
+    (fetches && takes()).then_some(Outside::Address)
+}
+
+/// The verb that the description opens with, where it changes something; behind a heading in angle brackets, too.
+pub(super) fn told_to_act(tool: &Tool<'_>) -> Option<&'static verbs::Verb> {
+    let text = tool.description?.trim_start();
+    let text = match text.strip_prefix('<') {
+        Some(heading) => heading.split_once('>')?.1,
+        None => text,
+    };
+    let first = text.split(|c: char| !c.is_alphanumeric()).find(|token| !token.is_empty())?;
+    let verb = (first.len() <= 24).then(|| verbs::inflected(&first.to_ascii_lowercase())).flatten()?;
+    (verb.effect.category() != Category::Read).then_some(verb)
+}
+
+/// The word of the name that says it: one that is surely a verb, before one that may be.
+fn acting_word<'t>(tool: &'t Tool<'_>) -> Option<&'t str> {
+    let verb = |word: &&String| verbs::verb(word).or_else(|| verbs::inflected(word));
+    let sure = tool.words.iter().find(|word| verb(word).is_some_and(|verb| verb.acts()));
+    let of_effect = |verb: &verbs::Verb| verb.effect.category() != Category::Read;
+    let likely = || tool.words.iter().find(|word| verb(word).is_some_and(of_effect));
+    sure.or_else(likely).map(String::as_str)
+}
+
+/// What speaks against the claim of a tool that it only reads, and how loud.
+pub(super) fn belies(tool: &Tool<'_>) -> Option<(String, Level)> {
+    if tool.known.is_some_and(|known| known.category != Category::Read) {
+        return Some(("its document says otherwise".to_owned(), Level::Error));
+    }
+    let told = told_to_act(tool);
+    if tool.judged.category != Category::Read {
+        let runs = matches!(tool.by_name.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
+        let level = match (surely_acts(tool) && !runs, told) {
+            (true, _) => Level::Error,
+            (false, Some(_)) => Level::Warning,
+            // What "triggers" or "starts" may be a demonstration.
+            (false, None) => Level::Advice,
+        };
+        let deed = if runs { "runs or switches something" } else { "changes something" };
+        let what = acting_word(tool).map(|word| format!("'{word}' in its name {deed}"));
+        return Some((what.unwrap_or_else(|| "its name says otherwise".to_owned()), level));
+    }
+    if let Some(switch) = &tool.switch {
+        return Some((format!("its '{}' can be '{}'", switch.parameter, switch.acts), Level::Warning));
+    }
+    let verb = told.filter(|verb| verb.acts() && verb.word != "generate")?;
+    Some((format!("its description begins with '{}'", verb.word), Level::Advice))
+}

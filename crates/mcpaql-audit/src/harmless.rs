@@ -1,0 +1,340 @@
+//! Arguments that ask for nothing: which values a probe may hand to a tool, by the words of what they are called, described as
+//! and made of.
+//!
+//! What always holds: of listed values only one is taken that does not act by the table of verbs, and rather one that reads;
+//! a flag is false, unless true means that nothing happens; what may be code, a command or an address has no value. A flag that keeps
+//! a call from doing anything is given wherever there is one.
+
+use super::caution;
+use mcpaql_core::classify::verbs::{self, Verb};
+use mcpaql_core::classify::{self, words};
+use mcpaql_core::operation::Category;
+use mcpaql_core::sample::Taste;
+use mcpaql_core::schema::required_fields;
+use serde_json::Value;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+
+/// Words of parameters that are run, or that lead somewhere; in singular.
+const RISKY: &[&str] = &[
+    "address",
+    "bash",
+    "callback",
+    "cmd",
+    "cmdline",
+    "code",
+    "command",
+    "commandline",
+    "cypher",
+    "domain",
+    "email",
+    "endpoint",
+    "eval",
+    "expression",
+    "function",
+    "gql",
+    "graphql",
+    "host",
+    "hostname",
+    "href",
+    "ip",
+    "ipv4",
+    "ipv6",
+    "javascript",
+    "jq",
+    "js",
+    "lambda",
+    "link",
+    "lua",
+    "mutation",
+    "perl",
+    "php",
+    "powershell",
+    "program",
+    "proxy",
+    "python",
+    "recipient",
+    "ruby",
+    "script",
+    "shell",
+    "snippet",
+    "sparql",
+    "sql",
+    "statement",
+    "uri",
+    "url",
+    "webhook",
+    "website",
+];
+/// Words of descriptions that say the same.
+const TOLD: &[&str] = &[
+    "address",
+    "bash",
+    "command",
+    "expression",
+    "hostname",
+    "javascript",
+    "jq",
+    "lua",
+    "perl",
+    "php",
+    "powershell",
+    "python",
+    "ruby",
+    "script",
+    "snippet",
+    "uri",
+    "url",
+    "webhook",
+    "website",
+];
+/// Behind one of these a word is about something that is there already.
+const ABOUT: &[&str] = &["id", "ids", "uuid", "key", "slug", "count", "limit"];
+/// Formats that lead somewhere.
+const LEADING: &[&str] = &[
+    "uri",
+    "url",
+    "iri",
+    "uri-reference",
+    "uri-template",
+    "iri-reference",
+    "hostname",
+    "idn-hostname",
+    "email",
+    "idn-email",
+    "ipv4",
+    "ipv6",
+];
+/// Parts of media types that are run.
+const RUN: &[&str] =
+    &["script", "sql", "python", "lua", "ruby", "perl", "php", "shell", "x-sh", "graphql", "wasm"];
+/// Names of flags that keep a call from doing anything.
+const REHEARSALS: &[&str] = &["dry", "dryrun", "preview", "readonly", "rehearse", "simulate", "simulation"];
+/// Names of flags that keep it from the worst.
+const BRAKES: &[&str] = &["keep", "preserve", "safe"];
+/// Words that turn the meaning of the others around.
+const TURNING: &[&str] = &["bypass", "disable", "ignore", "no", "not", "skip", "without"];
+/// What one does not want turned around.
+const GUARDS: &[&str] =
+    &["approval", "backup", "check", "confirm", "confirmation", "prompt", "validate", "validation", "verify"];
+/// Values that ask for more than others of their kind.
+const ROUGH: &[&str] = &["aggressive", "force", "forced", "hard", "permanent", "unsafe"];
+/// Values that open something for writing.
+const WRITING: &[&str] = &["a+", "r+", "rw", "rwx", "w", "w+", "wb", "wo", "wr"];
+/// Words of a shell, besides those that act everywhere.
+const SHELL: &[&str] = &["bash", "curl", "dd", "eval", "exec", "powershell", "sh", "sudo", "wget"];
+/// Marks that tie commands together or lead somewhere.
+const MARKS: &[&str] = &[";", "&&", "|", "`", "$(", "://"];
+const YES: &[&str] = &["true", "yes", "on", "always"];
+const NO: &[&str] = &["false", "no", "off", "never"];
+/// A longer text is no word.
+const LONGEST: usize = 200;
+
+/// Chooses values that ask for nothing, and keeps why it last refused one.
+#[derive(Debug, Default)]
+pub(super) struct Harmless {
+    refused: RefCell<Option<(String, &'static str)>>,
+}
+
+impl Harmless {
+    /// Why there is no value for that parameter.
+    pub(super) fn reason(&self, parameter: &str) -> String {
+        match self.refused.take() {
+            Some((name, why)) if name == parameter => format!("{why} '{name}'"),
+            Some((name, why)) => format!("{why} '{name}' in '{parameter}'"),
+            None => format!("nothing can be made up for '{parameter}'"),
+        }
+    }
+
+    fn refuse(&self, name: &str, why: &'static str) {
+        *self.refused.borrow_mut() = Some((name.to_owned(), why));
+    }
+}
+
+impl Taste for Harmless {
+    fn allows(&self, name: &str, schema: &Value) -> bool {
+        // Listed values and flags are judged by themselves.
+        let is_listed = ["enum", "const", "oneOf", "anyOf"].iter().any(|key| schema.get(key).is_some());
+        let is_flag = schema.get("type").and_then(Value::as_str) == Some("boolean");
+        let is_safe = is_listed || is_flag || !(is_risky(name) || leads(schema) || removes(name));
+        if !is_safe || (!is_flag && !is_listed && is_told_risky(name, schema)) {
+            self.refuse(name, "nothing safe can be made up for");
+            return false;
+        }
+        if let Some(member) = acts_unasked(schema) {
+            self.refuse(member, "nothing harmless can be made up without");
+            return false;
+        }
+        true
+    }
+
+    fn choose(&self, name: &str, values: &[&Value]) -> Option<Value> {
+        let readable = |value: &&&Value| reads(value) || !is_risky(name);
+        let safe = values.iter().filter(|value| !acts(name, value)).filter(readable);
+        // The first of the best.
+        let best = safe.min_by_key(|value| (Reverse(reads(value)), is_rough(value)));
+        if best.is_none() {
+            self.refuse(name, "no harmless value is allowed for");
+        }
+        best.map(|value| (*value).clone())
+    }
+
+    fn accepts(&self, name: &str, text: &str) -> bool {
+        let own = words::words(name);
+        let acts = spoken(text).iter().any(|word| !own.contains(word) && acting(word).is_some());
+        if acts || is_command(text) {
+            self.refuse(name, "no harmless value is allowed for");
+            return false;
+        }
+        true
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        is_brake(name)
+    }
+}
+
+/// The flags that may be left out, and that keep a call from doing anything where they are given.
+pub(super) fn rehearsals(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let required = required_fields(schema);
+    fields
+        .map(|(name, field)| (name.as_str(), field))
+        .filter(move |(name, field)| !required.contains(name) && is_rehearsal(name) && may_be_flag(field))
+}
+
+fn may_be_flag(schema: &Value) -> bool {
+    let is_flag = |schema: &Value| match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "boolean"),
+        kind => kind.is_some_and(|kind| kind == "boolean"),
+    };
+    let variants = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
+    is_flag(schema) || variants.into_iter().any(is_flag)
+}
+
+/// The field that does something where it is left out.
+pub(super) fn acts_unasked(schema: &Value) -> Option<&str> {
+    let fields = schema.get("properties").and_then(Value::as_object)?;
+    let required = required_fields(schema);
+    let mut left_out = fields.iter().filter(|(name, _)| !required.contains(&name.as_str()));
+    left_out.find(|(name, field)| acts_by_default(name, field)).map(|(name, _)| name.as_str())
+}
+
+fn acts_by_default(name: &str, schema: &Value) -> bool {
+    schema.get("default").is_some_and(|value| surely_acts(name, value)) || acts_unasked(schema).is_some()
+}
+
+/// Whether a value that somebody else chose clearly asks for something to be done.
+fn surely_acts(name: &str, value: &Value) -> bool {
+    let surely = |word: &str| acting(word).is_some_and(|verb| verb.acts() || destroys(verb));
+    match value {
+        Value::String(text) => matches!(spoken(text).as_slice(), [word] if surely(word)),
+        Value::Bool(true) => {
+            let words = words::words(name);
+            words.first().is_some_and(|word| surely(word)) && !is_brake(name)
+        }
+        Value::Array(items) => items.iter().any(|item| surely_acts(name, item)),
+        Value::Object(members) => members.iter().any(|(name, member)| surely_acts(name, member)),
+        _ => false,
+    }
+}
+
+/// Whether nothing happens where it is true.
+fn is_rehearsal(name: &str) -> bool {
+    let words = words::words(name);
+    let is_turned = words.iter().any(|word| TURNING.contains(&word.as_str()));
+    let named = words.iter().any(|word| REHEARSALS.contains(&word.as_str()));
+    let only = matches!(words.as_slice(), [first, .., last] if (first == "validate" || first == "read") && last == "only");
+    !is_turned && (named || only)
+}
+
+/// Whether less happens where it is true: `keep`, `no_delete`, but not `no_confirmation`.
+fn is_brake(name: &str) -> bool {
+    let words = words::words(name);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    match words.first() {
+        Some(first) if first == "no" => !has(GUARDS) && !has(BRAKES) && !has(REHEARSALS),
+        _ => is_rehearsal(name) || (has(BRAKES) && !has(TURNING)),
+    }
+}
+
+/// Whether it names something that is there already.
+fn is_about(name: &str) -> bool {
+    words::words(name).last().is_some_and(|word| ABOUT.contains(&word.as_str()))
+}
+
+fn is_risky(name: &str) -> bool {
+    let words = words::words(name);
+    !is_about(name) && words.iter().any(|word| RISKY.contains(&words::singular(word).as_ref()))
+}
+
+/// Whether it is called by what it removes: `delete`, `purge_before`.
+fn removes(name: &str) -> bool {
+    words::words(name).first().and_then(|word| acting(word)).is_some_and(|verb| verb.acts() && destroys(verb))
+}
+
+fn leads(schema: &Value) -> bool {
+    let text = |key: &str| schema.get(key).and_then(Value::as_str);
+    text("format").is_some_and(|format| LEADING.contains(&format))
+        || text("contentMediaType")
+            .is_some_and(|kind| RUN.iter().any(|part| kind.to_ascii_lowercase().contains(part)))
+}
+
+fn is_told_risky(name: &str, schema: &Value) -> bool {
+    let Some(text) = schema.get("description").and_then(Value::as_str) else { return false };
+    let first = classify::first_sentence(text);
+    let told = words::words(&first.replace(|c: char| !c.is_alphanumeric(), " "));
+    let leads = || told.iter().any(|word| TOLD.contains(&words::singular(word).as_ref()));
+    classify::program(text).is_some() || (!is_about(name) && leads())
+}
+
+/// Whether a value asks for something to be done.
+fn acts(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Bool(flag) => *flag != is_brake(name),
+        Value::String(text) => {
+            let words = spoken(text);
+            match (words.as_slice(), is_brake(name)) {
+                ([word], false) if YES.contains(&word.as_str()) => true,
+                ([word], true) if NO.contains(&word.as_str()) => true,
+                _ => words.iter().any(|word| acting(word).is_some()) || is_command(text) || is_writing(text),
+            }
+        }
+        Value::Array(items) => items.iter().any(|item| acts(name, item)),
+        Value::Object(members) => members.iter().any(|(name, member)| is_risky(name) || acts(name, member)),
+        _ => false,
+    }
+}
+
+/// Whether a value says that it reads.
+fn reads(value: &Value) -> bool {
+    let says = |text: &str| spoken(text).iter().any(|word| verbs::verb(word).is_some_and(Verb::reads));
+    value.as_str().is_some_and(says)
+}
+
+/// Whether a text is more than a word to somebody who runs it, or leads somewhere.
+fn is_command(text: &str) -> bool {
+    MARKS.iter().any(|mark| text.contains(mark))
+        || spoken(text).iter().any(|word| SHELL.contains(&word.as_str()) || caution::is_deed(word))
+}
+
+fn is_writing(text: &str) -> bool {
+    WRITING.iter().any(|mode| text.eq_ignore_ascii_case(mode))
+}
+
+fn is_rough(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| spoken(text).iter().any(|word| ROUGH.contains(&word.as_str())))
+}
+
+fn acting(word: &str) -> Option<&'static Verb> {
+    verbs::inflected(word).filter(|verb| verb.effect.category() != Category::Read)
+}
+
+fn destroys(verb: &Verb) -> bool {
+    verb.effect.category() == Category::Delete
+}
+
+fn spoken(text: &str) -> Vec<String> {
+    let start: String = text.chars().take(LONGEST).collect();
+    words::words(&start.replace(|c: char| !c.is_alphanumeric(), " "))
+}

@@ -1,0 +1,427 @@
+//! Behaviour against hints: which tools may be called to see whether they only read, and with what.
+//!
+//! What always holds: a tool is called only where it says itself that it only reads, nothing about it says otherwise, and its
+//! required arguments can be made up such that they ask for nothing (`caution`, `harmless`). Optional arguments are
+//! left out, but for flags that keep a call from doing anything.
+
+use super::caution;
+use super::harmless::{self, Harmless};
+use super::view::{Server, Surface, Tool};
+use indexmap::IndexMap;
+use mcpaql_core::sample;
+use mcpaql_core::schema::{Schemas, required_fields};
+use serde_json::{Map, Value};
+
+/// What was seen when a tool was called with made-up arguments, and where it answered once more with the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Observed {
+    /// Whether the state that the user lets us see was another one afterwards; nothing where there is none to see.
+    pub changed: Option<bool>,
+    /// How the two answers compare.
+    pub answers: Answers,
+}
+
+/// How two answers compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answers {
+    /// They are equal.
+    Same,
+    /// They are not.
+    Different,
+    /// The tool refused what was made up for it, so that there is nothing to compare.
+    Refused,
+    /// There was none: the server ended, did not answer in time, or its answer could not be read.
+    Failed,
+}
+
+impl Answers {
+    /// As reports write it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Answers::Same => "same",
+            Answers::Different => "different",
+            Answers::Refused => "refused",
+            Answers::Failed => "failed",
+        }
+    }
+}
+
+/// What a probe does with a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Plan {
+    /// Calls it with these arguments, twice.
+    Call(Map<String, Value>),
+    /// Leaves it alone, for this reason.
+    Leave(String),
+}
+
+/// What a probe does with each tool of a server, in order.
+#[must_use]
+pub fn plans(server: &Server) -> Vec<(String, Plan)> {
+    let surface = Surface::of(server, 0);
+    let is_one_of_many = |name: &str| surface.tools.iter().filter(|tool| tool.name == name).count() > 1;
+    let plan = |tool: &Tool<'_>| match is_one_of_many(tool.name) {
+        // The server decides which of them runs.
+        true => Plan::Leave("its name is listed more than once".to_owned()),
+        false => plan(tool),
+    };
+    surface.tools.iter().map(|tool| (tool.name.to_owned(), plan(tool))).collect()
+}
+
+fn plan(tool: &Tool<'_>) -> Plan {
+    match refusal(tool) {
+        Some(reason) => Plan::Leave(reason.to_owned()),
+        None => arguments(tool).map_or_else(Plan::Leave, Plan::Call),
+    }
+}
+
+/// Why a tool is not called.
+fn refusal(tool: &Tool<'_>) -> Option<&'static str> {
+    match (tool.declared.read_only, tool.declared.destructive) {
+        (None, _) => Some("it does not say that it only reads"),
+        (Some(false), _) => Some("it says that it writes"),
+        (Some(true), Some(true)) => Some("it says that it destroys, too"),
+        _ if tool.is_adapter => Some("what it does depends on the operation"),
+        _ => caution::doubt(tool),
+    }
+}
+
+/// Arguments that fit the schema, or why there are none.
+fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
+    let Some(schema) = tool.schema else { return Ok(Map::new()) };
+    let (schema, types) = typed(schema);
+    let empty = Map::new();
+    let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    let unasked = harmless::acts_unasked(&schema).or_else(|| types.values().find_map(harmless::acts_unasked));
+    if let Some(name) = unasked {
+        return Err(format!("'{name}' acts where it is left out"));
+    }
+    let taste = Harmless::default();
+    let mut arguments = Map::new();
+    for name in required_fields(&schema) {
+        let any = Value::Bool(true);
+        let field = fields.get(name).unwrap_or(&any);
+        // What authors give as an example may be somebody's real data.
+        let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
+        arguments.insert(name.to_owned(), value);
+    }
+    for (name, field) in harmless::rehearsals(&schema) {
+        let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
+        arguments.insert(name.to_owned(), value);
+    }
+    let (mut schemas, _) = Schemas::compile(&types);
+    let (id, _) = schemas.add(&schema, "");
+    let value = Value::Object(arguments);
+    if !schemas.check(id, &value).is_empty() {
+        return Err("nothing that fits its schema can be made up".to_owned());
+    }
+    match value {
+        Value::Object(arguments) => Ok(arguments),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// How deep a schema is looked into.
+const DEPTH: usize = 64;
+
+/// The schema with its definitions as named types.
+fn typed(schema: &Value) -> (Value, IndexMap<String, Value>) {
+    let mut schema = schema.clone();
+    let mut types = IndexMap::new();
+    for key in ["$defs", "definitions"] {
+        let defined = schema.as_object_mut().and_then(|map| map.shift_remove(key));
+        if let Some(Value::Object(defined)) = defined {
+            types.extend(defined);
+        }
+    }
+    refer(&mut schema, DEPTH);
+    types.values_mut().for_each(|definition| refer(definition, DEPTH));
+    (schema, types)
+}
+
+fn refer(value: &mut Value, depth: usize) {
+    let Some(depth) = depth.checked_sub(1) else {
+        *value = Value::Bool(false);
+        return;
+    };
+    match value {
+        Value::Object(map) => {
+            for (key, member) in map {
+                let name = member.as_str().and_then(|text| {
+                    text.strip_prefix("#/$defs/").or_else(|| text.strip_prefix("#/definitions/"))
+                });
+                match name.filter(|_| key == "$ref").map(|name| format!("#/types/{name}")) {
+                    Some(target) => *member = Value::String(target),
+                    None => refer(member, depth),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, depth)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn plan_of(tool: Value) -> Plan {
+        let server = Server { name: "example".into(), tools: vec![tool], ..Server::default() };
+        plans(&server).remove(0).1
+    }
+
+    fn called(schema: Value) -> Result<Value, String> {
+        let hints = json!({"readOnlyHint": true});
+        match plan_of(json!({"name": "get_note", "inputSchema": schema, "annotations": hints})) {
+            Plan::Call(arguments) => Ok(Value::Object(arguments)),
+            Plan::Leave(reason) => Err(reason),
+        }
+    }
+
+    #[test]
+    fn only_what_says_that_it_reads_and_nothing_else_is_called() {
+        let rows = [
+            ("get_note", json!({"readOnlyHint": true}), true),
+            ("note_card", json!({"readOnlyHint": true}), true),
+            ("get_note", json!({}), false),
+            ("get_note", json!({"readOnlyHint": false}), false),
+            ("get_note", json!({"readOnlyHint": "true"}), false),
+            ("get_note", json!({"readOnlyHint": true, "destructiveHint": true}), false),
+            ("delete_note", json!({"readOnlyHint": true}), false),
+            ("send_mail", json!({"readOnlyHint": true}), false),
+            ("pop_item", json!({"readOnlyHint": true}), false),
+            ("get_logout", json!({"readOnlyHint": true}), false),
+            ("d\u{435}lete_x", json!({"readOnlyHint": true}), false),
+            ("purge\u{200b}_x", json!({"readOnlyHint": true}), false),
+            ("list_merge_requests", json!({"readOnlyHint": true}), true),
+        ];
+        for (name, annotations, expected) in rows {
+            let tool = json!({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations});
+            let plan = plan_of(tool);
+            assert_eq!(matches!(plan, Plan::Call(_)), expected, "{name} {annotations}: {plan:?}");
+        }
+        let switch = json!({
+            "name": "get_note", "annotations": {"readOnlyHint": true},
+            "inputSchema": {"type": "object", "properties": {"action": {"enum": ["get", "delete"]}}},
+        });
+        assert!(matches!(plan_of(switch), Plan::Leave(_)), "the report says that it can delete");
+        let adapter = json!({
+            "name": "notes_mcpaql_read", "annotations": {"readOnlyHint": true},
+            "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}},
+        });
+        assert!(matches!(plan_of(adapter), Plan::Leave(_)));
+    }
+
+    #[test]
+    fn a_name_that_is_listed_twice_is_not_called_whatever_one_of_the_two_says() {
+        let tool = |read: bool| json!({"name": "get_note", "annotations": {"readOnlyHint": read}});
+        for tools in [vec![tool(true), tool(false)], vec![tool(true), tool(true)]] {
+            let server = Server { name: "example".into(), tools, ..Server::default() };
+            assert!(plans(&server).iter().all(|(_, plan)| matches!(plan, Plan::Leave(_))));
+        }
+    }
+
+    #[test]
+    fn required_arguments_are_made_up_and_optional_ones_left_out() {
+        let schema = json!({
+            "type": "object", "required": ["id", "kind", "filter"],
+            "properties": {
+                "id": {"type": "integer", "minimum": 5}, "kind": {"enum": ["a", "b"]}, "extra": {"type": "string"},
+                "filter": {"$ref": "#/$defs/Filter"},
+            },
+            "$defs": {"Filter": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}},
+        });
+        assert_eq!(called(schema), Ok(json!({"id": 5, "kind": "a", "filter": {"text": "some text"}})));
+        assert_eq!(called(json!({"type": "object"})), Ok(json!({})));
+    }
+
+    fn one(name: &str, schema: Value) -> Result<Value, String> {
+        let schema = json!({"type": "object", "required": [name], "properties": {name: schema}});
+        called(schema).map(|arguments| arguments[name].clone())
+    }
+
+    #[test]
+    fn of_allowed_values_one_is_chosen_that_does_not_act() {
+        for (name, schema, expected) in [
+            ("verb", json!({"enum": ["DELETE", "OPTIONS", "GET"]}), json!("GET")),
+            ("what", json!({"type": "string", "enum": ["delete", "get"]}), json!("get")),
+            ("deed", json!({"oneOf": [{"const": "remove"}, {"const": "show"}]}), json!("show")),
+            ("kind", json!({"enum": ["removal", "delete_all", "full"]}), json!("removal")),
+            ("command", json!({"enum": ["rm", "list"]}), json!("list")),
+            ("delete", json!({"enum": ["yes", "no"]}), json!("no")),
+            ("mode", json!({"enum": ["rw", "r"]}), json!("r")),
+            ("level", json!({"enum": ["force", "hard", "soft"]}), json!("soft")),
+            (
+                "o",
+                json!({"properties": {"op": {"enum": ["wipe", "get"]}}, "required": ["op"]}),
+                json!({"op": "get"}),
+            ),
+            (
+                "ops",
+                json!({"type": "array", "items": {"enum": ["wipe", "get"]}, "minItems": 2}),
+                json!(["get", "get"]),
+            ),
+            (
+                "mode",
+                json!({"type": "string", "default": "delete", "examples": ["delete"]}),
+                json!("some mode"),
+            ),
+        ] {
+            assert_eq!(one(name, schema.clone()), Ok(expected), "{name} {schema}");
+        }
+        for (name, schema) in [
+            ("operation", json!({"type": "string", "enum": ["drop", "truncate"]})),
+            ("v", json!({"const": "delete"})),
+            ("v", json!({"type": "string", "pattern": "^delete$"})),
+            ("command", json!({"enum": ["rm", "dd"]})),
+            ("v", json!({"type": "string", "pattern": "^rm -rf /$"})),
+            ("v", json!({"type": "string", "pattern": "^(?:;|&&) ?(foo|bar) .*$"})),
+            ("v", json!({"type": "string", "pattern": "^https?://.+$"})),
+            ("v", json!({"prefixItems": [{"const": "rm"}, {"const": "-rf"}], "minItems": 2})),
+            ("v", json!({"const": ["rm", "-rf"]})),
+            ("v", json!({"enum": ["rw", "w"]})),
+            ("confirm", json!({"const": true})),
+            ("delete_before", json!({"type": "string"})),
+            ("ops", json!({"type": "array", "items": {"const": "wipe"}, "minItems": 1})),
+            ("o", json!({"properties": {"op": {"enum": ["get", "wipe"], "default": "wipe"}}})),
+        ] {
+            let reason = one(name, schema.clone()).unwrap_err();
+            assert!(reason.contains(&format!("'{name}'")), "{name} {schema}: {reason}");
+        }
+    }
+
+    #[test]
+    fn flags_are_false_unless_true_means_that_nothing_happens() {
+        for name in ["delete", "force", "confirm", "include_code", "validate"] {
+            assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(false)), "{name}");
+        }
+        for name in ["no_confirm", "skip_preview", "disable_safe_mode", "no_dry_run", "unsafe"] {
+            assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(false)), "{name}");
+        }
+        for name in [
+            "dry_run",
+            "dryRun",
+            "preview",
+            "simulate",
+            "validate_only",
+            "read_only",
+            "readonly",
+            "readOnly",
+            "safe",
+            "keep",
+            "preserve",
+            "no_delete",
+        ] {
+            assert_eq!(one(name, json!({"type": "boolean"})), Ok(json!(true)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_flag_that_keeps_a_call_from_acting_is_given_even_where_it_may_be_left_out() {
+        for (name, field) in [
+            ("dry_run", json!({"type": "boolean", "default": false})),
+            ("preview", json!({"type": ["boolean", "null"]})),
+            ("readOnly", json!({"anyOf": [{"type": "null"}, {"type": "boolean"}], "default": null})),
+        ] {
+            let schema = json!({"type": "object", "properties": {name: field}});
+            assert_eq!(called(schema), Ok(json!({ name: true })), "{name}");
+        }
+        let never = json!({"type": "object", "properties": {"dry_run": {"type": "boolean", "const": false}}});
+        assert!(called(never).is_err());
+        let size = json!({"type": "object", "properties": {"preview": {"type": "integer"}, "keep": {"type": "boolean"}}});
+        assert_eq!(called(size), Ok(json!({})));
+    }
+
+    #[test]
+    fn what_acts_where_it_is_left_out_is_not_called() {
+        for (name, field) in [
+            ("what", json!({"enum": ["get", "delete"], "default": "delete"})),
+            ("purge", json!({"type": "boolean", "default": true})),
+            ("options", json!({"type": "object", "default": {"delete": true}})),
+            (
+                "options",
+                json!({"type": "object", "properties": {"delete": {"type": "boolean", "default": true}}}),
+            ),
+            ("steps", json!({"type": "array", "default": ["get", "delete"]})),
+        ] {
+            let reason = called(json!({"type": "object", "properties": {name: field}})).unwrap_err();
+            assert_eq!(reason, format!("'{name}' acts where it is left out"));
+        }
+        for (name, field) in [
+            ("order_by", json!({"type": "string", "default": "update_time"})),
+            ("purge", json!({"type": "boolean", "default": false})),
+            ("follow_redirects", json!({"type": "boolean", "default": true})),
+        ] {
+            assert_eq!(
+                called(json!({"type": "object", "properties": {name: field}})),
+                Ok(json!({})),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_could_be_run_or_lead_somewhere_is_not_made_up() {
+        for name in [
+            "sql",
+            "url",
+            "page_url",
+            "shellCommand",
+            "code",
+            "eval",
+            "cypher",
+            "graphql",
+            "jq",
+            "address",
+            "domain",
+            "ip",
+            "email",
+            "link",
+            "website",
+            "commands",
+            "cmdline",
+        ] {
+            let schema =
+                json!({"type": "object", "required": [name], "properties": {name: {"type": "string"}}});
+            assert!(called(schema).unwrap_err().contains(name));
+        }
+        let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"format": "uri"}}});
+        assert!(called(schema).is_err());
+        for described in [
+            "Shell command to run on the host",
+            "The SQL statement that is executed",
+            "Where to look: the URL of a page.",
+            "IP address of the machine",
+            "Lua snippet to evaluate",
+        ] {
+            let found = one("c", json!({"type": "string", "description": described}));
+            assert_eq!(found, Err("nothing safe can be made up for 'c'".to_owned()), "{described}");
+        }
+        let script = json!({"type": "string", "contentMediaType": "application/javascript"});
+        assert!(one("x", script).is_err());
+        let harmless = json!({"type": "string", "description": "What to look for in the notes."});
+        assert_eq!(one("email_id", harmless), Ok(json!("some email id")));
+        let inner = json!({"type": "object", "required": ["sql"], "properties": {"sql": {"type": "string"}}});
+        let schema = json!({"type": "object", "required": ["a"], "properties": {"a": inner}});
+        assert_eq!(called(schema).unwrap_err(), "nothing safe can be made up for 'sql' in 'a'");
+        let never = json!({"type": "object", "required": ["a"], "properties": {"a": false}});
+        assert!(called(never).is_err());
+    }
+
+    #[test]
+    fn a_schema_without_a_bottom_is_left_alone() {
+        let mut deep = json!({"type": "string"});
+        for _ in 0..200 {
+            deep = json!({"type": "array", "minItems": 1, "items": deep});
+        }
+        let schema = json!({"type": "object", "required": ["a"], "properties": {"a": deep}});
+        assert!(called(schema).is_err());
+        let round = json!({
+            "type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}},
+            "$defs": {"A": {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/A"}}}},
+        });
+        assert!(called(round).is_err());
+    }
+}

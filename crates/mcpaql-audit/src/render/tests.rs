@@ -1,0 +1,345 @@
+//! Every view of the same audit: complete, in order, and safe whatever a server says.
+
+use super::*;
+use crate::convention::{Kind, Standard};
+use crate::load::{builtin, builtins};
+use crate::report::{Audited, Failed, Origin};
+use crate::{Baseline, Finding, Server, audit};
+use mcpaql_document::source::Source;
+use serde_json::{Value, json};
+
+/// A name and a title that try every format: terminal, workflow command, XML, Markdown.
+const HOSTILE: &str = "x\u{1b}[2J\u{202e}\n::error::no<script>&\"']]>|`@all`\u{200b}%0A";
+
+fn tools() -> Value {
+    json!([
+        {"name": "get_note", "title": "Get note", "description": "Gives the text and the labels of one note.",
+         "inputSchema": {"type": "object"},
+         "annotations": {"readOnlyHint": true, "destructiveHint": true, "idempotentHint": true, "openWorldHint": false}},
+        {"name": HOSTILE, "inputSchema": {"type": "object"}},
+        {"inputSchema": {"type": "string"}},
+    ])
+}
+
+fn standard() -> Standard {
+    let wanted = |name: &str, kind| name == "mcp" || kind == Kind::Client;
+    let conventions = builtins().iter().filter(|one| wanted(&one.name, one.kind)).cloned();
+    Standard::of(conventions.chain(builtin("claude-directory").cloned()).collect())
+}
+
+struct Case {
+    servers: Vec<Server>,
+    origins: Vec<Origin>,
+    failed: Vec<Failed>,
+    standard: Standard,
+    findings: Vec<Finding>,
+}
+
+impl Case {
+    fn new(origin: Origin) -> Case {
+        let tools = tools().as_array().unwrap().clone();
+        let servers = vec![Server { name: format!("server {HOSTILE}"), tools, ..Server::default() }];
+        let standard = standard();
+        let findings = audit(&servers, &standard);
+        let failed = vec![Failed { name: HOSTILE.into(), why: "it <died>".into(), in_part: false }];
+        Case { servers, origins: vec![origin], failed, standard, findings }
+    }
+
+    fn audited(&self) -> Audited<'_> {
+        Audited {
+            servers: &self.servers,
+            origins: &self.origins,
+            as_adapters: &[Some(7)],
+            failed: &self.failed,
+            standard: &self.standard,
+            fail_on: Level::Warning,
+        }
+    }
+
+    fn render(&self, format: Format) -> String {
+        format.render(&Report::new(self.audited(), &self.findings, None), Options::default())
+    }
+}
+
+fn saved() -> Case {
+    let text = format!("{{\n  \"result\": {{\"tools\":\n{:#}}}}}", tools());
+    let source = Source::new("a, b:c.json", text);
+    Case::new(Origin::List { source, pointer: "/result/tools".into() })
+}
+
+#[test]
+fn nothing_of_a_server_is_obeyed_or_hidden_in_any_format() {
+    for format in Format::ALL {
+        let text = saved().render(format);
+        for c in ['\u{1b}', '\u{202e}', '\u{200b}'] {
+            assert!(!text.contains(c), "{} holds {c:?}: {text}", format.as_str());
+        }
+        assert!(!text.lines().any(|line| line.starts_with("::error::no")), "{}: {text}", format.as_str());
+    }
+}
+
+#[test]
+fn no_format_shows_a_credential_wherever_it_stands() {
+    let key = "ghp_9876543210zyxwvutsrqZYXWVUTSRQ987654";
+    let tools = json!([
+        {"name": format!("{key}.x"), "title": key, "description": format!("Gets {key} with `{key}` tool\u{200b}"),
+         "inputSchema": {"type": key, "properties": {
+             format!("{key}[]"): {"type": key}, "a": {"$ref": format!("#/{key}")}, "p": {"type": "string", "pattern": format!("[{key}")},
+             "d": {"type": "integer", "default": key}, "e": {"enum": [key, key]}, "r": {"required": [key]}}, "required": [key, 3]},
+         "annotations": {"title": format!("{key} 2"), key: 1, "readOnlyHint": key}},
+        {"name": key, "title": key, "description": format!("https://bob:{key}@example.com and ~/.ssh/{key} <IMPORTANT> {key}")},
+        {"name": key, "inputSchema": {"type": "object", "properties": {key: {"description": key}}}},
+    ]);
+    let text = format!("{{\"tools\": {tools:#}}}");
+    for origin in
+        [Origin::Asked, Origin::List { source: Source::new("a.json", text), pointer: "/tools".into() }]
+    {
+        let mut case = Case::new(origin);
+        case.servers[0].tools = tools.as_array().unwrap().clone();
+        case.servers[0].name = key.into();
+        case.failed[0] = Failed { name: key.into(), why: format!("{key} failed"), in_part: false };
+        case.findings = audit(&case.servers, &case.standard);
+        assert!(case.findings.len() > 12, "{}", case.findings.len());
+        for format in Format::ALL {
+            for verbose in [false, true] {
+                let options = Options { verbose, hints: verbose, ..Options::default() };
+                let text = format.render(&Report::new(case.audited(), &case.findings, None), options);
+                assert!(
+                    !text.replace('\\', "").contains(key.get(..20).unwrap()),
+                    "{}: {text}",
+                    format.as_str()
+                );
+                assert!(text.contains("•••"), "{}", format.as_str());
+            }
+        }
+        assert!(!Baseline::of(&case.findings, &case.servers[..0]).to_text().contains(key));
+    }
+}
+
+#[test]
+fn findings_of_a_file_point_into_it_and_those_of_a_server_have_a_path() {
+    let value: Value = serde_json::from_str(&saved().render(Format::Json)).unwrap();
+    let of = |value: &Value| {
+        let findings = value["findings"].as_array().unwrap().clone();
+        findings.into_iter().find(|finding| finding["rule"] == "HINT-002").unwrap()
+    };
+    let found = of(&value);
+    let text = saved().origins[0].source().unwrap().text.clone();
+    let line = text.lines().nth(found["line"].as_u64().unwrap() as usize - 1).unwrap();
+    assert!(line.contains("Hint\""), "{line}");
+    assert_eq!(found["file"], "a, b:c.json");
+    let value: Value = serde_json::from_str(&Case::new(Origin::Asked).render(Format::Json)).unwrap();
+    let found = of(&value);
+    assert_eq!(found["file"], Value::Null);
+    assert!(found["path"].as_str().unwrap().starts_with("tools[0].annotations"), "{found}");
+    assert_eq!(value["servers"][0]["as_adapter"], 7);
+    assert_eq!(value["failed"][0]["reason"], "it <died>");
+}
+
+#[test]
+fn sarif_names_rules_places_and_fingerprints() {
+    let log: Value = serde_json::from_str(&saved().render(Format::Sarif)).unwrap();
+    let run = &log["runs"][0];
+    assert_eq!(log["version"], "2.1.0");
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    for result in run["results"].as_array().unwrap() {
+        let index = result["ruleIndex"].as_u64().unwrap() as usize;
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "a%2C%20b%3Ac.json");
+        assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
+        assert_eq!(result["partialFingerprints"]["mcpaqlAudit/v1"].as_str().unwrap().len(), 32);
+        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
+    }
+    assert_eq!(run["results"].as_array().unwrap().len(), saved().findings.len());
+    let log: Value = serde_json::from_str(&Case::new(Origin::Asked).render(Format::Sarif)).unwrap();
+    let location = &log["runs"][0]["results"][0]["locations"][0];
+    let place = &location["physicalLocation"];
+    assert!(place["artifactLocation"]["uri"].as_str().unwrap().starts_with("server%20x"), "{place}");
+    assert!(location["logicalLocations"][0]["fullyQualifiedName"].is_string());
+    let invocation = &log["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    let told = invocation["toolExecutionNotifications"][0]["message"]["text"].as_str().unwrap();
+    assert!(told.ends_with("was not audited: it <died>"), "{told}");
+}
+
+#[test]
+fn workflow_commands_are_one_line_each_with_escaped_properties() {
+    let text = saved().render(Format::Github);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), saved().findings.len() + 1, "and the server that could not be asked");
+    for line in &lines {
+        let (head, _) = line.strip_prefix("::").and_then(|rest| rest.split_once("::")).unwrap();
+        let (command, properties) = head.split_once(' ').unwrap();
+        assert!(["error", "warning", "notice"].contains(&command), "{line}");
+        assert!(properties.split(',').all(|property| property.contains('=')), "{line}");
+    }
+    assert!(lines[0].contains("file=a%2C b%3Ac.json,line="), "{}", lines[0]);
+}
+
+/// Tags in their order, each checked to be closed; text and attributes must hold no stray mark.
+fn tags(xml: &str) -> Vec<String> {
+    let mut open: Vec<String> = Vec::new();
+    let mut seen = Vec::new();
+    let mut rest = xml.split_once("?>").unwrap().1;
+    while let Some((text, after)) = rest.split_once('<') {
+        assert!(!text.contains('>'), "{text}");
+        for entity in text.split('&').skip(1) {
+            let known = ["amp;", "lt;", "gt;", "quot;", "apos;"];
+            assert!(known.iter().any(|known| entity.starts_with(known)), "{entity}");
+        }
+        let (tag, behind) = after.split_once('>').unwrap();
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        let name: String =
+            tag.trim_start_matches('/').chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop().as_deref(), Some(name.as_str()));
+        } else {
+            seen.push(name.clone());
+            if !tag.ends_with('/') {
+                open.push(name);
+            }
+        }
+        rest = behind;
+    }
+    assert_eq!(open, [] as [String; 0]);
+    seen
+}
+
+#[test]
+fn junit_is_whole_and_counts_what_fails() {
+    let case = saved();
+    let text = case.render(Format::Junit);
+    let tags = tags(&text);
+    let count = |name: &str| tags.iter().filter(|tag| *tag == name).count();
+    assert_eq!((count("testsuites"), count("testsuite"), count("error")), (1, 2, 1));
+    let failing: std::collections::BTreeSet<&str> = case
+        .findings
+        .iter()
+        .filter(|finding| finding.level >= Level::Warning)
+        .map(|finding| finding.rule.code)
+        .collect();
+    assert_eq!(count("failure"), failing.len());
+    assert!(text.contains(&format!("failures=\"{}\" errors=\"1\"", failing.len())), "{text}");
+    assert_eq!(count("testcase"), crate::all_rules().count() + 1);
+    assert_eq!(count("skipped"), 3, "nothing was probed");
+}
+
+#[test]
+fn markdown_has_only_its_own_columns_and_marks() {
+    let text = saved().render(Format::Markdown);
+    for row in text.lines().filter(|line| line.starts_with("| error")) {
+        let columns = row.replace("\\|", "").matches('|').count();
+        assert_eq!(columns, 7, "{row}");
+    }
+    assert!(!text.contains("<script>") && !text.contains("@all"), "{text}");
+}
+
+#[test]
+fn the_report_for_people_ends_with_one_clear_line() {
+    let text = saved().render(Format::Full);
+    let last = text.lines().last().unwrap();
+    assert!(last.contains(" in 3 tools of 1 server; 1 server not audited"), "{last}");
+    assert!(text.contains("about 7 as an mcpaql adapter"), "{text}");
+    assert!(text.contains("error[NAME-001]"), "{text}");
+    assert!(text.contains("a, b:c.json:"), "{text}");
+}
+
+#[test]
+fn hints_are_held_against_a_policy_where_somebody_chose_one_or_asks() {
+    let table = |policy_chosen: bool, hints: bool, known: bool| {
+        let mut case = saved();
+        case.standard.policy_chosen = policy_chosen;
+        let hints_of_it = json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": true});
+        case.servers[0].tools.push(json!({"name": "delete_note", "annotations": hints_of_it,
+            "inputSchema": {"type": "object"}, "description": "Deletes a note."}));
+        case.findings = audit(&case.servers, &case.standard);
+        let baseline = Baseline::of(&case.findings, &case.servers);
+        let report = Report::new(case.audited(), &case.findings, known.then_some(&baseline));
+        full(&report, Options { hints, ..Options::default() }).contains("Hints that say something else")
+    };
+    assert_eq!([table(false, false, false), table(true, false, false)], [false, true]);
+    assert_eq!(
+        [table(false, true, false), table(true, false, true), table(true, true, true)],
+        [true, false, true]
+    );
+}
+
+#[test]
+fn colours_are_only_painted_where_wanted() {
+    let case = saved();
+    let report = Report::new(case.audited(), &case.findings, None);
+    let colored = full(&report, Options { color: true, ..Options::default() });
+    let plain: String = colored
+        .split('\u{1b}')
+        .enumerate()
+        .map(|(index, part)| if index == 0 { part } else { part.split_once('m').unwrap().1 })
+        .collect();
+    assert_ne!(colored, plain);
+    assert_eq!(plain, full(&report, Options::default()));
+}
+
+#[test]
+fn many_findings_of_a_rule_are_folded() {
+    let tools: Vec<Value> =
+        (0..9).map(|n| json!({"name": format!("bad name {n}"), "inputSchema": {"type": "object"}})).collect();
+    let servers = [Server { name: "s".into(), tools, ..Server::default() }];
+    let standard = standard();
+    let findings = audit(&servers, &standard);
+    let audited = Audited {
+        servers: &servers,
+        origins: &[],
+        as_adapters: &[],
+        failed: &[],
+        standard: &standard,
+        fail_on: Level::Error,
+    };
+    let report = Report::new(audited, &findings, None);
+    let folded = full(&report, Options::default());
+    assert!(
+        folded.contains("… and 6 more") && folded.trim_end().ends_with("--verbose shows all"),
+        "{folded}"
+    );
+    assert!(!folded.contains("bad name 8"), "{folded}");
+    let all = full(&report, Options { verbose: true, ..Options::default() });
+    assert!(all.contains("bad name 8") && !all.contains("… and "), "{all}");
+}
+
+#[test]
+fn a_baseline_leaves_only_what_is_new_and_tells_what_is_gone() {
+    let case = saved();
+    let baseline = Baseline::of(&case.findings, &case.servers);
+    let read = Baseline::parse(&baseline.to_text()).unwrap();
+    assert_eq!(read, baseline);
+    let report = Report::new(case.audited(), &case.findings, Some(&read));
+    assert_eq!((report.found.len(), report.known, report.gone.len()), (0, case.findings.len(), 0));
+
+    let fewer = Baseline::of(&case.findings[1..], &case.servers);
+    let report = Report::new(case.audited(), &case.findings, Some(&fewer));
+    assert_eq!((report.found.len(), report.gone.len()), (1, 0));
+
+    let report = Report::new(case.audited(), &case.findings[1..], Some(&baseline));
+    assert_eq!((report.found.len(), report.gone.len()), (0, 1));
+    for text in
+        ["", "{}", "[]", "{\"mcpaql_audit_baseline\": 2, \"findings\": []}", "{\"mcpaql_audit_baseline\": 1}"]
+    {
+        assert_eq!(Baseline::parse(text), None, "{text}");
+    }
+    assert_eq!(Baseline::parse(&Baseline::default().to_text()), Some(Baseline::default()));
+}
+
+#[test]
+fn a_finding_is_the_same_whatever_it_says() {
+    let case = saved();
+    let mut other = case.findings.clone();
+    for finding in &mut other {
+        finding.message = "something else".into();
+        finding.help = None;
+    }
+    assert_eq!(Baseline::of(&other, &case.servers), Baseline::of(&case.findings, &case.servers));
+}
+
+#[test]
+fn numbers_are_grouped_for_people() {
+    assert_eq!([0, 999, 1000, 16363, 1_234_567].map(grouped), ["0", "999", "1 000", "16 363", "1 234 567"]);
+}

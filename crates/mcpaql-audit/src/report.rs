@@ -1,0 +1,291 @@
+//! An audit as a whole: what was audited, what was found and where it stands, for renderers to show.
+
+use super::baseline::{Baseline, Fingerprint};
+use super::expect::{Facing, facing};
+use super::finding::{Finding, Place};
+use super::score::{Score, scores};
+use super::view::{Server, Surface, Tool};
+use crate::convention::{Level, Standard};
+use mcpaql_core::diagnostic::Span;
+use mcpaql_document::render::json::field_path;
+use mcpaql_document::source::Source;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// Tokens of the context window that costs are held against.
+pub const WINDOW: usize = 200_000;
+
+/// Where the tools of a server were found.
+#[derive(Debug, Clone, Default)]
+pub enum Origin {
+    /// Nobody can look it up: a server that was asked.
+    #[default]
+    Asked,
+    /// A saved list of tools.
+    List {
+        /// The file.
+        source: Source,
+        /// Pointer to the list in it.
+        pointer: String,
+    },
+    /// An adapter document.
+    Document {
+        /// The document.
+        source: Source,
+        /// By the name of a tool, the pointer to the operation that it is.
+        operations: HashMap<String, String>,
+    },
+}
+
+impl Origin {
+    /// The text, where there is one.
+    #[must_use]
+    pub fn source(&self) -> Option<&Source> {
+        match self {
+            Origin::Asked => None,
+            Origin::List { source, .. } | Origin::Document { source, .. } => Some(source),
+        }
+    }
+
+    /// Where a place of the tools stands in the text.
+    #[must_use]
+    pub fn pointer(&self, server: &Server, place: &Place) -> String {
+        match (self, place.tool) {
+            (Origin::List { pointer, .. }, Some(tool)) => format!("{pointer}/{tool}{}", place.pointer),
+            (Origin::List { pointer, .. }, None) => pointer.clone(),
+            (Origin::Document { operations, .. }, Some(tool)) => {
+                let name = server.tools.get(tool).and_then(|tool| tool.get("name")?.as_str());
+                match name.and_then(|name| operations.get(name)) {
+                    Some(operation) => format!("{operation}{}", written(&place.pointer)),
+                    None => "/name".to_owned(),
+                }
+            }
+            (Origin::Document { .. }, None) => "/name".to_owned(),
+            (Origin::Asked, _) => String::new(),
+        }
+    }
+}
+
+/// A place of a tool as a document has it.
+fn written(pointer: &str) -> String {
+    match pointer.strip_prefix("/inputSchema/properties/") {
+        Some(param) => format!("/params/{param}"),
+        None if pointer.starts_with("/inputSchema") => "/params".to_owned(),
+        None => match pointer {
+            "/annotations/title" => "/title".to_owned(),
+            _ => pointer.to_owned(),
+        },
+    }
+}
+
+/// Where a finding stands, for people and programs.
+#[derive(Debug, Clone)]
+pub struct Spot<'r> {
+    /// The file, where there is one.
+    pub file: Option<&'r str>,
+    /// Where in the file.
+    pub span: Option<Span>,
+    /// Such as `tools[3].annotations.readOnlyHint`; empty for a server as a whole.
+    pub path: String,
+}
+
+impl Spot<'_> {
+    /// `file:line:column`, else the path.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match (self.file, self.span) {
+            (Some(file), Some(span)) => format!("{file}:{}:{}", span.line, span.column),
+            _ => self.path.clone(),
+        }
+    }
+}
+
+/// A finding and where it stands.
+#[derive(Debug)]
+pub struct Found<'r> {
+    /// What was found.
+    pub finding: &'r Finding,
+    /// Where.
+    pub spot: Spot<'r>,
+    /// What makes it the same finding at the next audit.
+    pub fingerprint: Fingerprint,
+}
+
+/// A server that could not be audited, or not as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// What the client calls it, or where it was to be found; as the server is called where it was audited in part.
+    pub name: String,
+    /// Why, as a fragment.
+    pub why: String,
+    /// Whether what there was of it was audited.
+    pub in_part: bool,
+}
+
+impl Failed {
+    /// What became of it, as a label.
+    #[must_use]
+    pub const fn verdict(&self) -> &'static str {
+        if self.in_part { "audited only in part" } else { "not audited" }
+    }
+
+    /// The same for programs.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({"server": self.name, "reason": self.why, "in_part": self.in_part})
+    }
+}
+
+/// What was audited and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Audited<'r> {
+    /// In the order of places.
+    pub servers: &'r [Server],
+    /// Where their tools were found, in the same order.
+    pub origins: &'r [Origin],
+    /// What they would cost as adapters, in the same order.
+    pub as_adapters: &'r [Option<usize>],
+    /// What could not be audited.
+    pub failed: &'r [Failed],
+    /// What they were held against.
+    pub standard: &'r Standard,
+    /// The mildest level that fails.
+    pub fail_on: Level,
+}
+
+/// An audit, ready to be shown.
+#[derive(Debug)]
+pub struct Report<'r> {
+    /// What was audited.
+    pub audited: Audited<'r>,
+    /// The servers, read.
+    pub surfaces: Vec<Surface<'r>>,
+    /// By server.
+    pub scores: Vec<[Score; 6]>,
+    /// What is new, in the order of the audit.
+    pub found: Vec<Found<'r>>,
+    /// How many findings are not shown because the baseline has them.
+    pub known: usize,
+    /// What the baseline has and the audit has not.
+    pub gone: Vec<Fingerprint>,
+}
+
+impl<'r> Report<'r> {
+    /// The report of an audit; what the baseline has is counted and left out.
+    #[must_use]
+    pub fn new(audited: Audited<'r>, findings: &'r [Finding], baseline: Option<&Baseline>) -> Report<'r> {
+        Report::of_surfaces(audited, super::surfaces(audited.servers), findings, baseline)
+    }
+
+    /// The same of servers that were read already.
+    #[must_use]
+    pub fn of_surfaces(
+        audited: Audited<'r>,
+        surfaces: Vec<Surface<'r>>,
+        findings: &'r [Finding],
+        baseline: Option<&Baseline>,
+    ) -> Report<'r> {
+        let scores = surfaces.iter().map(|surface| scores(surface, findings)).collect();
+        let prints = findings.iter().map(|finding| Fingerprint::of(finding, audited.servers));
+        let mut found: Vec<Found<'r>> = findings
+            .iter()
+            .zip(prints)
+            .zip(spots(audited, findings))
+            .map(|((finding, fingerprint), spot)| Found { finding, spot, fingerprint })
+            .collect();
+        let all = found.len();
+        let mut gone = Vec::new();
+        if let Some(baseline) = baseline {
+            let mut left = baseline.counted(audited.servers);
+            found.retain(|found| match left.get_mut(&found.fingerprint) {
+                Some(count) if *count > 0 => {
+                    *count -= 1;
+                    false
+                }
+                _ => true,
+            });
+            gone = left.into_iter().filter(|(_, count)| *count > 0).map(|(print, _)| print).collect();
+            gone.sort();
+        }
+        Report { known: all - found.len(), audited, surfaces, scores, found, gone }
+    }
+
+    /// How many findings of a level.
+    #[must_use]
+    pub fn count(&self, level: Level) -> usize {
+        self.found.iter().filter(|found| found.finding.level == level).count()
+    }
+
+    /// Whether the audit fails: by a finding that is bad enough, or because something could not be audited.
+    #[must_use]
+    pub fn fails(&self) -> bool {
+        let bad = |found: &Found<'_>| found.finding.level >= self.audited.fail_on;
+        !self.audited.failed.is_empty() || self.found.iter().any(bad)
+    }
+
+    /// What the tools of all servers are, in number.
+    #[must_use]
+    pub fn tools(&self) -> usize {
+        self.surfaces.iter().map(|surface| surface.tools.len()).sum()
+    }
+
+    /// The tool that a finding is about.
+    #[must_use]
+    pub fn tool(&self, place: &Place) -> Option<&Tool<'r>> {
+        self.surfaces.get(place.server)?.tools.get(place.tool?)
+    }
+
+    /// What the client calls a server.
+    #[must_use]
+    pub fn server(&self, index: usize) -> &'r str {
+        self.audited.servers.get(index).map_or("", |server| server.name.as_str())
+    }
+
+    /// What a server would cost as an adapter, where it is none.
+    #[must_use]
+    pub fn as_adapter(&self, index: usize) -> Option<usize> {
+        let is_adapter = self.surfaces.get(index).is_some_and(|surface| surface.is_adapter);
+        if is_adapter {
+            return None;
+        }
+        self.audited.as_adapters.get(index).copied().flatten()
+    }
+
+    /// Hints that clients take for something else than the policy would have them, by server and tool.
+    #[must_use]
+    pub fn misleading(&self) -> Vec<(&Surface<'r>, &Tool<'r>, Facing)> {
+        let mut rows = Vec::new();
+        for surface in &self.surfaces {
+            for tool in &surface.tools {
+                let differs =
+                    |facing: &Facing| facing.expected.is_some_and(|expected| expected != facing.effective);
+                let rows_of = facing(tool, &self.audited.standard.policy).into_iter().filter(differs);
+                rows.extend(rows_of.map(|facing| (surface, tool, facing)));
+            }
+        }
+        rows
+    }
+}
+
+/// Where each finding stands. A text is read once, however much was found in it.
+fn spots<'r>(audited: Audited<'r>, findings: &[Finding]) -> Vec<Spot<'r>> {
+    let path = |place: &Place| {
+        let tool = place.tool.map(|tool| format!("/tools/{tool}{}", place.pointer));
+        tool.map(|pointer| field_path(&pointer)).unwrap_or_default()
+    };
+    let spot = |finding: &Finding| Spot { file: None, span: None, path: path(&finding.place) };
+    let mut spots: Vec<Spot<'r>> = findings.iter().map(spot).collect();
+    for (index, (server, origin)) in audited.servers.iter().zip(audited.origins).enumerate() {
+        let Some(source) = origin.source().filter(|source| !source.text.is_empty()) else { continue };
+        let own = findings.iter().zip(&mut spots).filter(|(finding, _)| finding.place.server == index);
+        let (pointers, own): (Vec<String>, Vec<&mut Spot<'r>>) =
+            own.map(|(finding, spot)| (origin.pointer(server, &finding.place), spot)).unzip();
+        if own.is_empty() {
+            continue;
+        }
+        for (spot, span) in own.into_iter().zip(source.spans(pointers.iter().map(String::as_str))) {
+            (spot.file, spot.span) = (Some(source.name.as_str()), Some(span));
+        }
+    }
+    spots
+}

@@ -1,0 +1,50 @@
+//! HINT-006.
+
+use crate::convention::Standard;
+use crate::deed::surely_reads;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A tool says that it destroys, but it reads.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for tools with `destructiveHint: true` whose name and description both say that they only read, such as searches
+    /// that are sent as a POST.
+    ///
+    /// ## Why it matters
+    ///
+    /// Clients warn before the call, and some leave the tool out where only safe ones are wanted. It is a common slip where hints
+    /// are derived from HTTP methods or
+    /// [stamped on all tools alike](https://github.com/TeraSky-OSS/backstage-plugins/issues/193).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations/destructiveHint
+    /// {"name": "search_issues", "description": "Searches issues by text.", "inputSchema": {"type": "object"},
+    ///  "annotations": {"readOnlyHint": false, "destructiveHint": true}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "search_issues", "description": "Searches issues by text.", "inputSchema": {"type": "object"},
+    ///  "annotations": {"readOnlyHint": true, "destructiveHint": false}}
+    /// ```
+    "HINT-006" "destructive-read" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if tool.declared.destructive != Some(true) || tool.declared.read_only == Some(true) || !surely_reads(tool)
+    {
+        return;
+    }
+    let message = format!(
+        "The tool '{}' says that it destroys, but its name and description say that it reads",
+        tool.name
+    );
+    let finding = findings.tool(tool, "/annotations/destructiveHint", message);
+    finding.help("where it only reads, say `readOnlyHint: true` and `destructiveHint: false`");
+}

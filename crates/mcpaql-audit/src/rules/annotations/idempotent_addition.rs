@@ -1,0 +1,65 @@
+//! HINT-007.
+
+use crate::convention::Standard;
+use crate::deed::surely_piles_up;
+use crate::finding::{Findings, Fix};
+use crate::rule::rule;
+use crate::view::Tool;
+use mcpaql_core::policy::HintOverrides;
+
+rule! {
+    /// A tool says that it can be repeated, but it adds something every time.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for `idempotentHint: true` on tools that append, send, or create something that the caller does not name. What the
+    /// caller names (`create_directory` with a `path`) can be created but once, and to add a member twice changes nothing: of
+    /// those it says nothing, nor of an adapter's tools that stand for many operations.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP's meaning is that a repeat with the same arguments has no further effect. Whoever believes it repeats a call that timed
+    /// out, and the mail is sent twice.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations/idempotentHint
+    /// {"name": "send_email", "description": "Sends an email.", "inputSchema": {"type": "object"},
+    ///  "annotations": {"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "send_email", "description": "Sends an email.", "inputSchema": {"type": "object"},
+    ///  "annotations": {"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false}}
+    /// ```
+    ///
+    /// ```json good
+    /// {"name": "create_directory", "description": "Creates a directory.",
+    ///  "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}, "annotations": {"idempotentHint": true}}
+    /// ```
+    ///
+    /// ```json good
+    /// {"name": "fs_mcpaql_create", "description": "Creates what is not there yet. Call introspect for its operations.",
+    ///  "inputSchema": {"type": "object", "properties": {"operation": {"type": "string"}, "params": {"type": "object"}}},
+    ///  "annotations": {"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true}}
+    /// ```
+    ///
+    /// ## Fix
+    ///
+    /// `idempotentHint: false`.
+    "HINT-007" "idempotent-addition" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let reads = tool.declared.read_only == Some(true);
+    if tool.declared.idempotent != Some(true) || reads || !surely_piles_up(tool) {
+        return;
+    }
+    let message =
+        format!("The tool '{}' says that a repeat changes nothing, but each call adds something", tool.name);
+    let finding = findings.tool(tool, "/annotations/idempotentHint", message);
+    finding.help("say `idempotentHint: false`, or in the description why a second call adds nothing");
+    finding.fix(Fix::Hints(HintOverrides { idempotent: Some(false), ..HintOverrides::default() }));
+}

@@ -1,0 +1,99 @@
+//! HINT-013.
+
+use crate::convention::Standard;
+use crate::deed::surely_acts;
+use crate::finding::{Findings, Fix};
+use crate::rule::rule;
+use crate::view::Tool;
+use mcpaql_core::policy::{Hint, HintOverrides};
+use serde_json::Value;
+
+rule! {
+    /// A hint is not a boolean, or the annotations are not an object.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for `annotations` that are not an object, and for hints other than `true` and `false` (`"true"`, `1`, `null`). A title
+    /// that is not a text is the matter of TITLE-010.
+    ///
+    /// ## Why it matters
+    ///
+    /// Clients built with MCP's SDKs check the whole list against
+    /// [MCP's schema](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations), and refuse all tools because of
+    /// one. Others pass over the hint, and a tool that meant to say that it only reads may destroy.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations/readOnlyHint
+    /// {"name": "get_issue", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": "true"}}
+    /// ```
+    ///
+    /// ```json bad at=/annotations
+    /// {"name": "get_issue", "inputSchema": {"type": "object"}, "annotations": ["readOnlyHint"]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "get_issue", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}
+    /// ```
+    ///
+    /// ## Fix
+    ///
+    /// What the text says, where it is `"true"` or `"false"`.
+    "HINT-013" "mistyped-hint" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let Some(annotations) = tool.value.get("annotations") else { return };
+    let Some(map) = annotations.as_object() else {
+        let message =
+            format!("The annotations of '{}' are {} instead of an object", tool.name, kind(annotations));
+        findings.tool(tool, "/annotations", message).help("write an object, or leave them out");
+        return;
+    };
+    for hint in Hint::ALL {
+        let Some(value) = map.get(hint.key()).filter(|value| !value.is_boolean()) else { continue };
+        let message =
+            format!("The {} of '{}' is {} instead of true or false", hint.key(), tool.name, kind(value));
+        let finding = findings.tool(tool, format!("/annotations/{}", hint.key()), message);
+        finding.help(if value.is_null() {
+            "leave it out, or say which"
+        } else {
+            "write true or false, without quotes"
+        });
+        let meant = match value.as_str() {
+            Some("true") => Some(true),
+            Some("false") => Some(false),
+            _ => None,
+        };
+        // A claim to read that the name belies is not repeated.
+        let believed = meant.filter(|meant| !(hint == Hint::ReadOnly && *meant && surely_acts(tool)));
+        if let Some(meant) = believed {
+            finding.fix(Fix::Hints(one(hint, meant)));
+        }
+    }
+}
+
+/// One hint and no other.
+pub(super) fn one(hint: Hint, value: bool) -> HintOverrides {
+    let mut hints = HintOverrides::default();
+    match hint {
+        Hint::ReadOnly => hints.read_only = Some(value),
+        Hint::Destructive => hints.destructive = Some(value),
+        Hint::Idempotent => hints.idempotent = Some(value),
+        Hint::OpenWorld => hints.open_world = Some(value),
+    }
+    hints
+}
+
+const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

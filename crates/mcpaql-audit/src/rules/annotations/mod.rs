@@ -1,0 +1,263 @@
+//! Rules about annotations.
+
+mod answers_differ;
+mod changes_state;
+mod closed_world_reach;
+mod destructive_read;
+mod harmless_delete;
+mod idempotent_addition;
+mod mistyped_hint;
+mod mixed_effects;
+mod no_answer;
+mod no_safety_hint;
+mod policy_mismatch;
+mod read_only_and_destructive;
+mod read_only_write;
+mod server_without_hints;
+mod stamped_hints;
+mod two_worlds;
+mod unannounced_read;
+mod unknown_annotation;
+mod unrepeatable_read;
+mod unsaid_hints;
+
+use crate::rule::Rule;
+
+pub(super) static RULES: &[&Rule] = &[
+    &unsaid_hints::RULE,
+    &read_only_and_destructive::RULE,
+    &no_safety_hint::RULE,
+    &server_without_hints::RULE,
+    &read_only_write::RULE,
+    &destructive_read::RULE,
+    &idempotent_addition::RULE,
+    &unrepeatable_read::RULE,
+    &unannounced_read::RULE,
+    &harmless_delete::RULE,
+    &closed_world_reach::RULE,
+    &two_worlds::RULE,
+    &mistyped_hint::RULE,
+    &unknown_annotation::RULE,
+    &mixed_effects::RULE,
+    &policy_mismatch::RULE,
+    &stamped_hints::RULE,
+    // What only a probe can see.
+    &changes_state::RULE,
+    &answers_differ::RULE,
+    &no_answer::RULE,
+];
+
+#[cfg(test)]
+mod tests {
+    use crate::convention::{Level, Standard};
+    use crate::load::builtin;
+    use crate::{Finding, Fix, Known, Server, audit};
+    use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
+    use mcpaql_core::operation::Category;
+    use serde_json::{Value, json};
+
+    fn found(tool: &Value, conventions: &[&str]) -> Vec<Finding> {
+        let conventions = conventions.iter().map(|name| builtin(name).unwrap().clone());
+        let server = Server { name: "x".to_owned(), tools: vec![tool.clone()], ..Server::default() };
+        let all = audit(&[server], &Standard::of(conventions.collect()));
+        all.into_iter().filter(|finding| finding.rule.code.starts_with("HINT")).collect()
+    }
+
+    fn codes(tool: &Value, conventions: &[&str]) -> Vec<String> {
+        let line = |finding: Finding| format!("{} {}", finding.rule.code, finding.place.pointer);
+        found(tool, conventions).into_iter().map(line).collect()
+    }
+
+    fn annotated(name: &str, annotations: Value) -> Value {
+        json!({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations})
+    }
+
+    fn level(tool: &Value, conventions: &[&str], code: &str) -> Option<Level> {
+        found(tool, conventions)
+            .into_iter()
+            .find(|finding| finding.rule.code == code)
+            .map(|finding| finding.level)
+    }
+
+    #[test]
+    fn annotations_of_every_wrong_kind_are_found_and_harm_nobody() {
+        for annotations in
+            [json!("readOnlyHint"), json!(["readOnlyHint", true]), json!(7), json!(true), Value::Null]
+        {
+            let codes = codes(&annotated("get_x", annotations.clone()), &["openai-apps", "claude-directory"]);
+            assert!(codes.contains(&"HINT-013 /annotations".to_owned()), "{annotations}: {codes:?}");
+            assert!(codes.contains(&"HINT-003 /annotations".to_owned()), "{annotations}: {codes:?}");
+        }
+        let mut deep = json!(true);
+        for _ in 0..100 {
+            deep = json!({ "readOnlyHint": [deep] });
+        }
+        let codes = codes(&annotated("get_x", deep), &[]);
+        assert!(codes.contains(&"HINT-013 /annotations/readOnlyHint".to_owned()), "{codes:?}");
+    }
+
+    #[test]
+    fn what_is_no_tool_at_all_breaks_no_rule() {
+        let long = "x".repeat(1_000_000);
+        for tool in [
+            Value::Null,
+            json!([]),
+            json!("delete_everything"),
+            json!({"name": 7, "description": {}, "inputSchema": [], "annotations": {"title": 7}}),
+            json!({"name": long.as_str(), "description": long.as_str(), "annotations": {long.as_str(): true}}),
+            json!({"name": "x", "inputSchema": {"properties": {"action": 7, "mode": {"enum": 7}, "": null}, "required": "id"}}),
+            json!({"name": "x", "inputSchema": {"properties": {"method": {"anyOf": [7, {"const": "get"}, {"enum": ["delete"]}]}}}}),
+        ] {
+            let _ = found(&tool, &["openai-apps", "claude-directory", "mcpaql", "nextcloud", "lightdash"]);
+        }
+    }
+
+    #[test]
+    fn a_text_that_means_a_boolean_is_put_right_unless_it_claims_too_much() {
+        let fix = |tool: &Value| {
+            let findings = found(tool, &[]);
+            findings
+                .into_iter()
+                .find(|finding| finding.rule.code == "HINT-013")
+                .and_then(|finding| finding.fix)
+        };
+        let Some(Fix::Hints(hints)) = fix(&annotated("get_x", json!({"readOnlyHint": "true"}))) else {
+            panic!()
+        };
+        assert_eq!(hints.read_only, Some(true));
+        assert_eq!(fix(&annotated("delete_x", json!({"readOnlyHint": "true"}))), None);
+        assert_eq!(fix(&annotated("get_x", json!({"readOnlyHint": 1}))), None);
+    }
+
+    #[test]
+    fn every_usual_misspelling_is_understood() {
+        for (wrong, right) in [
+            ("readonlyHint", "readOnlyHint"),
+            ("readOnly", "readOnlyHint"),
+            ("read_only", "readOnlyHint"),
+            ("read_only_hint", "readOnlyHint"),
+            ("isReadOnly", "readOnlyHint"),
+            ("destructive", "destructiveHint"),
+            ("destructivHint", "destructiveHint"),
+            ("idempotent", "idempotentHint"),
+            ("openworldHint", "openWorldHint"),
+        ] {
+            let findings = found(&annotated("x", json!({ wrong: false })), &[]);
+            let finding = findings.iter().find(|finding| finding.rule.code == "HINT-014").unwrap();
+            assert_eq!(finding.help, Some(format!("write `{right}`")), "{wrong}");
+            assert!(finding.fix.is_some() && finding.level == Level::Warning, "{wrong}");
+        }
+        let extension = annotated("x", json!({"x-cost": 1, "acme/cost": 1, "_note": ""}));
+        assert_eq!(level(&extension, &[], "HINT-014"), None);
+        assert_eq!(level(&annotated("x", json!({"category": "a"})), &[], "HINT-014"), Some(Level::Advice));
+    }
+
+    #[test]
+    fn who_demands_a_hint_decides_how_bad_it_is_to_leave_it_out() {
+        let tool = annotated("create_note", json!({"readOnlyHint": false}));
+        assert_eq!(level(&tool, &["mcp"], "HINT-001"), Some(Level::Advice));
+        assert_eq!(level(&tool, &["mcpaql"], "HINT-001"), Some(Level::Warning));
+        assert_eq!(level(&tool, &["openai-apps"], "HINT-001"), Some(Level::Error));
+        let by = found(&tool, &["mcpaql", "openai-apps"])
+            .into_iter()
+            .find(|finding| finding.rule.code == "HINT-001");
+        assert_eq!(by.unwrap().demanded_by, ["mcpaql", "openai-apps"]);
+    }
+
+    #[test]
+    fn what_a_chosen_policy_leaves_unsaid_is_not_missed() {
+        let create = json!({
+            "name": "nc_notes_create_note", "description": "Create a note.", "inputSchema": {"type": "object"},
+            "annotations": {"idempotentHint": false, "openWorldHint": true}
+        });
+        assert_eq!(codes(&create, &["nextcloud"]), Vec::<String>::new());
+        assert_eq!(codes(&create, &["mcp"]), ["HINT-001 /annotations"]);
+    }
+
+    #[test]
+    fn a_read_only_write_is_as_bad_as_it_is_sure() {
+        let reads = |name: &str, description: &str| json!({"name": name, "description": description, "annotations": {"readOnlyHint": true}});
+        for (name, description, expected) in [
+            ("delete_note", "", Some(Level::Error)),
+            ("send_email", "", Some(Level::Error)),
+            ("mark_all_notifications_read", "", Some(Level::Error)),
+            ("stop_server", "Stops the server.", Some(Level::Warning)),
+            ("trigger_demo", "Demonstrates progress.", Some(Level::Advice)),
+            ("storage_state", "Saves cookies to a file.", Some(Level::Advice)),
+            ("list_deleted_notes", "", None),
+            ("get_send_status", "", None),
+            ("generate_chart", "Generates a chart.", None),
+        ] {
+            assert_eq!(level(&reads(name, description), &[], "HINT-005"), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_document_outweighs_names() {
+        let facts = Facts {
+            effect: Effect::Delete,
+            repeat: Repeat::Accumulates,
+            overwrites: false,
+            reversible: false,
+            guard: Guard::None,
+            reach: Reach::Backend,
+        };
+        let claims = json!({"readOnlyHint": true, "idempotentHint": true});
+        let server = Server {
+            tools: vec![
+                annotated("get_next", claims),
+                annotated("take_next", json!({"destructiveHint": false})),
+            ],
+            known: ["get_next", "take_next"]
+                .map(|name| (name.to_owned(), Known { category: Category::Delete, facts }))
+                .into(),
+            ..Server::default()
+        };
+        let found = audit(&[server], &Standard::of(Vec::new()));
+        let places: Vec<_> = found.iter().map(|finding| (finding.rule.code, finding.place.tool)).collect();
+        assert!(
+            places.contains(&("HINT-005", Some(0))) && places.contains(&("HINT-010", Some(1))),
+            "{places:?}"
+        );
+    }
+
+    #[test]
+    fn a_name_alone_does_not_outweigh_what_a_tool_declares() {
+        let tool = |schema: Value| {
+            let hints = json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true, "openWorldHint": true});
+            json!({"name": "update_note", "description": "Updates a note.", "inputSchema": schema, "annotations": hints})
+        };
+        let plain = tool(json!({"type": "object"}));
+        assert_eq!(level(&plain, &["mcpaql"], "HINT-016"), Some(Level::Advice));
+        let etag =
+            json!({"type": "object", "properties": {"etag": {"type": "string"}}, "required": ["etag"]});
+        assert_eq!(level(&tool(etag), &["mcpaql"], "HINT-016"), Some(Level::Warning));
+        let elsewhere =
+            json!({"type": "object", "properties": {"outputs": {"type": "array"}}, "required": ["outputs"]});
+        assert_eq!(level(&tool(elsewhere), &["mcpaql"], "HINT-016"), None, "what it works on may stay");
+        let hints = json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": false, "openWorldHint": true});
+        let noun = json!({"name": "image_fill", "inputSchema": {"type": "object"}, "annotations": hints});
+        assert_eq!(level(&noun, &["mcpaql"], "HINT-016"), None, "a name that says no more than that it runs");
+    }
+
+    #[test]
+    fn tools_that_mix_are_told_from_tools_that_do_not() {
+        let tool = |parameter: &str, schema: Value| json!({"name": "labels", "inputSchema": {"type": "object", "properties": {parameter: schema}}});
+        for (parameter, schema, mixes) in [
+            ("action", json!({"enum": ["list", "delete"]}), true),
+            ("action", json!({"anyOf": [{"const": "getTable"}, {"const": "deleteTable"}]}), true),
+            ("operation", json!({"description": "One of create, read, update and delete"}), true),
+            ("action", json!({"enum": ["list", "get"]}), false),
+            ("action", json!({"enum": ["create", "delete"]}), false),
+            ("command", json!({"description": "What is to execute"}), false),
+            ("mode", json!({"enum": ["list", "create"]}), true),
+            ("mode", json!({"enum": ["info", "snapshot"]}), false),
+            ("type", json!({"enum": ["list", "delete"]}), false),
+        ] {
+            let found = level(&tool(parameter, schema.clone()), &["mcp"], "HINT-015");
+            assert_eq!(found, mixes.then_some(Level::Advice), "{parameter} {schema}");
+        }
+        let mixed = tool("action", json!({"enum": ["list", "delete"]}));
+        assert_eq!(level(&mixed, &["claude-directory"], "HINT-015"), Some(Level::Warning));
+    }
+}

@@ -1,0 +1,70 @@
+//! HINT-017.
+
+use crate::convention::Standard;
+use crate::deed::{surely_acts, surely_reads};
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Surface;
+
+/// Fewer tools may well be alike.
+const ENOUGH: usize = 4;
+
+rule! {
+    /// All tools of a server have the same hints, though some read and others write.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for servers of four tools and more that all write out the same hints, where some surely read and others surely
+    /// change something.
+    ///
+    /// ## Why it matters
+    ///
+    /// Hints that were stamped on by a default say nothing: `get_architecture` is
+    /// [as destructive as `delete_project`](https://github.com/DeusData/codebase-memory-mcp/issues/2118), or worse, a deletion as
+    /// harmless as a search.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/tools
+    /// {"tools": [
+    ///   {"name": "list_notes", "description": "Lists notes.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": false}},
+    ///   {"name": "get_note", "description": "Gets a note.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": false}},
+    ///   {"name": "create_note", "description": "Creates a note.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": false}},
+    ///   {"name": "delete_note", "description": "Deletes a note.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": false}}
+    /// ]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"tools": [
+    ///   {"name": "list_notes", "description": "Lists notes.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}},
+    ///   {"name": "get_note", "description": "Gets a note.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}},
+    ///   {"name": "create_note", "description": "Creates a note.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": false}},
+    ///   {"name": "delete_note", "description": "Deletes a note.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": false}}
+    /// ]}
+    /// ```
+    "HINT-017" "stamped-hints" Warning Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let tools = &surface.tools;
+    let Some(first) = tools.first().filter(|_| tools.len() >= ENOUGH) else { return };
+    let says = first.declared.read_only.is_some() || first.declared.destructive.is_some();
+    if !says || tools.iter().any(|tool| tool.declared != first.declared) {
+        return;
+    }
+    let (reads, acts) =
+        (tools.iter().find(|tool| surely_reads(tool)), tools.iter().find(|tool| surely_acts(tool)));
+    if let (Some(reads), Some(acts)) = (reads, acts) {
+        let message = format!(
+            "All {} tools have the same hints, though '{}' reads and '{}' does not",
+            tools.len(),
+            reads.name,
+            acts.name
+        );
+        let finding = findings.server(surface, message);
+        finding.with(reads.place("/annotations")).with(acts.place("/annotations"));
+        finding.help("give each tool the hints of what it does");
+    }
+}

@@ -1,0 +1,74 @@
+//! HINT-012.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::{Surface, Tool};
+use mcpaql_core::classify::{verbs, words};
+use mcpaql_core::operation::Category;
+use std::collections::HashMap;
+
+rule! {
+    /// Two tools for the same things do not agree on whether their world is open.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for tools of one server that both read, or both write, and whose names differ only in the verb, such as `get_note` and
+    /// `list_notes`, of which one says `openWorldHint: true` and the other `openWorldHint: false`. The
+    /// endpoints of an adapter are not compared.
+    ///
+    /// ## Why it matters
+    ///
+    /// The same notes are in the same place, whoever asks for them. A client that trusts the answers of one of the two trusts
+    /// what came in by the other.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/tools/1/annotations/openWorldHint
+    /// {"tools": [
+    ///   {"name": "get_note", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": true}},
+    ///   {"name": "list_notes", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": false}}
+    /// ]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"tools": [
+    ///   {"name": "get_note", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": true}},
+    ///   {"name": "list_notes", "inputSchema": {"type": "object"}, "annotations": {"openWorldHint": true}}
+    /// ]}
+    /// ```
+    "HINT-012" "two-worlds" Advice Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut first: HashMap<(bool, Vec<String>), &Tool<'_>> = HashMap::new();
+    // What stands behind an adapter's endpoints is not the same things.
+    let says = |tool: &&Tool<'_>| tool.declared.open_world.is_some() && !tool.is_adapter;
+    for tool in surface.tools.iter().filter(says) {
+        let Some(things) = things(tool) else { continue };
+        let other = *first.entry((tool.by_name.category == Category::Read, things)).or_insert(tool);
+        if other.declared.open_world == tool.declared.open_world {
+            continue;
+        }
+        let word = |open: Option<bool>| if open == Some(true) { "open" } else { "closed" };
+        let message = format!(
+            "The world of '{}' is said to be {}, that of '{}' to be {}, though both are about the same things",
+            tool.name,
+            word(tool.declared.open_world),
+            other.name,
+            word(other.declared.open_world)
+        );
+        let place = other.place("/annotations/openWorldHint");
+        findings.tool(tool, "/annotations/openWorldHint", message).with(place).help("say the same of both");
+    }
+}
+
+/// The words of a name without its verb, each in the singular.
+fn things(tool: &Tool<'_>) -> Option<Vec<String>> {
+    let verb = tool.words.iter().position(|word| verbs::verb(word).is_some())?;
+    let others = tool.words.iter().enumerate().filter(|(position, _)| *position != verb);
+    let things: Vec<String> = others.map(|(_, word)| words::singular(word).into_owned()).collect();
+    (!things.is_empty()).then_some(things)
+}

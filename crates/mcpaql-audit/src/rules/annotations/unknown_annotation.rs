@@ -1,0 +1,121 @@
+//! HINT-014.
+
+use super::mistyped_hint::one;
+use crate::convention::Standard;
+use crate::deed::surely_acts;
+use crate::finding::{Findings, Fix};
+use crate::rule::rule;
+use crate::view::Tool;
+use mcpaql_core::policy::Hint;
+use mcpaql_core::suggest::is_slip;
+use serde_json::{Map, Value};
+
+rule! {
+    /// An annotation has a name that no client knows.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for hints that are misspelled (`readonlyHint`, `readOnly`, `destructive`) or stand beside `annotations` instead of in
+    /// them. Other keys that MCP does not define are advice, unless they look like somebody's extension (`x-…`, `vendor/…`).
+    ///
+    /// ## Why it matters
+    ///
+    /// Nobody complains about an unknown key: clients pass over it and
+    /// [assume the default](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations), which is the opposite of
+    /// what was meant.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations/readonlyHint
+    /// {"name": "get_issue", "inputSchema": {"type": "object"}, "annotations": {"readonlyHint": true}}
+    /// ```
+    ///
+    /// ```json bad at=/destructiveHint
+    /// {"name": "add_label", "inputSchema": {"type": "object"}, "destructiveHint": false}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "get_issue", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true, "title": "Get issue"}}
+    /// ```
+    ///
+    /// ## Fix
+    ///
+    /// The hint in its right spelling, where it says true or false.
+    "HINT-014" "unknown-annotation" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let annotations = tool.value.get("annotations").and_then(Value::as_object);
+    let mut foreign = Vec::new();
+    for (key, value) in annotations.into_iter().flatten() {
+        if key == "title" || Hint::parse(key).is_some() {
+            continue;
+        }
+        match meant(key) {
+            Some(hint) => misspelled(tool, (key, value), hint, findings),
+            None if is_extension(key) => {}
+            None => foreign.push(key.as_str()),
+        }
+    }
+    if let Some(first) = foreign.first() {
+        let message = match foreign.len() {
+            1 => format!("MCP has no annotation '{}'", short(first)),
+            count => format!("MCP has no annotation '{}' nor {} others", short(first), count - 1),
+        };
+        let pointer = format!("/annotations/{}", escaped(first));
+        findings.tool(tool, pointer, message).help("keep it in `_meta`, where everybody may write").advice();
+    }
+    let beside = tool.value.as_object().into_iter().flat_map(Map::iter);
+    for (key, value) in beside {
+        if let Some(hint) = Hint::parse(key) {
+            let message = format!("The {} of '{}' stands beside its annotations", hint.key(), tool.name);
+            let finding = findings.tool(tool, format!("/{key}"), message);
+            finding.help("write it into `annotations`");
+            propose(tool, hint, value, finding);
+        }
+    }
+}
+
+fn misspelled(tool: &Tool<'_>, (key, value): (&str, &Value), hint: Hint, findings: &mut Findings<'_>) {
+    let message = format!("The annotation '{}' of '{}' is one that no client knows", short(key), tool.name);
+    let finding = findings.tool(tool, format!("/annotations/{}", escaped(key)), message);
+    finding.help(format!("write `{}`", hint.key()));
+    propose(tool, hint, value, finding);
+}
+
+fn propose(tool: &Tool<'_>, hint: Hint, value: &Value, finding: &mut crate::Finding) {
+    let value = value.as_bool().filter(|_| tool.declared.get(hint).is_none());
+    // A claim to read that the name belies is not repeated.
+    if let Some(value) = value.filter(|value| !(hint == Hint::ReadOnly && *value && surely_acts(tool))) {
+        finding.fix(Fix::Hints(one(hint, value)));
+    }
+}
+
+/// The hint that a key was meant to be.
+fn meant(key: &str) -> Option<Hint> {
+    if key.len() > 40 {
+        return None;
+    }
+    let plain: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
+    let plain = plain.to_ascii_lowercase();
+    let stem = plain.strip_suffix("hint").unwrap_or(&plain);
+    let stem = stem.strip_prefix("is").unwrap_or(stem);
+    Hint::ALL.into_iter().find(|hint| {
+        let right = hint.key().to_ascii_lowercase();
+        right.strip_suffix("hint") == Some(stem) || is_slip(key, hint.key())
+    })
+}
+
+fn is_extension(key: &str) -> bool {
+    key.starts_with("x-") || key.starts_with('_') || key.contains('/') || key.contains('.')
+}
+
+fn short(key: &str) -> String {
+    key.chars().take(60).collect()
+}
+
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

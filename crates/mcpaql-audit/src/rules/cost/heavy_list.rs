@@ -1,0 +1,62 @@
+//! COST-002.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Surface;
+
+rule! {
+    /// A server's tools together take much of a model's context.
+    ///
+    /// ## What it does
+    ///
+    /// Adds up what all tools of a server cost, estimated: more than 20 000 tokens are a tenth of a window of 200 000 and get advice, more than 64 000 are half
+    /// of one of 128 000 and get a warning.
+    ///
+    /// ## Why it matters
+    ///
+    /// Claude Code stops loading tools at the start of a conversation where they take more than a tenth of the window (tool search, mode `auto`,
+    /// https://code.claude.com/docs/en/mcp); other clients load them all, and models choose worse the more there are.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/tools
+    /// {"tools": [{"×": 200, "name": "create_thing_{n}", "description": "Opens a thing in a repository, with everything that belongs to it. (×12)", "inputSchema": {"type": "object"}}]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"tools": [{"name": "create_issue", "description": "Opens an issue in a repository.", "inputSchema": {"type": "object"}}]}
+    /// ```
+    "COST-002" "heavy-list" Warning Server(check)
+}
+
+/// A tenth of a window of 200 000.
+const NOTABLE: usize = 20_000;
+/// Half of a window of 128 000.
+const HEAVY: usize = 64_000;
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let tokens = surface.tokens();
+    if tokens <= NOTABLE {
+        return;
+    }
+    let share = |window: usize| (tokens * 100 + window / 2) / window;
+    let message = format!(
+        "The {} tools of '{}' cost about {tokens} tokens: {} % of a window of 128 000, {} % of 200 000",
+        surface.tools.len(),
+        surface.server.name,
+        share(128_000),
+        share(200_000)
+    );
+    let finding = findings.server(surface, message);
+    let heaviest = surface.tools.iter().max_by_key(|tool| tool.tokens);
+    let heaviest = heaviest.map_or(String::new(), |tool| {
+        format!(", beginning with '{}' (about {} tokens)", tool.name, tool.tokens)
+    });
+    finding.help(format!("serve it through an adapter, leave tools out, or say less{heaviest}"));
+    if tokens <= HEAVY {
+        finding.advice();
+    }
+}

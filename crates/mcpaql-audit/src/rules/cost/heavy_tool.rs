@@ -1,0 +1,41 @@
+//! COST-001.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+/// Nine in ten of the tools of real servers cost less.
+const HEAVY: usize = 1000;
+
+rule! {
+    /// A tool costs more than nine in ten tools of real servers do.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for tools whose name, description and schema together cost more than 1000 tokens, estimated.
+    ///
+    /// ## Why it matters
+    ///
+    /// Most clients put every tool into every conversation, used or not, and it is paid for with every message.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=
+    /// {"name": "create_issue", "description": "Opens an issue in a repository. (×300)", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "description": "Opens an issue in a repository.", "inputSchema": {"type": "object"}}
+    /// ```
+    "COST-001" "heavy-tool" Advice Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if tool.tokens > HEAVY {
+        let message = format!("The tool '{}' costs about {} tokens", tool.name, tool.tokens);
+        findings.tool(tool, "", message).help("say less, or move what few calls need elsewhere");
+    }
+}

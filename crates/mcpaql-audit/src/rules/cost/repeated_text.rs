@@ -1,0 +1,76 @@
+//! COST-004.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::tree::Kind;
+use crate::view::Surface;
+use mcpaql_core::tokens;
+use std::collections::HashMap;
+
+rule! {
+    /// The same long text stands in many tools.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for lines of at least 120 characters, in descriptions of tools and of parameters, that at least four tools share and that cost more
+    /// than 1000 tokens together beyond the first.
+    ///
+    /// ## Why it matters
+    ///
+    /// A model needs to be told once. What holds for all tools belongs into the server's `instructions`, which clients show beside them
+    /// (MCP, `initialize`).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/tools
+    /// {"tools": [{"×": 60, "name": "create_thing_{n}", "description": "Opens thing {n}.\nThe region is the code of one of the provider's regions, such as eu-central-1; where it is left out, the region of the account is used, and where that has none, the first one that has room.", "inputSchema": {"type": "object"}}]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"tools": [{"×": 60, "name": "create_thing_{n}", "description": "Opens thing {n}.", "inputSchema": {"type": "object"}}]}
+    /// ```
+    "COST-004" "repeated-text" Advice Server(check)
+}
+
+const LONG: usize = 120;
+const SHARED: usize = 4;
+const COSTLY: usize = 1000;
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    // By line: in how many tools, which was the last, and which was the first.
+    let mut lines: HashMap<&str, (usize, usize, usize)> = HashMap::new();
+    for (index, tool) in surface.tools.iter().enumerate() {
+        for text in tool.tree.texts.iter().filter(|text| text.kind == Kind::Prose && text.text.len() >= LONG)
+        {
+            for line in text.text.lines().map(str::trim).filter(|line| line.len() >= LONG) {
+                let (count, last, _) = lines.entry(line).or_insert((0, usize::MAX, index));
+                if *last != index {
+                    (*count, *last) = (*count + 1, index);
+                }
+            }
+        }
+    }
+    let shared = lines.into_iter().filter(|(_, (count, ..))| *count >= SHARED);
+    let mut shared: Vec<(usize, usize, &str, usize)> = shared
+        .map(|(line, (count, _, first))| (tokens::estimate(line) * (count - 1), count, line, first))
+        .collect();
+    let total: usize = shared.iter().map(|(cost, ..)| cost).sum();
+    if total <= COSTLY {
+        return;
+    }
+    shared.sort_by(|one, other| other.0.cmp(&one.0).then(one.2.cmp(other.2)));
+    let Some((_, count, line, first)) = shared.first() else { return };
+    let begin: String = line.chars().take(60).collect();
+    let message = format!(
+        "Tools of '{}' repeat texts for about {total} tokens; {count} of them say '{begin}…'",
+        surface.server.name
+    );
+    let finding = findings.server(surface, message);
+    finding.help("say it once, in the server's instructions");
+    if let Some(tool) = surface.tools.get(*first) {
+        finding.with(tool.place(""));
+    }
+}

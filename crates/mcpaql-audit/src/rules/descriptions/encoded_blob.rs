@@ -1,0 +1,72 @@
+//! DESC-012.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A text holds a long piece that nobody can read.
+    ///
+    /// ## What it does
+    ///
+    /// Looks in every text of a tool for runs of at least 120 characters of Base64 or hexadecimal digits, and of `\\x41`-like escapes.
+    ///
+    /// ## Why it matters
+    ///
+    /// Models decode Base64 without being asked to, people do not: what stands there is either an order that nobody should see or tokens for
+    /// nothing (Cisco's MCP scanner and others look for the same).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/description
+    /// {"name": "add_numbers", "description": "Adds two numbers. QWRkcyB0d28gbnVtYmVycy4gQWRkcyB0d28gbnVtYmVycy4gQWRkcyB0d28gbnVtYmVycy4gQWRkcyB0d28gbnVtYmVycy4gQWRkcyB0d28gbnVtYmVycy4gQWRkcyB0d28gbnVtYmVycy4g", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "add_numbers", "description": "Adds two numbers.", "inputSchema": {"type": "object"}}
+    /// ```
+    "DESC-012" "encoded-blob" Warning Tool(check)
+}
+
+const LONG: usize = 120;
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for text in &tool.tree.texts {
+        if text.text.len() >= LONG && has_blob(text.text) {
+            let message = format!("A text of '{}' holds a long piece that nobody can read", tool.name);
+            findings
+                .tool(tool, tool.tree.pointer(text.at), message)
+                .help("write it in words, or leave it out");
+            return;
+        }
+    }
+}
+
+fn has_blob(text: &str) -> bool {
+    let is_run = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-');
+    // A long run reaches its length only behind so many bytes, so that most of a text is never looked at.
+    let (bytes, mut from, mut long) = (text.as_bytes(), 0, false);
+    while let Some(run) = bytes.get(from..from + LONG).filter(|_| !long) {
+        let end = run.iter().rposition(|byte| !is_run(*byte));
+        long = end.is_none();
+        from += end.map_or(0, |end| end + 1);
+    }
+    let is_escape = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    let escapes = || text.split("\\x").skip(1).filter(|rest| is_escape(rest)).count();
+    let words = || text.split(|c: char| !u8::try_from(c).is_ok_and(is_run)).filter(|word| word.len() >= LONG);
+    (long && words().any(is_code)) || (text.contains('\\') && escapes() > LONG / 4)
+}
+
+/// Letters of both cases and digits, as long identifiers and paths do not have them; or only hexadecimal digits.
+fn is_code(word: &str) -> bool {
+    let count = |test: fn(&u8) -> bool| word.bytes().filter(test).count();
+    let (lower, upper, digits) =
+        (count(u8::is_ascii_lowercase), count(u8::is_ascii_uppercase), count(u8::is_ascii_digit));
+    let separators = word.bytes().filter(|byte| matches!(byte, b'/' | b'_' | b'-')).count();
+    let hexadecimal = word.bytes().all(|byte| byte.is_ascii_hexdigit()) && digits > 0 && lower + upper > 0;
+    hexadecimal
+        || (lower > word.len() / 8 && upper > word.len() / 8 && digits > 2 && separators < word.len() / 12)
+}

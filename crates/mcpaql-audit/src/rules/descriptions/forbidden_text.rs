@@ -1,0 +1,65 @@
+//! DESC-013.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A description holds text that a convention forbids.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for what a convention lists under `descriptions.forbidden`.
+    ///
+    /// ## Why it matters
+    ///
+    /// IBM's ContextForge gateway took `;`, `&&`, `||`, `$(`, `> ` and `< ` in a description for an attempt to inject commands and left the tool
+    /// out (https://github.com/IBM/mcp-context-forge/issues/3811; the list grew shorter since).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/description with=mcpaql
+    /// {"name": "shop_mcpaql_read", "description": "Reads from the shop; find operations with introspect.", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good with=mcpaql
+    /// {"name": "shop_mcpaql_read", "description": "Reads from the shop. Find operations with introspect.", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json good
+    /// {"name": "shop_mcpaql_read", "description": "Reads from the shop; find operations with introspect.", "inputSchema": {"type": "object"}}
+    /// ```
+    "DESC-013" "forbidden-text" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let Some(text) = tool.description else { return };
+    let mut who = Vec::new();
+    let mut what: Vec<&str> = Vec::new();
+    for convention in &standard.conventions {
+        let found: Vec<&str> = convention
+            .descriptions
+            .forbidden
+            .iter()
+            .map(String::as_str)
+            .filter(|bad| !bad.is_empty() && text.contains(bad))
+            .collect();
+        if !found.is_empty() {
+            who.push(convention.name.as_str());
+            what.extend(found.into_iter().filter(|bad| !what.contains(bad)).collect::<Vec<_>>());
+        }
+    }
+    if who.is_empty() {
+        return;
+    }
+    let listed: Vec<String> = what.iter().map(|text| format!("'{text}'")).collect();
+    let message = format!("The description of '{}' holds {}", tool.name, listed.join(", "));
+    let finding = findings.tool(tool, "/description", message);
+    finding.help("say it in words");
+    for who in who {
+        finding.by(who);
+    }
+}

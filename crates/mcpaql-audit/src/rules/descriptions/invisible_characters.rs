@@ -1,0 +1,116 @@
+//! DESC-008.
+
+use super::excerpt;
+use crate::convention::Standard;
+use crate::credential::masked;
+use crate::finding::Findings;
+use crate::glance::Glance;
+use crate::rule::rule;
+use crate::unicode;
+use crate::view::Tool;
+
+rule! {
+    /// A text holds characters that a person does not see.
+    ///
+    /// ## What it does
+    ///
+    /// Looks in every text of a tool for zero-width and tag characters, marks that turn the direction of text around, terminal escapes and
+    /// other control characters. What emoji are made of is left alone, and so are joiners between letters of scripts that need them, such as Persian
+    /// and Hindi. Titles and description are told one by one, all other texts of a tool
+    /// together.
+    ///
+    /// ## Why it matters
+    ///
+    /// A model reads what the person who approves the tool cannot: tag characters spell whole sentences, and terminal escapes erase them from
+    /// the screen (https://blog.trailofbits.com/2025/04/29/deceiving-users-with-ansi-terminal-codes-in-mcp/).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/description
+    /// {"name": "add_numbers", "description": "Adds two num\u200bbers.", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json bad at=/inputSchema/properties/a/description
+    /// {"name": "add_numbers", "description": "Adds two numbers.", "inputSchema": {"type": "object", "properties": {"a": {"type": "number", "description": "The first \u001b[8mhidden\u001b[0m"}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "add_numbers", "description": "Adds two numbers 👩‍🚀.\n\n- both are whole", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json good
+    /// {"name": "get_file", "description": "فایل\u200cها را می\u200cخواند.", "inputSchema": {"type": "object"}}
+    /// ```
+    "DESC-008" "invisible-text" Error Tool(check)
+}
+
+/// The texts that a tool has of its own.
+const OWN: &[&str] = &["/title", "/annotations/title", "/description"];
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let odd = tool.tree.texts.iter().filter(|text| text.glance.is_odd());
+    let odd = odd.filter_map(|text| {
+        let found = first(text.text, text.glance)?;
+        Some((tool.tree.pointer(text.at), message(tool, text.text, found)))
+    });
+    // None of the tool's own texts hides another, and the many of its parameters are one matter.
+    let (own, others): (Vec<_>, Vec<_>) = odd.partition(|(pointer, _)| OWN.contains(&pointer.as_str()));
+    for (pointer, message) in own {
+        findings.tool(tool, pointer, message).help("take it out");
+    }
+    let mut others = others.into_iter();
+    if let Some((pointer, message)) = others.next() {
+        let finding = findings.tool(tool, pointer, message).help("take it out");
+        for (pointer, _) in others {
+            finding.with(tool.place(pointer));
+        }
+    }
+}
+
+fn message(tool: &Tool<'_>, text: &str, (position, c, what): (usize, char, &str)) -> String {
+    // Before it is cut, because the end of a credential does not look like one.
+    let near = masked(text.get(..position).unwrap_or_default());
+    let near: String = near.chars().rev().take(24).collect();
+    let near: String = near.chars().rev().filter(|c| !c.is_control()).collect();
+    let code = u32::from(c);
+    format!("A text of '{}' holds {what} (U+{code:04X}) behind '{}'", tool.name, excerpt(&near))
+}
+
+fn first(text: &str, glance: Glance) -> Option<(usize, char, &'static str)> {
+    let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    let found = glance.may_control().then(|| text.char_indices().find(|(_, c)| control(*c))).flatten();
+    let what = |c| if c == '\u{1b}' { "a terminal escape" } else { "a control character" };
+    let found = found.map(|(position, c)| (position, c, what(c)));
+    found.or_else(|| {
+        unicode::has_invisible(text).then_some(())?;
+        unicode::hidden(text)
+            .find(|(position, c)| !(*position == 0 && *c == '\u{feff}'))
+            .map(|(position, c)| (position, c, unicode::what(c)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::convention::Standard;
+    use crate::{Server, audit};
+    use serde_json::json;
+
+    #[test]
+    fn one_text_hides_no_other() {
+        let odd = "Notes \u{1b}[8m hidden";
+        let parameter = json!({"type": "string", "description": odd});
+        let tool = json!({
+            "name": "get_note", "title": odd, "description": odd,
+            "inputSchema": {"type": "object", "properties": {"a": parameter, "b": parameter, "c": parameter}},
+        });
+        let server = Server { tools: vec![tool], ..Server::default() };
+        let found = audit(&[server], &Standard::of(Vec::new()));
+        let found: Vec<_> = found.iter().filter(|finding| finding.rule.code == "DESC-008").collect();
+        let mut places: Vec<_> = found.iter().map(|finding| finding.place.pointer.as_str()).collect();
+        places.sort_unstable();
+        assert_eq!(places, ["/description", "/inputSchema/properties/a/description", "/title"]);
+        assert_eq!(found.iter().map(|finding| finding.related.len()).max(), Some(2));
+    }
+}

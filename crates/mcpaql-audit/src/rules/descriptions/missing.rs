@@ -1,0 +1,37 @@
+//! DESC-001.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A tool has no description.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for tools without a `description`, or with one that is empty.
+    ///
+    /// ## Why it matters
+    ///
+    /// The description is what a model chooses a tool by; without one it guesses from the name.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/description
+    /// {"name": "create_issue", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "description": "Opens an issue in a repository.", "inputSchema": {"type": "object"}}
+    /// ```
+    "DESC-001" "missing-description" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if tool.description.is_none_or(|text| text.trim().is_empty()) {
+        findings.tool(tool, "/description", format!("The tool '{}' has no description", tool.name));
+    }
+}

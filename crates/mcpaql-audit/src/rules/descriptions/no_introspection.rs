@@ -1,0 +1,42 @@
+//! DESC-004.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A tool of an MCP-AQL adapter does not say how to find its operations.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for tools with MCP-AQL's `operation` and `params` whose description does not speak of `introspect`.
+    ///
+    /// ## Why it matters
+    ///
+    /// The schema of such a tool says nothing about what can be asked of it; a model that is not told to introspect invents operations
+    /// (MCP-AQL, "Introspection").
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/description
+    /// {"name": "shop_mcpaql_read", "description": "Reads from the shop.", "inputSchema": {"type": "object", "properties": {"operation": {"type": "string"}, "params": {"type": "object"}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "shop_mcpaql_read", "description": "Reads from the shop. Find operations with introspect.", "inputSchema": {"type": "object", "properties": {"operation": {"type": "string"}, "params": {"type": "object"}}}}
+    /// ```
+    "DESC-004" "no-introspection" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let text = tool.description.unwrap_or_default();
+    if tool.is_adapter && !text.contains("introspect") && !text.contains("Introspect") {
+        let message = format!("The description of '{}' does not say how to find its operations", tool.name);
+        findings
+            .tool(tool, "/description", message)
+            .help("name the operation `introspect` and what to ask it");
+    }
+}

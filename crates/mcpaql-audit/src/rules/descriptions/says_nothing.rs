@@ -1,0 +1,139 @@
+//! DESC-002.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+use mcpaql_core::classify::words::words;
+
+rule! {
+    /// A description says nothing that the name does not say.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for descriptions without a word that is not in the tool's name, its title or the server's name, fillers aside, and for
+    /// placeholders such as `TODO`.
+    ///
+    /// ## Why it matters
+    ///
+    /// A model that has to choose between `get_issue` and `read_issue` learns nothing from "Gets an issue". Anthropic calls detailed
+    /// descriptions by far the most important factor in how well a tool is used
+    /// (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/description
+    /// {"name": "get_issue", "description": "Gets the issue.", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json bad at=/description
+    /// {"name": "create_issue", "description": "TODO", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "get_issue", "description": "Title, text, labels and state of one issue.", "inputSchema": {"type": "object"}}
+    /// ```
+    "DESC-002" "says-nothing" Warning Tool(check)
+}
+
+/// Words that say nothing by themselves.
+const FILLERS: &[&str] = &[
+    "a",
+    "an",
+    "the",
+    "this",
+    "that",
+    "tool",
+    "function",
+    "method",
+    "endpoint",
+    "api",
+    "to",
+    "of",
+    "for",
+    "in",
+    "on",
+    "from",
+    "by",
+    "with",
+    "and",
+    "or",
+    "one",
+    "some",
+    "all",
+    "any",
+    "your",
+    "given",
+    "specific",
+    "specified",
+    "particular",
+    "single",
+    "new",
+    "existing",
+    "use",
+    "used",
+    "call",
+    "it",
+    "is",
+    "you",
+    "can",
+    "will",
+    "s",
+];
+const PLACEHOLDERS: &[&str] = &[
+    "todo",
+    "tbd",
+    "fixme",
+    "description",
+    "n a",
+    "none",
+    "null",
+    "undefined",
+    "placeholder",
+    "test",
+    "lorem ipsum",
+];
+/// No placeholder has so many words.
+const FEW: usize = 3;
+/// A longer one says something, be it clumsily.
+const LONGEST: usize = 120;
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let Some(text) = tool.description.map(str::trim).filter(|text| !text.is_empty() && text.len() <= LONGEST)
+    else {
+        return;
+    };
+    // The first few words tell nearly always; the others are taken apart only where they do not.
+    let mut said = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).flat_map(words);
+    let first: Vec<String> = said.by_ref().take(FEW).collect();
+    if first.is_empty() || (first.len() < FEW && PLACEHOLDERS.contains(&first.join(" ").as_str())) {
+        let message = format!("The description of '{}' is a placeholder: '{text}'", tool.name);
+        findings.tool(tool, "/description", message).help("say what it does, and what comes back");
+        return;
+    }
+    let mut known: Vec<String> = tool.words.iter().map(|word| stem(word).to_owned()).collect();
+    known.extend(words(tool.server).iter().map(|word| stem(word).to_owned()));
+    // A name of one word, and text of other scripts, cannot be compared.
+    if tool.words.len() < 2 || !text.is_ascii() {
+        return;
+    }
+    let new =
+        |word: &String| !FILLERS.contains(&word.as_str()) && !known.iter().any(|known| known == stem(word));
+    if !first.into_iter().chain(said).any(|word| new(&word)) {
+        let message = format!("The description of '{}' only repeats its name: '{text}'", tool.name);
+        findings.tool(tool, "/description", message).help("say what the name leaves open").advice();
+    }
+}
+
+/// What `gets`, `issues` and `updated` have in common with `get`, `issue` and `update`.
+fn stem(word: &str) -> &str {
+    let cut = |word: &'_ str, end: &str| word.len() > end.len() + 2 && word.ends_with(end);
+    for end in ["ing", "ies", "ed", "es", "s", "e", "y"] {
+        if cut(word, end) {
+            return word.get(..word.len() - end.len()).unwrap_or(word);
+        }
+    }
+    word
+}

@@ -1,0 +1,55 @@
+//! DESC-011.
+
+use crate::convention::Standard;
+use crate::credential;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A text holds what looks like a credential.
+    ///
+    /// ## What it does
+    ///
+    /// Looks in every text of a tool for keys of well-known formats, and for passwords in the address of a database or behind
+    /// `password:` and `api_key=`. Placeholders are none. What it finds is not shown, by this rule or any other.
+    ///
+    /// ## Why it matters
+    ///
+    /// Tool lists are sent to models, logged, and published in registries; an example or a default with a real key gives it to everybody.
+    /// GitHub's secret scanning knows the same formats
+    /// (https://docs.github.com/en/code-security/secret-scanning/introduction/supported-secret-scanning-patterns).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/token/default
+    /// {"name": "create_issue", "description": "Opens an issue.", "inputSchema": {"type": "object", "properties": {"token": {"type": "string", "default": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}}}}
+    /// ```
+    ///
+    /// ```json bad at=/description
+    /// {"name": "query_orders", "description": "Runs SQL on postgres://admin:hunter2pass@db.internal/shop.", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "description": "Opens an issue.", "inputSchema": {"type": "object", "properties": {"token": {"type": "string", "description": "Such as ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}}}}
+    /// ```
+    ///
+    /// ```json good
+    /// {"name": "query_orders", "description": "Runs SQL on postgres://user:password@host/shop.", "inputSchema": {"type": "object"}}
+    /// ```
+    "DESC-011" "secret-in-text" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for text in &tool.tree.texts {
+        if credential::is_in(text.text, text.glance) {
+            let message = format!("A text of '{}' holds what looks like a credential", tool.name);
+            findings
+                .tool(tool, tool.tree.pointer(text.at), message)
+                .help("revoke it, and write an example that is none");
+            return;
+        }
+    }
+}

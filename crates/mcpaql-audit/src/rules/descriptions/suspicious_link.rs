@@ -1,0 +1,174 @@
+//! DESC-010.
+
+use super::excerpt;
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::glance::{Glance, Telling};
+use crate::rule::rule;
+use crate::view::Tool;
+use std::net::Ipv4Addr;
+
+rule! {
+    /// A text holds a link that nobody should follow.
+    ///
+    /// ## What it does
+    ///
+    /// Looks in every text of a tool for links to bare public addresses, to shorteners and to services that record requests, for links with
+    /// a password inside, for images and for data and script URIs. Links to documentation and examples are left alone.
+    ///
+    /// ## Why it matters
+    ///
+    /// A model may fetch what it reads about, and a client that renders Markdown fetches images unasked, with whatever was written into the
+    /// address: the usual way out for data (OWASP, LLM02 Sensitive Information Disclosure).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/description
+    /// {"name": "add_numbers", "description": "Adds two numbers. See https://bit.ly/3abcdef for more.", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json bad at=/description
+    /// {"name": "add_numbers", "description": "Adds two numbers. ![](https://img.example.com/p.png?q=SUM)", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "add_numbers", "description": "Adds two numbers, as https://docs.example.com/add says. Listens on http://127.0.0.1:8080.", "inputSchema": {"type": "object"}}
+    /// ```
+    "DESC-010" "suspicious-link" Warning Tool(check)
+}
+
+const SHORTENERS: &[&str] = &[
+    "bit.ly",
+    "tinyurl.com",
+    "t.co",
+    "goo.gl",
+    "is.gd",
+    "ow.ly",
+    "cutt.ly",
+    "rebrand.ly",
+    "t.ly",
+    "shorturl.at",
+    "rb.gy",
+    "tiny.cc",
+    "v.gd",
+];
+/// Services that show somebody what was sent to them.
+const RECORDERS: &[&str] = &[
+    "webhook.site",
+    "requestbin.com",
+    "requestcatcher.com",
+    "pipedream.net",
+    "burpcollaborator.net",
+    "oastify.com",
+    "interact.sh",
+    "oast.fun",
+    "oast.pro",
+    "oast.live",
+    "ngrok.io",
+    "ngrok-free.app",
+    "beeceptor.com",
+    "hookbin.com",
+    "canarytokens.com",
+    "dnslog.cn",
+];
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let may_link = |glance: Glance| glance.holds(Telling::ADDRESS) || glance.holds(Telling::SCHEME);
+    for text in tool.tree.texts.iter().filter(|text| may_link(text.glance)) {
+        let Some((link, what)) = suspicious(text.text) else { continue };
+        let message = format!("A text of '{}' holds {what}: '{}'", tool.name, excerpt(link));
+        findings
+            .tool(tool, tool.tree.pointer(text.at), message)
+            .help("link to documentation under a name of your own, or to nothing");
+        return;
+    }
+}
+
+fn suspicious(text: &str) -> Option<(&str, &'static str)> {
+    // Where the last bracket opened and the first picture began, so that no part of a text is searched twice.
+    let (mut seen, mut bracket, mut picture) = (0, None, None);
+    for (position, _) in text.match_indices("://") {
+        let before = text.get(..position)?;
+        let from = before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |index| {
+            index + before.get(index..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
+        });
+        let ends =
+            |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | ')' | ']' | '|' | '\\');
+        let link = || text.get(from..)?.split(ends).next();
+        let rest = text.get(position + 3..)?;
+        let authority = rest.split(|c: char| ends(c) || matches!(c, '/' | '?' | '#')).next()?;
+        if let Some(what) = of_authority(authority) {
+            // A password is not shown.
+            let shown = if authority.contains('@') { text.get(from..position)? } else { link()? };
+            return Some((shown, what));
+        }
+        bracket = text.get(seen..from)?.rfind('[').map(|open| seen + open).or(bracket);
+        seen = from;
+        let before = before.get(..from)?;
+        let image = before.ends_with("](")
+            && bracket.is_some_and(|open| text.get(..open).is_some_and(|before| before.ends_with('!')));
+        let tag = before.trim_end_matches(['"', '\'', '=', ' ']).ends_with("src")
+            && *picture.get_or_insert_with(|| text.find("<img").unwrap_or(text.len())) < from;
+        if (image || tag) && text.get(from..)?.starts_with("http") {
+            return Some((link()?, "an image that clients would fetch"));
+        }
+    }
+    let data = text.match_indices("data:").find_map(|(position, _)| {
+        // What stands before the data is short, and only so much of it is searched.
+        let near = text.as_bytes().get(position..)?;
+        let end = near.windows(8).take(64).position(|bytes| bytes == b";base64,")?;
+        let head = text.get(position..position + end).filter(|head| head.contains('/'))?;
+        let body = near.get(end + 8..)?.iter().take(65);
+        let length =
+            body.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')).count();
+        (length > 64).then_some((head, "a data URI"))
+    });
+    data.or_else(|| {
+        text.find("javascript:")
+            .filter(|_| text.contains("](javascript:"))
+            .and_then(|position| Some((text.get(position..)?, "a link that is a script")))
+    })
+}
+
+fn of_authority(authority: &str) -> Option<&'static str> {
+    if let Some((user, host)) = authority.rsplit_once('@') {
+        let placeholder = |part: &str| {
+            let lower = part.to_ascii_lowercase();
+            part.contains(['<', '>', '{', '}', '$', '[', '*'])
+                || part.is_empty()
+                || ["user", "pass", "pwd", "secret", "name", "key", "token", "xxx", "..."]
+                    .iter()
+                    .any(|word| lower.contains(word))
+        };
+        let (_, password) = user.split_once(':')?;
+        return (!placeholder(password) && !host.is_empty()).then_some("a link with a password in it");
+    }
+    let host = authority.split(':').next()?.to_ascii_lowercase();
+    if let Ok(address) = host.parse::<Ipv4Addr>() {
+        let [a, b, _, _] = address.octets();
+        let special = address.is_private()
+            || address.is_loopback()
+            || address.is_unspecified()
+            || address.is_documentation()
+            || address.is_link_local()
+            || a >= 224
+            || (a == 100 && (64..128).contains(&b))
+            || address.octets() == [1, 2, 3, 4]
+            || address.octets() == [8, 8, 8, 8]
+            || address.octets() == [1, 1, 1, 1];
+        return (!special).then_some("a link to a bare address");
+    }
+    let is = |list: &[&str]| {
+        list.iter()
+            .any(|known| host == *known || host.strip_suffix(known).is_some_and(|rest| rest.ends_with('.')))
+    };
+    if is(SHORTENERS) {
+        Some("a shortened link")
+    } else if is(RECORDERS) {
+        Some("a link to a service that records requests")
+    } else {
+        None
+    }
+}

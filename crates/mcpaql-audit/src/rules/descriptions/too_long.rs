@@ -1,0 +1,81 @@
+//! DESC-003.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A description is longer than clients pass on.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for descriptions longer than a convention allows; where none says anything, for those of more than 2048 characters.
+    ///
+    /// ## Why it matters
+    ///
+    /// Claude Code cuts every description at 2048 characters, and the model never sees the rest
+    /// (https://github.com/anthropics/claude-code/issues/41593). Some deployments of OpenAI's models refuse the whole request from 1024 on
+    /// (https://github.com/modelcontextprotocol/servers/issues/799).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/description
+    /// {"name": "create_issue", "description": "Opens an issue in a repository. (×100)", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "description": "Opens an issue in a repository.", "inputSchema": {"type": "object"}}
+    /// ```
+    "DESC-003" "description-too-long" Warning Tool(check)
+}
+
+/// Where nobody says anything else.
+const LONG: usize = 2048;
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let Some(text) = tool.description else { return };
+    let mut length = None;
+    let mut length = || *length.get_or_insert_with(|| text.chars().count());
+    let demands: Vec<(&str, usize)> =
+        standard.demands(|convention| convention.descriptions.max_length).collect();
+    let broken: Vec<&(&str, usize)> =
+        demands.iter().filter(|(_, most)| text.len() > *most && length() > *most).collect();
+    let least = broken.iter().map(|(_, most)| *most).min();
+    let Some(most) = least.or_else(|| (demands.is_empty() && length() > LONG).then_some(LONG)) else {
+        return;
+    };
+    let message =
+        format!("The description of '{}' has {} characters, and {most} are allowed", tool.name, length());
+    let finding = findings.tool(tool, "/description", message);
+    finding.help("put first what a model chooses by, and the rest into parameters or a tool that explains");
+    if least.is_none() {
+        finding.message = format!("The description of '{}' has {} characters", tool.name, length());
+        finding.advice();
+    }
+    for (who, _) in broken {
+        finding.by(*who);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::convention::{Convention, Descriptions, Standard};
+    use crate::{Server, audit};
+    use serde_json::json;
+
+    #[test]
+    fn a_team_s_limit_counts_however_small_it_is() {
+        let found = |length: usize| {
+            let tool = json!({"name": "get_note", "description": "x".repeat(length)});
+            let server = Server { tools: vec![tool], ..Server::default() };
+            let descriptions = Descriptions { max_length: Some(10), ..Descriptions::default() };
+            let ours = Convention { name: "ours".into(), descriptions, ..Convention::default() };
+            let found = audit(&[server], &Standard::of(vec![ours]));
+            found.iter().any(|finding| finding.rule.code == "DESC-003")
+        };
+        assert_eq!([10, 11, 50, 120].map(found), [false, true, true, true]);
+    }
+}

@@ -1,0 +1,100 @@
+//! DESC-014.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Surface;
+use mcpaql_core::suggest::Names;
+use std::cell::LazyCell;
+use std::collections::HashSet;
+
+rule! {
+    /// A description sends the model to a tool that the server does not have.
+    ///
+    /// ## What it does
+    ///
+    /// Looks in descriptions for a name in quotes or backticks, beside the word "tool" or behind "call", that no tool of the server has.
+    ///
+    /// ## Why it matters
+    ///
+    /// The model calls it, the call fails, and a turn is lost; most are left over from a rename.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/tools/0/description
+    /// {"tools": [{"name": "get_issue", "description": "One issue. Find its number with the `find_issues` tool.", "inputSchema": {"type": "object"}}, {"name": "search_issues", "description": "Finds issues.", "inputSchema": {"type": "object"}}]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"tools": [{"name": "get_issue", "description": "One issue. Find its number with the `search_issues` tool.", "inputSchema": {"type": "object"}}, {"name": "search_issues", "description": "Finds issues.", "inputSchema": {"type": "object"}}]}
+    /// ```
+    "DESC-014" "unknown-tool" Warning Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let names = LazyCell::new(|| surface.tools.iter().map(|tool| tool.name).collect::<HashSet<&str>>());
+    // In the order of the list, so that the same is proposed every time.
+    let near = LazyCell::new(|| Names::new(surface.tools.iter().map(|tool| tool.name)));
+    for tool in &surface.tools {
+        let Some(text) = tool.description.filter(|text| may_mention(text)) else { continue };
+        let is_parameter =
+            |name: &str| tool.schema.and_then(|schema| schema.get("properties")?.get(name)).is_some();
+        let mut named = mentioned(text).filter(|name| !names.contains(name) && !is_parameter(name));
+        let Some(name) = named.next() else { continue };
+        let message = format!(
+            "The description of '{}' sends the model to '{name}', and there is no such tool",
+            tool.name
+        );
+        let finding = findings.tool(tool, "/description", message);
+        if let Some(near) = near.slip(name) {
+            finding.help(format!("is `{near}` meant?"));
+        }
+    }
+}
+
+/// Whether there are quotes and one of the words beside them: most texts lack one or the other.
+fn may_mention(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, b'`' | b'\'' | b'"'))
+        && (text.contains("tool") || text.contains(" call "))
+}
+
+/// Names in quotes or backticks with "tool" directly before or behind, or "call" before, of several words, as tools are named.
+fn mentioned(text: &str) -> impl Iterator<Item = &str> {
+    let quote = |byte: u8| matches!(byte, b'`' | b'\'' | b'"');
+    let mut last = None;
+    text.bytes().enumerate().filter(move |(_, byte)| quote(*byte)).filter_map(move |(close, _)| {
+        let open: usize = last.replace(close)?;
+        let (before, name, behind) = (text.get(..open)?, text.get(open + 1..close)?, text.get(close + 1..)?);
+        let is_name = name.len() < 65
+            && name.contains(['_', '-'])
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let said = behind.starts_with(" tool")
+            || ["tool ", "tools ", " call "].iter().any(|end| before.ends_with(end));
+        (is_name && said).then_some(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::convention::Standard;
+    use crate::{Server, audit};
+    use serde_json::json;
+
+    fn help(names: &[&str], mentioned: &str) -> Option<String> {
+        let tool = |name: &&str| json!({"name": name, "description": format!("See the `{mentioned}` tool."), "inputSchema": {"type": "object"}});
+        let server = Server { tools: names.iter().map(tool).collect(), ..Server::default() };
+        let findings = audit(&[server], &Standard::default());
+        findings.into_iter().find(|finding| finding.rule.code == "DESC-014").expect("it is not there").help
+    }
+
+    #[test]
+    fn the_first_of_the_nearest_is_proposed_and_nothing_that_is_only_related() {
+        let both = ["list_issue_types", "get_issues", "issues_get"];
+        for _ in 0..8 {
+            assert_eq!(help(&both, "get_issue").as_deref(), Some("is `get_issues` meant?"));
+        }
+        assert_eq!(help(&["issue_read", "issue_write"], "update_issue"), None);
+    }
+}

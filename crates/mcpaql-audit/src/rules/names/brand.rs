@@ -1,0 +1,63 @@
+//! NAME-012.
+
+use super::spelling::clipped;
+use crate::convention::{Names, Standard};
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A name misspells a word that a convention fixes.
+    ///
+    /// ## What it does
+    ///
+    /// Looks in the names of MCP-AQL's tools for misspellings of the word that a convention fixes (`names.word` and `names.not_words`):
+    /// `aql` or `mcp_aql` instead of `mcpaql`. Tools that do not take MCP-AQL's envelope may be called as they like.
+    ///
+    /// ## Why it matters
+    ///
+    /// AQL is ArangoDB's query language, and others'. The constant `mcpaql` is what tells an adapter's tools from all others in a list, and by
+    /// which a name is taken apart; the old `mcp_aql_read` was the same for every adapter.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/name with=mcpaql
+    /// {"name": "apple_mail_aql_read", "description": "Reads; see introspect.", "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good with=mcpaql
+    /// {"name": "apple_mail_mcpaql_read", "description": "Reads; see introspect.", "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}}
+    /// ```
+    ///
+    /// ```json good with=mcpaql
+    /// {"name": "arango_run_aql", "description": "Runs a query in ArangoDB's language.", "inputSchema": {"type": "object"}}
+    /// ```
+    "NAME-012" "brand" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    if !tool.is_adapter {
+        return;
+    }
+    let unmet: Vec<(&str, (&str, &str))> =
+        standard.demands(|convention| misspelt(tool.name, &convention.names)).collect();
+    let Some((_, (wrong, word))) = unmet.first() else { return };
+    let message = format!("The name '{}' says '{wrong}' instead of '{word}'", clipped(tool.name));
+    let finding = findings.tool(tool, "/name", message).help(format!("call it <adapter>_{word}_<endpoint>"));
+    for (who, _) in unmet {
+        finding.by(who);
+    }
+}
+
+/// The misspelling in a name, and what it should be.
+pub(super) fn misspelt<'s>(name: &str, names: &'s Names) -> Option<(&'s str, &'s str)> {
+    let word = names.word.as_deref()?;
+    let segments: Vec<String> = name.split(['_', '-', '.']).map(str::to_ascii_lowercase).collect();
+    let holds = |wrong: &&String| {
+        let wrong: Vec<&str> = wrong.split('_').collect();
+        segments.windows(wrong.len()).any(|window| window == wrong)
+    };
+    names.not_words.iter().find(holds).map(|wrong| (wrong.as_str(), word))
+}

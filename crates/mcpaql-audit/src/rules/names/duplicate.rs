@@ -1,0 +1,49 @@
+//! NAME-013.
+
+use super::spelling::{clipped, named};
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Surface;
+use std::collections::HashMap;
+
+rule! {
+    /// Two tools of one server have the same name.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for a name that a server lists twice.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP wants names to be unique within a server. Only one of the two can be called, and model APIs refuse a request whose tools are
+    /// not unique: `tools: Tool names must be unique`.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/tools/1/name
+    /// {"tools": [{"name": "get_note", "inputSchema": {"type": "object"}}, {"name": "get_note", "inputSchema": {"type": "object"}}]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"tools": [{"name": "get_note", "inputSchema": {"type": "object"}}, {"name": "get_notebook", "inputSchema": {"type": "object"}}]}
+    /// ```
+    "NAME-013" "duplicate" Error Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut first = HashMap::with_capacity(surface.tools.len());
+    for tool in named(surface) {
+        match first.get(tool.name) {
+            None => {
+                first.insert(tool.name, tool.place("/name"));
+            }
+            Some(place) => {
+                let message = format!("The name '{}' is another tool's already", clipped(tool.name));
+                findings.tool(tool, "/name", message).with(place.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! NAME-018.
+
+use super::spelling::{Spellings, clipped};
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::unicode;
+use crate::view::{Surface, Tool};
+use std::collections::HashMap;
+
+rule! {
+    /// A name holds letters of another script that look like ASCII.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for letters of Cyrillic, Greek, full-width forms and others in a name that is otherwise ASCII, or that would be
+    /// if they were what they look like.
+    ///
+    /// ## Why it matters
+    ///
+    /// `dеlete_file` with a Cyrillic е is another tool than `delete_file`, and nobody who approves a call can see it: that is how one tool
+    /// is passed off as another. MCP allows ASCII only.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/name
+    /// {"name": "dеlete_file", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "delete_file", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Fix
+    ///
+    /// The name in ASCII, where no other tool has it.
+    "NAME-018" "homoglyph" Error Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut spellings = None;
+    let mut by_name: Option<HashMap<&str, &Tool<'_>>> = None;
+    for tool in surface.tools.iter().filter(|tool| !tool.name.is_ascii()) {
+        let Some(c) = lookalike(tool.name) else { continue };
+        let ascii: String = tool.name.chars().map(|c| unicode::homoglyph(c).unwrap_or(c)).collect();
+        let by_name =
+            by_name.get_or_insert_with(|| surface.tools.iter().map(|tool| (tool.name, tool)).collect());
+        let twin = by_name.get(ascii.as_str());
+        let code = u32::from(c);
+        let message = match twin {
+            Some(_) => {
+                format!("The name '{}' looks like another tool's, but for U+{code:04X}", clipped(tool.name))
+            }
+            None => format!("The name '{}' holds U+{code:04X}, which looks like ASCII", clipped(tool.name)),
+        };
+        let finding = findings.tool(tool, "/name", message);
+        finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
+        if let Some(twin) = twin {
+            finding.with(twin.place("/name"));
+        }
+    }
+}
+
+/// The first letter that looks like another, in a name that people take for ASCII.
+fn lookalike(name: &str) -> Option<char> {
+    let found = name.chars().find(|c| unicode::homoglyph(*c).is_some())?;
+    let mixed = name.chars().any(|c| c.is_ascii_alphabetic());
+    let disguised =
+        || name.chars().all(|c| c.is_ascii() || unicode::invisible(c) || unicode::homoglyph(c).is_some());
+    (mixed || disguised()).then_some(found)
+}

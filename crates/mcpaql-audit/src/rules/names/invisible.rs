@@ -1,0 +1,48 @@
+//! NAME-019.
+
+use super::spelling::{Spellings, clipped};
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::unicode;
+use crate::view::Surface;
+
+rule! {
+    /// A name holds characters that nobody sees.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for zero-width characters, marks that turn the direction of text, tag characters, variation selectors and fillers in names.
+    ///
+    /// ## Why it matters
+    ///
+    /// Two tools look the same to the person who approves a call, and are not. MCP allows ASCII only.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/name
+    /// {"name": "delete\u200b_file", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "delete_file", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Fix
+    ///
+    /// The name without them, where no other tool has it.
+    "NAME-019" "invisible-characters" Error Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut spellings = None;
+    for tool in surface.tools.iter().filter(|tool| !tool.name.is_ascii()) {
+        let Some(c) = tool.name.chars().find(|c| unicode::invisible(*c)) else { continue };
+        let code = u32::from(c);
+        let message = format!("The name '{}' holds U+{code:04X}, {}", clipped(tool.name), unicode::what(c));
+        let finding = findings.tool(tool, "/name", message);
+        finding.fix = spellings.get_or_insert_with(|| Spellings::of(surface)).fix(tool.name);
+    }
+}

@@ -1,0 +1,49 @@
+//! NAME-002.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A tool has no name.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for tools whose `name` is missing, blank or not a string.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP demands 1 to 128 characters, and nobody can call what has no name. Clients that check what they hear refuse the whole list.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/name
+    /// {"name": "", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "inputSchema": {"type": "object"}}
+    /// ```
+    "NAME-002" "missing-name" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if !tool.name.trim().is_empty() {
+        return;
+    }
+    if !tool.value.is_object() {
+        let place = tool.place("");
+        let message = format!("Entry {} of the list is not an object", place.tool.unwrap_or(0));
+        findings.tool(tool, "", message).help("write an object with `name` and `inputSchema`");
+        return;
+    }
+    let message = match tool.value.get("name") {
+        Some(name) if !name.is_string() => "The name of a tool is not a string",
+        Some(_) => "The name of a tool is blank",
+        None => "A tool has no name",
+    };
+    findings.tool(tool, "/name", message);
+}

@@ -1,0 +1,65 @@
+//! NAME-008.
+
+use super::spelling::{clipped, listed};
+use crate::convention::{Names, Standard, template};
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A name lacks the prefix or the product that a convention wants it to begin with.
+    ///
+    /// ## What it does
+    ///
+    /// Compares the beginning of each name with the constant prefix (`names.prefix`) or the list of products (`names.products`) of the
+    /// conventions that have one.
+    ///
+    /// ## Why it matters
+    ///
+    /// People connect several servers to one client. A prefix of the product keeps names apart that would otherwise be the same in two
+    /// of them, and groups the tools of one product in every list.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/name with=lightdash
+    /// {"name": "list_projects", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good with=lightdash
+    /// {"name": "lightdash_tools__list_projects", "inputSchema": {"type": "object"}}
+    /// ```
+    "NAME-008" "missing-prefix" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    if tool.name.is_empty() {
+        return;
+    }
+    let unmet: Vec<(&str, &Names)> = standard
+        .demands(|convention| Some(&convention.names).filter(|names| !begins(tool.name, names)))
+        .collect();
+    let Some((_, names)) = unmet.first() else { return };
+    let expected = match &names.prefix {
+        Some(prefix) if !tool.name.starts_with(prefix.as_str()) => format!("does not begin with '{prefix}'"),
+        _ => {
+            let products: Vec<&str> = names.products.iter().map(String::as_str).take(6).collect();
+            format!("begins with none of the products {}", listed(&products))
+        }
+    };
+    let finding = findings.tool(tool, "/name", format!("The name '{}' {expected}", clipped(tool.name)));
+    for (who, _) in unmet {
+        finding.by(who);
+    }
+}
+
+/// Whether a name begins as a convention wants.
+pub(super) fn begins(name: &str, names: &Names) -> bool {
+    let prefixed = names.prefix.as_ref().is_none_or(|prefix| name.starts_with(prefix.as_str()));
+    let of_product = || {
+        let words: Vec<&str> = name.split('_').collect();
+        template::product_words(&words, &names.products).is_some()
+    };
+    prefixed && (names.products.is_empty() || of_product())
+}

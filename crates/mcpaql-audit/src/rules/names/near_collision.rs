@@ -1,0 +1,92 @@
+//! NAME-015.
+
+use super::spelling::{bare, clipped, named};
+use super::verb_place::shared_words;
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::{Surface, Tool};
+use mcpaql_core::classify::words;
+use std::collections::HashMap;
+
+/// Verbs that say the same of the same object.
+const SYNONYMS: &[(&str, &[&str])] = &[
+    ("get", &["fetch", "retrieve", "read", "show", "view", "describe", "list", "enumerate"]),
+    ("delete", &["remove", "destroy", "erase"]),
+    ("update", &["edit", "modify", "change", "patch"]),
+    ("create", &["make", "new", "insert"]),
+    ("search", &["find", "query", "lookup"]),
+    ("run", &["execute", "exec", "invoke"]),
+];
+
+rule! {
+    /// Two names of one server say the same in other words.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for names of one server that have the same words in another order, or differ only in a verb that means the same:
+    /// `get_users` and `list_users`, `delete_file` and `remove_file`.
+    ///
+    /// ## Why it matters
+    ///
+    /// A model has nothing to choose by. Where they do different things, the names should say which; where they do the same, one of them
+    /// is in the way.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/tools/1/name
+    /// {"tools": [{"name": "delete_file", "inputSchema": {"type": "object"}}, {"name": "remove_file", "inputSchema": {"type": "object"}}]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"tools": [{"name": "delete_file", "inputSchema": {"type": "object"}}, {"name": "delete_files_by_pattern", "inputSchema": {"type": "object"}}]}
+    /// ```
+    "NAME-015" "near-collision" Advice Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let shared = shared_words(surface);
+    let mut first: HashMap<Vec<&str>, &Tool<'_>> = HashMap::with_capacity(surface.tools.len());
+    for tool in named(surface) {
+        let Some(key) = tool.words.get(shared..).filter(|own| own.len() > 1).map(meaning) else { continue };
+        match first.get(&key) {
+            None => {
+                first.insert(key, tool);
+            }
+            Some(other) if bare(other.name) != bare(tool.name) => {
+                let message =
+                    format!("The name '{}' says the same as '{}'", clipped(tool.name), clipped(other.name));
+                let finding =
+                    findings.tool(tool, "/name", message).help("say how they differ, or leave one out");
+                finding.with(other.place("/name"));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The words of a name, with one verb for all that mean the same where it leads, sorted where their order says nothing.
+fn meaning(words: &[String]) -> Vec<&str> {
+    let mut key: Vec<&str> = words.iter().map(String::as_str).collect();
+    let is_many = key.last().is_some_and(|word| words::is_plural(word));
+    if let Some(verb) = key.first_mut() {
+        *verb = canonical(verb, is_many);
+    }
+    let ordered =
+        |word: &str| matches!(word, "to" | "from" | "by" | "in" | "for" | "of" | "with" | "and" | "or");
+    if !words.iter().any(|word| ordered(word)) {
+        key.sort_unstable();
+    }
+    key
+}
+
+/// To get many things is to list them; to get one is not.
+fn canonical(word: &str, is_many: bool) -> &str {
+    if matches!(word, "list" | "enumerate") && !is_many {
+        return "list";
+    }
+    let group = SYNONYMS.iter().find(|(verb, others)| *verb == word || others.contains(&word));
+    group.map_or(word, |(verb, _)| verb)
+}

@@ -1,0 +1,91 @@
+//! NAME-009.
+
+use super::brand::misspelt;
+use super::missing_prefix::begins;
+use super::spelling::{clipped, is_snake};
+use crate::convention::template::{self, Mismatch};
+use crate::convention::vocabulary::is_verb;
+use crate::convention::{Characters, Names, Standard};
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A name does not follow the pattern of a convention.
+    ///
+    /// ## What it does
+    ///
+    /// Holds names against the patterns of conventions (`names.pattern`), such as `{product}_{verb}_{object}` with the products, verbs and
+    /// objects that the convention lists. The verb may stand behind the object, and either of the two is enough. Patterns with
+    /// `{endpoint}` are for MCP-AQL's own tools only. What NAME-006, NAME-008 or NAME-012 says of a name is not said again.
+    ///
+    /// ## Why it matters
+    ///
+    /// A pattern makes names that nobody has to remember: who has seen three of them knows the fourth. MCP-AQL's
+    /// `{adapter}_mcpaql_{endpoint}` keeps the tools of several adapters apart, which all were `mcp_aql_read` before.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/name with=lightdash
+    /// {"name": "lightdash_tools__projects", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json bad at=/name with=mcpaql
+    /// {"name": "mcpaql_read", "description": "Reads; see introspect.", "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good with=lightdash
+    /// {"name": "lightdash_tools__list_projects", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json good with=mcpaql
+    /// {"name": "apple_mail_mcpaql_read", "description": "Reads; see introspect.", "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}}
+    /// ```
+    "NAME-009" "pattern" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    if tool.name.is_empty() {
+        return;
+    }
+    let unmet: Vec<(&str, (&str, Mismatch<'_>))> =
+        standard.demands(|convention| mismatch(tool, &convention.names)).collect();
+    let Some((_, (pattern, mismatch))) = unmet.first() else { return };
+    let verb = tool.words.first().filter(|word| pattern.starts_with("{product}") && is_verb(word));
+    let why = match (mismatch, verb) {
+        (Mismatch::Product | Mismatch::Vocabulary, Some(verb)) => {
+            format!("it begins with the verb '{verb}' instead of a product")
+        }
+        (Mismatch::Text(text), _) => format!("it lacks '{text}'"),
+        (Mismatch::Empty(hole), _) => format!("nothing stands for {{{hole}}}"),
+        (Mismatch::Product, None) => "it begins with no product".to_owned(),
+        (Mismatch::Vocabulary, None) if pattern.starts_with("{product}") => {
+            "no verb or object that is known stands behind the product".to_owned()
+        }
+        (Mismatch::Vocabulary, None) => "no verb or object that is known stands where it should".to_owned(),
+    };
+    let message = format!("The name '{}' does not follow '{pattern}': {why}", clipped(tool.name));
+    let finding = findings.tool(tool, "/name", message);
+    if verb.is_some() && matches!(mismatch, Mismatch::Product | Mismatch::Vocabulary) {
+        finding.help("put the product before it");
+    } else if *mismatch == Mismatch::Vocabulary {
+        finding.help("rename it, or list its verb or object in a convention of your own");
+    }
+    for (who, _) in unmet {
+        finding.by(who);
+    }
+}
+
+fn mismatch<'s>(tool: &Tool<'_>, names: &'s Names) -> Option<(&'s str, Mismatch<'s>)> {
+    let pattern = names.pattern.as_deref()?;
+    let is_meant = tool.is_adapter || !template::has_endpoint(pattern);
+    let snake = names.characters != Some(Characters::Snake) || is_snake(tool.name);
+    // Other rules say so already.
+    let is_said = !snake || !begins(tool.name, names) || misspelt(tool.name, names).is_some();
+    if !is_meant || is_said {
+        return None;
+    }
+    Some((pattern, template::follow(pattern, tool.name, names).err()?))
+}

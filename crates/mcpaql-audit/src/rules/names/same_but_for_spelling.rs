@@ -1,0 +1,53 @@
+//! NAME-014.
+
+use super::spelling::{bare, clipped, named};
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::{Surface, Tool};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+rule! {
+    /// Two names of one server differ only in case or in what joins their words.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for names of one server that are the same once `_`, `-`, `.` and capitals are gone.
+    ///
+    /// ## Why it matters
+    ///
+    /// A model mixes them up, and so do clients: VS Code writes `_` for `.`, and Codex and others write `_` for whatever a model's API
+    /// does not take, so that the two become one.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/tools/1/name
+    /// {"tools": [{"name": "get_note", "inputSchema": {"type": "object"}}, {"name": "getNote", "inputSchema": {"type": "object"}}]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"tools": [{"name": "get_note", "inputSchema": {"type": "object"}}, {"name": "get_notebook", "inputSchema": {"type": "object"}}]}
+    /// ```
+    "NAME-014" "same-but-for-spelling" Warning Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut first: HashMap<String, &Tool<'_>> = HashMap::with_capacity(surface.tools.len());
+    for tool in named(surface) {
+        match first.entry(bare(tool.name)) {
+            Entry::Vacant(slot) => {
+                slot.insert(tool);
+            }
+            Entry::Occupied(slot) if slot.get().name != tool.name => {
+                let other = slot.get();
+                let message =
+                    format!("The name '{}' is '{}' spelled anew", clipped(tool.name), clipped(other.name));
+                findings.tool(tool, "/name", message).with(other.place("/name"));
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! NAME-016.
+
+use super::spelling::{clipped, named};
+use crate::convention::Standard;
+use crate::finding::{Findings, Place};
+use crate::rule::rule;
+use crate::view::Surface;
+use std::collections::HashMap;
+
+rule! {
+    /// Two servers have a tool of the same name.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for names that stand in the lists of two of the servers that are audited together.
+    ///
+    /// ## Why it matters
+    ///
+    /// Some clients put the server's name before each tool's, and others do not: OpenAI's Agents SDK
+    /// [refuses to run](https://github.com/openai/openai-agents-python/pull/2788), and in Claude Desktop
+    /// [issues went to the wrong tracker](https://dev.to/kenimo49/i-wired-8-mcp-servers-into-one-claude-agent-3-pairs-quietly-fought-over-the-same-tool-name-46ff)
+    /// for days. A malicious server can take another's place by the name of its tool.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/servers/gitlab/0/name
+    /// {"servers": {"github": [{"name": "create_issue"}], "gitlab": [{"name": "create_issue"}]}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"servers": {"github": [{"name": "github_create_issue"}], "gitlab": [{"name": "gitlab_create_issue"}]}}
+    /// ```
+    "NAME-016" "shared-name" Warning Servers(check)
+}
+
+fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
+    if surfaces.len() < 2 {
+        return;
+    }
+    let mut first: HashMap<&str, (&Surface<'_>, Place)> = HashMap::new();
+    for surface in surfaces {
+        for tool in named(surface) {
+            match first.get(tool.name) {
+                None => {
+                    first.insert(tool.name, (surface, tool.place("/name")));
+                }
+                Some((other, place)) if other.index != surface.index => {
+                    let message = format!(
+                        "The name '{}' is that of a tool of '{}', too",
+                        clipped(tool.name),
+                        clipped(&other.server.name)
+                    );
+                    let finding = findings.tool(tool, "/name", message);
+                    finding.help("put the product before the name").with(place.clone());
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! NAME-017.
+
+use super::spelling::{bare, clipped, named};
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::{Surface, Tool};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+rule! {
+    /// Tools of two servers have names that differ only in case or in what joins their words.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for names in the lists of two servers that are the same once `_`, `-`, `.` and capitals are gone.
+    ///
+    /// ## Why it matters
+    ///
+    /// `read-file` of one server and `read_file` of another are two tools to a client and one to a model, which writes whichever it has
+    /// read last.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/servers/drive/0/name
+    /// {"servers": {"files": [{"name": "read_file"}], "drive": [{"name": "read-file"}]}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"servers": {"files": [{"name": "read_file"}], "drive": [{"name": "drive-read-file"}]}}
+    /// ```
+    "NAME-017" "shared-spelling" Advice Servers(check)
+}
+
+fn check(surfaces: &[Surface<'_>], _: &Standard, findings: &mut Findings<'_>) {
+    if surfaces.len() < 2 {
+        return;
+    }
+    let mut first: HashMap<String, (&Surface<'_>, &Tool<'_>)> = HashMap::new();
+    for surface in surfaces {
+        for tool in named(surface) {
+            match first.entry(bare(tool.name)) {
+                Entry::Vacant(slot) => {
+                    slot.insert((surface, tool));
+                }
+                Entry::Occupied(slot)
+                    if slot.get().0.index != surface.index && slot.get().1.name != tool.name =>
+                {
+                    let (other, twin) = slot.get();
+                    let message = format!(
+                        "The name '{}' is '{}' of '{}' spelled anew",
+                        clipped(tool.name),
+                        clipped(twin.name),
+                        clipped(&other.server.name)
+                    );
+                    findings.tool(tool, "/name", message).with(twin.place("/name"));
+                }
+                Entry::Occupied(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! NAME-003.
+
+use super::spelling::clipped;
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+/// Of MCP.
+const LONGEST: usize = 128;
+
+rule! {
+    /// A name is longer than MCP allows.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for names of more than 128 characters. What clients make of shorter ones is the matter of NAME-005.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP allows 1 to 128 characters
+    /// ([Tools, "Tool Names"](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names)).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/name
+    /// {"name": "create_issue_in_the_repository_that_was_opened_last_by_the_person_who_is_signed_in_and_assign_it_to_everybody_who_has_ever_written_code", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "inputSchema": {"type": "object"}}
+    /// ```
+    "NAME-003" "too-long" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    // A character has at least one byte.
+    if tool.name.len() <= LONGEST {
+        return;
+    }
+    let length = tool.name.chars().count();
+    if length > LONGEST {
+        let message =
+            format!("The name '{}' has {length} characters, and MCP allows {LONGEST}", clipped(tool.name));
+        findings.tool(tool, "/name", message).help("leave out what the description can say");
+    }
+}

@@ -1,0 +1,55 @@
+//! NAME-007.
+
+use super::spelling::{by_all, clipped, unmet};
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+use mcpaql_core::classify::words;
+
+rule! {
+    /// A name has fewer or more words than a convention wants.
+    ///
+    /// ## What it does
+    ///
+    /// Counts the words of a name where a convention says how many there should be (`names.words`); those of `createIssue` are two.
+    ///
+    /// ## Why it matters
+    ///
+    /// A name of one word does not say what it acts on, or of which product it is; one of many words uses up what clients leave for
+    /// names, and says what belongs into the description. Two to four words are what the convention `product-action-object` wants.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/name with=product-action-object
+    /// {"name": "generate", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good with=product-action-object
+    /// {"name": "firefly_generate_image", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ```json good with=product-action-object
+    /// {"name": "fireflyGenerateImage", "inputSchema": {"type": "object"}}
+    /// ```
+    "NAME-007" "word-count" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    if tool.name.is_empty() || standard.demands(|convention| convention.names.words).next().is_none() {
+        return;
+    }
+    let parts = tool.name.split(['_', '-', '.', ' ']).filter(|part| !part.is_empty());
+    let count: usize = parts.map(|part| words::words(part).len().max(1)).sum();
+    let fits = |(least, most): &(usize, usize)| (*least..=*most).contains(&count);
+    let who = unmet(standard, |convention| convention.names.words, fits);
+    let demand = standard.demands(|convention| convention.names.words).find(|(_, demand)| !fits(demand));
+    if let Some((_, (least, most))) = demand {
+        let words = if count == 1 { "word" } else { "words" };
+        let message =
+            format!("The name '{}' has {count} {words} instead of {least} to {most}", clipped(tool.name));
+        by_all(findings.tool(tool, "/name", message), &who);
+    }
+}

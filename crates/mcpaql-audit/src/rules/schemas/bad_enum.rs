@@ -1,0 +1,63 @@
+//! SCHEMA-008.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+use serde_json::Value;
+
+rule! {
+    /// An `enum` lists no value, one twice, or one of another type.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for enums that are empty, that repeat a value, and for values that the `type` beside the enum does not allow.
+    ///
+    /// ## Why it matters
+    ///
+    /// JSON Schema says that the values should be unique and at least one (Validation, 6.1.2), and validators in strict mode refuse others; a value of
+    /// another type can never be given.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/state/enum/1
+    /// {"name": "list_issues", "inputSchema": {"type": "object", "properties": {"state": {"type": "string", "enum": ["open", 1]}}}}
+    /// ```
+    ///
+    /// ```json bad at=/inputSchema/properties/state/enum
+    /// {"name": "list_issues", "inputSchema": {"type": "object", "properties": {"state": {"type": "string", "enum": []}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "list_issues", "inputSchema": {"type": "object", "properties": {"state": {"type": ["string", "null"], "enum": ["open", "closed", null]}}}}
+    /// ```
+    "SCHEMA-008" "bad-enum" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for schema in &tool.tree.schemas {
+        let Some(values) = schema.get("enum").and_then(Value::as_array) else { continue };
+        let Some((index, what)) = mistake(schema.map, values) else { continue };
+        let message = format!("An enum of '{}' {what}", tool.name);
+        let pointer = tool.tree.below(schema.at, "enum");
+        let pointer = index.map_or(pointer.clone(), |index| format!("{pointer}/{index}"));
+        findings.tool(tool, pointer, message).help("list each value once, of the type beside it");
+        return;
+    }
+}
+
+fn mistake(map: &serde_json::Map<String, Value>, values: &[Value]) -> Option<(Option<usize>, &'static str)> {
+    if values.is_empty() {
+        return Some((None, "lists no value"));
+    }
+    let mut seen = std::collections::HashSet::new();
+    if let Some(index) = values.iter().position(|value| value.as_str().is_some_and(|text| !seen.insert(text)))
+    {
+        return Some((Some(index), "lists a value twice"));
+    }
+    let nullable = map.get("nullable").and_then(Value::as_bool) == Some(true);
+    let fits = |value: &Value| (nullable && value.is_null()) || super::fits_type(map, value);
+    values.iter().position(|value| !fits(value)).map(|index| (Some(index), "lists a value of another type"))
+}

@@ -1,0 +1,67 @@
+//! SCHEMA-006.
+
+use super::trap::{self, Found};
+use crate::convention::{Standard, Trap};
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+use serde_json::Value;
+
+rule! {
+    /// A schema holds what a client cannot take.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for what conventions of clients list under `schemas.refuses`: unions beside the root's type, lists of types, arrays that do not say
+    /// of what, tuples of old drafts, recursion and others.
+    ///
+    /// ## Why it matters
+    ///
+    /// Clients pass schemas on to model APIs, and an API that does not like one tool refuses the request with all of them. Anthropic:
+    /// "input_schema does not support oneOf, allOf, or anyOf at the top level" (https://github.com/anthropics/claude-code/issues/5973), and Claude Code
+    /// leaves such tools out without a word (https://github.com/anthropics/claude-code/issues/95504); OpenAI the same
+    /// (https://github.com/langchain-ai/langchainjs/issues/9804); Visual Studio Code: "array type must have items"
+    /// (https://github.com/microsoft/vscode/issues/246119).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/anyOf
+    /// {"name": "update_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}, "body": {"type": "string"}}, "anyOf": [{"required": ["title"]}, {"required": ["body"]}]}}
+    /// ```
+    ///
+    /// ```json bad at=/inputSchema/properties/labels
+    /// {"name": "update_issue", "inputSchema": {"type": "object", "properties": {"labels": {"type": "array"}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "update_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string", "description": "Give this or labels"}, "labels": {"type": "array", "items": {"type": "string"}}}}}
+    /// ```
+    "SCHEMA-006" "client-trap" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let refused = trap::refused(standard);
+    if refused.is_empty() {
+        return;
+    }
+    for Found { trap, pointer } in trap::find(&tool.tree, &refused) {
+        let message = format!("The schema of '{}' {}", tool.name, trap::says(trap));
+        let types = tool.value.pointer(&pointer).and_then(Value::as_array);
+        let is_choice = types.is_some_and(|types| types.iter().all(|name| name != "null"));
+        let finding = findings.tool(tool, pointer, message);
+        finding.help(match trap {
+            Trap::TypeList if is_choice => trap::help(Trap::Union),
+            trap => trap::help(trap),
+        });
+        if !trap::breaks_requests(trap) {
+            finding.level = finding.level.min(crate::convention::Level::Warning);
+        }
+        for convention in &standard.conventions {
+            if convention.schemas.refuses.contains(&trap) {
+                finding.by(convention.name.as_str());
+            }
+        }
+    }
+}

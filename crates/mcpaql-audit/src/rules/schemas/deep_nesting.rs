@@ -1,0 +1,42 @@
+//! SCHEMA-012.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A schema is nested deeper than models follow.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for arguments with more than ten values inside each other. Variants do not count.
+    ///
+    /// ## Why it matters
+    ///
+    /// OpenAI refuses more in strict mode (https://platform.openai.com/docs/guides/structured-outputs), and models lose count of brackets long before.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/a/items/items/items/items/items/items/items/items/items/items
+    /// {"name": "set_matrix", "inputSchema": {"type": "object", "properties": {"a": {"items": {"items": {"items": {"items": {"items": {"items": {"items": {"items": {"items": {"items": {"type": "number"}}}}}}}}}}}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "set_matrix", "inputSchema": {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}}}}
+    /// ```
+    "SCHEMA-012" "deep-nesting" Advice Tool(check)
+}
+
+const DEEP: usize = 10;
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    if let Some(schema) = tool.tree.inputs().find(|schema| schema.depth > DEEP) {
+        let message = format!("The schema of '{}' has more than {DEEP} values inside each other", tool.name);
+        findings
+            .tool(tool, tool.tree.pointer(schema.at), message)
+            .help("take identifiers of inner things instead of the things");
+    }
+}

@@ -1,0 +1,54 @@
+//! SCHEMA-014.
+
+use super::reference::{Target, target};
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::tree::of;
+use crate::view::Tool;
+use serde_json::Value;
+
+rule! {
+    /// A `$ref` leads only to itself.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for chains of references that come back to where they began without describing anything.
+    ///
+    /// ## Why it matters
+    ///
+    /// Clients that write references out before they pass a schema on never finish, or stop with an overflow.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/issue/$ref
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"issue": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"parent": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "object", "properties": {"parent": {"$ref": "#/$defs/A"}}}}}}
+    /// ```
+    "SCHEMA-014" "endless-reference" Error Tool(check)
+}
+
+/// A longer chain is as bad as an endless one.
+const LONGEST: usize = 32;
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for reference in &tool.tree.references {
+        let Some(schema) = tool.tree.schemas.get(reference.schema) else { continue };
+        let mut led = reference.target;
+        for step in 0..=LONGEST {
+            let Target::Found(found) = led else { break };
+            let Some(next) = of(found, "$ref").and_then(Value::as_str) else { break };
+            led = target(&tool.tree, schema, next, tool.value);
+            if step == LONGEST {
+                let message = format!("A reference in the schema of '{}' leads only to itself", tool.name);
+                findings.tool(tool, tool.tree.below(schema.at, "$ref"), message).help("say what it is");
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! SCHEMA-013.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::{Surface, Tool};
+use serde_json::Value;
+use std::collections::HashMap;
+
+rule! {
+    /// A `pattern` is no regular expression.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for patterns that no dialect of regular expressions can read.
+    ///
+    /// ## Why it matters
+    ///
+    /// Validators refuse the schema, or take every value for wrong.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/id/pattern
+    /// {"name": "get_issue", "inputSchema": {"type": "object", "properties": {"id": {"type": "string", "pattern": "^[a-z+$"}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "get_issue", "inputSchema": {"type": "object", "properties": {"id": {"type": "string", "pattern": "^(?!x)[a-z]+$"}}}}
+    /// ```
+    "SCHEMA-013" "invalid-pattern" Error Server(check)
+}
+
+/// A longer one is not read: reading takes time.
+const LONGEST: usize = 4096;
+
+/// By text: reading takes time, and the same patterns stand in many tools.
+type Read<'a> = HashMap<&'a str, Option<&'static str>>;
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut read = Read::new();
+    for tool in &surface.tools {
+        of_tool(tool, &mut read, findings);
+    }
+}
+
+fn of_tool<'a>(tool: &Tool<'a>, read: &mut Read<'a>, findings: &mut Findings<'_>) {
+    for schema in &tool.tree.schemas {
+        let pattern = schema.get("pattern").and_then(Value::as_str).filter(|text| text.len() <= LONGEST);
+        let Some(pattern) = pattern else { continue };
+        let mistake = read.entry(pattern).or_insert_with(|| mcpaql_core::schema::pattern_mistake(pattern));
+        if let Some(mistake) = mistake {
+            let message = format!("A pattern of '{}' is no regular expression: {mistake}", tool.name);
+            findings.tool(tool, tool.tree.below(schema.at, "pattern"), message);
+            return;
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! SCHEMA-009.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+use serde_json::Value;
+
+rule! {
+    /// An `enum` lists more values than a model can use.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for enums with more values than a convention allows; where none says anything, with more than 100.
+    ///
+    /// ## Why it matters
+    ///
+    /// Every value is in the context of every conversation. OpenAI takes at most 1 000 of a whole schema, and fewer where they are long
+    /// (https://platform.openai.com/docs/guides/structured-outputs).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/country/enum
+    /// {"name": "list_taxes", "inputSchema": {"type": "object", "properties": {"country": {"enum": [{"×": 130, "n": "{n}"}]}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "list_taxes", "inputSchema": {"type": "object", "properties": {"country": {"type": "string", "description": "Two letters, as in ISO 3166"}}}}
+    /// ```
+    "SCHEMA-009" "large-enum" Warning Tool(check)
+}
+
+/// Where nobody says anything else.
+const MANY: usize = 100;
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let demands: Vec<(&str, usize)> = standard.demands(|convention| convention.schemas.max_enum).collect();
+    let least = demands.iter().map(|(_, most)| *most).min().unwrap_or(MANY);
+    for schema in tool.tree.inputs() {
+        let Some(values) = schema.get("enum").and_then(Value::as_array).filter(|values| values.len() > least)
+        else {
+            continue;
+        };
+        let message = format!("An enum of '{}' lists {} values", tool.name, values.len());
+        let finding = findings.tool(tool, tool.tree.below(schema.at, "enum"), message);
+        finding.help("describe the values, or have a tool that lists them");
+        if demands.is_empty() {
+            finding.advice();
+        }
+        for (who, _) in demands.iter().filter(|(_, most)| values.len() > *most) {
+            finding.by(*who);
+        }
+        return;
+    }
+}

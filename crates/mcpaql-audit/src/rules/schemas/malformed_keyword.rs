@@ -1,0 +1,130 @@
+//! SCHEMA-015.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::tree::Schema;
+use crate::view::Tool;
+use serde_json::Value;
+
+rule! {
+    /// A keyword of a schema has a value that it cannot have.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for `properties` that are no object, parameters that are no schema, `required` that is no list of names, `items`, `enum`, `type` and
+    /// variants of another shape than JSON Schema gives them.
+    ///
+    /// ## Why it matters
+    ///
+    /// Such a schema is none, and a client that checks refuses more than the tool: `required: null` made Cursor drop a whole list
+    /// (https://github.com/MervinPraison/PraisonAI/issues/3111), and a stray `"type": "object"` among the properties every request to OpenAI
+    /// (https://github.com/smallmain/vscode-unify-chat-provider/issues/162).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/required
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}}, "required": null}}
+    /// ```
+    ///
+    /// ```json bad at=/inputSchema/properties/type
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}, "type": "object"}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}, "any": true}, "required": ["title"]}}
+    /// ```
+    "SCHEMA-015" "malformed-keyword" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for schema in &tool.tree.schemas {
+        if let Some((keyword, member)) = malformed(schema) {
+            let pointer = tool.tree.below(schema.at, keyword);
+            let whose = match parameter(&pointer) {
+                Some(parameter) => format!("the parameter '{parameter}' of '{}'", tool.name),
+                None => format!("the schema of '{}'", tool.name),
+            };
+            let should = if member.is_some() { "a schema" } else { should_be(keyword) };
+            let message = match member {
+                Some(member) => format!("'{member}' in the `{keyword}` of {whose} is not {should}"),
+                None => format!("`{keyword}` of {whose} is not {should}"),
+            };
+            let pointer =
+                member.map_or(pointer.clone(), |member| mcpaql_core::reader::child(&pointer, member));
+            findings.tool(tool, pointer, message).help(format!("write {should}, or leave it out"));
+            return;
+        }
+    }
+}
+
+/// The keyword, and the member of it where that is the matter.
+fn malformed<'a>(schema: &Schema<'a>) -> Option<(&'a str, Option<&'a str>)> {
+    let is_schema = |value: &Value| value.is_object() || value.is_boolean();
+    for (keyword, value) in schema.map {
+        let keyword = keyword.as_str();
+        match keyword {
+            "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
+                let Some(members) = value.as_object() else { return Some((keyword, None)) };
+                if let Some((name, _)) = members.iter().find(|(_, value)| !is_schema(value)) {
+                    return Some((keyword, Some(name)));
+                }
+            }
+            _ if !is_well_formed(keyword, value) => return Some((keyword, None)),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The innermost parameter that a keyword stands in.
+fn parameter(pointer: &str) -> Option<String> {
+    let (path, _) = pointer.rsplit_once('/')?;
+    let (_, behind) = path.rsplit_once("/properties/")?;
+    let name = behind.split('/').next()?;
+    Some(name.replace("~1", "/").replace("~0", "~"))
+}
+
+/// What JSON Schema wants there.
+fn should_be(keyword: &str) -> &'static str {
+    match keyword {
+        "required" => "a list of names",
+        "enum" | "examples" => "a list of values",
+        "type" => "the name of a type",
+        "anyOf" | "oneOf" | "allOf" | "prefixItems" => "a list of schemas",
+        "minimum" | "maximum" | "multipleOf" => "a number",
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            "a number that is not negative"
+        }
+        "description" | "title" | "pattern" | "format" | "$ref" => "a text",
+        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
+            "an object of schemas"
+        }
+        _ => "a schema",
+    }
+}
+
+fn is_well_formed(keyword: &str, value: &Value) -> bool {
+    let is_schema = |value: &Value| value.is_object() || value.is_boolean();
+    let all = |test: fn(&Value) -> bool| value.as_array().is_some_and(|items| items.iter().all(test));
+    match keyword {
+        "required" => all(Value::is_string),
+        "enum" | "examples" => value.is_array(),
+        "type" => value.is_string() || all(Value::is_string),
+        "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
+            value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(is_schema))
+        }
+        "items" => is_schema(value) || value.as_array().is_some_and(|items| items.iter().all(is_schema)),
+        "additionalProperties" | "not" | "contains" | "propertyNames" | "if" | "then" | "else" => {
+            is_schema(value)
+        }
+        "minimum" | "maximum" | "multipleOf" => value.is_number(),
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            value.as_f64().is_some_and(|number| number >= 0.0)
+        }
+        "description" | "title" | "pattern" | "format" | "$ref" => value.is_string(),
+        _ => true,
+    }
+}

@@ -1,0 +1,59 @@
+//! Rules about input schemas.
+
+mod bad_enum;
+mod client_trap;
+mod dangling_reference;
+mod deep_nesting;
+mod endless_reference;
+mod invalid_pattern;
+mod large_enum;
+mod malformed_keyword;
+mod network_reference;
+mod no_object;
+mod parameter_name;
+pub(crate) mod reference;
+mod trap;
+mod undeclared_required;
+mod undescribed_parameters;
+mod unfit_default;
+mod unknown_type;
+
+use crate::rule::Rule;
+use serde_json::{Map, Value};
+
+pub(super) static RULES: &[&Rule] = &[
+    &no_object::RULE,
+    &undescribed_parameters::RULE,
+    &dangling_reference::RULE,
+    &network_reference::RULE,
+    &undeclared_required::RULE,
+    &client_trap::RULE,
+    &unknown_type::RULE,
+    &bad_enum::RULE,
+    &large_enum::RULE,
+    &unfit_default::RULE,
+    &parameter_name::RULE,
+    &deep_nesting::RULE,
+    &invalid_pattern::RULE,
+    &endless_reference::RULE,
+    &malformed_keyword::RULE,
+];
+
+/// Whether the `type` of a schema allows a value; a type that JSON does not have allows everything.
+fn fits_type(map: &Map<String, Value>, value: &Value) -> bool {
+    let fits = |name: &str| match name {
+        "string" => value.is_string(),
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _ => true,
+    };
+    match map.get("type") {
+        Some(Value::String(name)) => fits(name),
+        Some(Value::Array(names)) => names.iter().any(|name| name.as_str().is_none_or(fits)),
+        _ => true,
+    }
+}

@@ -1,0 +1,45 @@
+//! SCHEMA-004.
+
+use super::reference::{Reference, Target};
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+
+rule! {
+    /// A `$ref` leads to another document.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for references to an `http` or `https` address that no part of the schema has as its `$id`.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP forbids clients to follow references over the network unasked (2026-07-28, Tools), so that the model sees no schema at all; a
+    /// client that follows them anyway can be sent anywhere.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/issue/$ref
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"issue": {"$ref": "https://example.com/schemas/issue.json"}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"issue": {"$ref": "#/$defs/Issue"}}, "$defs": {"Issue": {"type": "object"}}}}
+    /// ```
+    "SCHEMA-004" "network-reference" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for Reference { schema, target, .. } in &tool.tree.references {
+        if let (Target::Network, Some(schema)) = (target, tool.tree.schemas.get(*schema)) {
+            let message = format!("The schema of '{}' refers to another document", tool.name);
+            findings
+                .tool(tool, tool.tree.below(schema.at, "$ref"), message)
+                .help("carry what it says along under `$defs`");
+            return;
+        }
+    }
+}

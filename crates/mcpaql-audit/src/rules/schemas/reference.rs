@@ -1,0 +1,119 @@
+//! Where `$ref` leads.
+
+use crate::tree::{Schema, Tree, of};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// What a reference leads to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Target<'a> {
+    /// A schema of the same tool.
+    Found(&'a Value),
+    /// Nothing.
+    Missing,
+    /// Another document, over the network.
+    Network,
+    /// Nobody can say without resolving identifiers.
+    Unknown,
+}
+
+/// A reference of a tool's schemas.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reference<'a> {
+    /// Index of the schema that has it.
+    pub(super) schema: usize,
+    pub(super) written: &'a str,
+    pub(super) target: Target<'a>,
+}
+
+/// The references of a tool, in the order of its schemas.
+pub(crate) fn all<'a>(tree: &Tree<'a>, tool: &'a Value) -> Vec<Reference<'a>> {
+    let schemas = tree.schemas.iter().enumerate();
+    let referring = schemas.filter_map(|(index, schema)| Some((index, schema, written(schema)?)));
+    let reference = |(index, schema, written)| Reference {
+        schema: index,
+        written,
+        target: target(tree, schema, written, tool),
+    };
+    referring.map(reference).collect()
+}
+
+/// The reference of a schema, as written.
+pub(super) fn written<'a>(schema: &Schema<'a>) -> Option<&'a str> {
+    schema.get("$ref").and_then(Value::as_str)
+}
+
+pub(super) fn target<'a>(
+    tree: &Tree<'a>,
+    schema: &Schema<'a>,
+    reference: &str,
+    tool: &'a Value,
+) -> Target<'a> {
+    let key = if schema.is_input { "inputSchema" } else { "outputSchema" };
+    let Some(root) = of(tool, key) else { return Target::Missing };
+    let Some(fragment) = reference.strip_prefix('#') else {
+        let named = tree.schemas.iter().any(|schema| is_called(schema, reference));
+        let network = reference.starts_with("http://") || reference.starts_with("https://");
+        return match (named, network) {
+            (true, _) => Target::Unknown,
+            (false, true) => Target::Network,
+            (false, false) => Target::Missing,
+        };
+    };
+    if fragment.is_empty() {
+        return Target::Found(root);
+    }
+    if let Some(found) = fragment.starts_with('/').then(|| pointed(root, &decoded(fragment))).flatten() {
+        return Target::Found(found);
+    }
+    // Below an identifier of its own a pointer begins there.
+    let identified = |schema: &Schema<'_>| {
+        schema.parent.is_some()
+            && schema.get("$id").or_else(|| schema.get("id")).is_some_and(Value::is_string)
+    };
+    let anchored = tree.schemas.iter().any(|schema| is_called(schema, reference));
+    if anchored || tree.schemas.iter().any(identified) { Target::Unknown } else { Target::Missing }
+}
+
+fn is_called(schema: &Schema<'_>, reference: &str) -> bool {
+    let is = |key: &str, text: &str| schema.get(key).and_then(Value::as_str) == Some(text);
+    is("$id", reference)
+        || is("id", reference)
+        || reference.strip_prefix('#').is_some_and(|name| is("$anchor", name))
+}
+
+/// What a pointer points to; where it only passes objects and nothing is escaped, without copying its keys.
+pub(super) fn pointed<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
+    let Some(keys) = pointer.strip_prefix('/').filter(|keys| !keys.contains('~')) else {
+        return root.pointer(pointer);
+    };
+    let mut here = root;
+    for key in keys.split('/') {
+        here = match here {
+            Value::Object(_) => of(here, key)?,
+            _ => return root.pointer(pointer),
+        };
+    }
+    Some(here)
+}
+
+/// A pointer in a fragment of a URI.
+fn decoded(fragment: &str) -> Cow<'_, str> {
+    if !fragment.contains('%') {
+        return Cow::Borrowed(fragment);
+    }
+    let mut bytes = Vec::with_capacity(fragment.len());
+    let mut rest = fragment.bytes();
+    while let Some(byte) = rest.next() {
+        let mut ahead = rest.clone();
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        match (byte, digit(ahead.next()), digit(ahead.next())) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
+                rest = ahead;
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}

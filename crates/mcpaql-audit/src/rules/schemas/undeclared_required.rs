@@ -1,0 +1,57 @@
+//! SCHEMA-005.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+use serde_json::Value;
+
+rule! {
+    /// A required parameter is not declared.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for names in `required` that `properties` beside it does not have. Variants, and objects that are put together of several schemas,
+    /// are left alone.
+    ///
+    /// ## Why it matters
+    ///
+    /// A model is told to give something of which it knows only the name; where other properties are not allowed, no call can succeed. Gemini
+    /// refuses the request: "property is not defined" (https://github.com/MarkusPfundstein/mcp-obsidian/issues/105).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/required/1
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title", "repository"]}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}, "repository": {"type": "string"}}, "required": ["title", "repository"]}}
+    /// ```
+    "SCHEMA-005" "undeclared-required" Warning Tool(check)
+}
+
+/// What may declare the property instead.
+const ELSEWHERE: &[&str] =
+    &["allOf", "anyOf", "oneOf", "$ref", "patternProperties", "if", "dependentSchemas"];
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    for schema in tool.tree.inputs().filter(|schema| !schema.is_variant) {
+        let Some(required) = schema.get("required").and_then(Value::as_array) else { continue };
+        if ELSEWHERE.iter().any(|key| schema.has(key)) {
+            continue;
+        }
+        let declared = schema.get("properties").and_then(Value::as_object);
+        let missing = |name: &&Value| {
+            name.as_str().is_some_and(|name| declared.is_none_or(|declared| !declared.contains_key(name)))
+        };
+        let Some(index) = required.iter().position(|name| missing(&name)) else { continue };
+        let name = required.get(index).and_then(Value::as_str).unwrap_or_default();
+        let message = format!("The schema of '{}' requires '{name}' and does not declare it", tool.name);
+        let pointer = format!("{}/{index}", tool.tree.below(schema.at, "required"));
+        findings.tool(tool, pointer, message).help("declare it under `properties`, or do not require it");
+        return;
+    }
+}

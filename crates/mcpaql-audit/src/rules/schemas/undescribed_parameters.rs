@@ -1,0 +1,97 @@
+//! SCHEMA-002.
+
+use super::reference::pointed;
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::tree::of;
+use crate::view::Tool;
+use serde_json::Value;
+
+rule! {
+    /// A tool has parameters without a description.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for top-level parameters that have no `description`: neither themselves, nor in what they refer to or consist of, nor by name in
+    /// the description of the tool, where Python's docstrings put it.
+    ///
+    /// ## Why it matters
+    ///
+    /// The model guesses what `q`, `scope` or `id` mean, and guesses wrong: Anthropic asks for what each parameter means and how it affects the
+    /// tool (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use).
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/scope
+    /// {"name": "search_issues", "description": "Finds issues.", "inputSchema": {"type": "object", "properties": {"scope": {"type": "string"}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "search_issues", "description": "Finds issues.", "inputSchema": {"type": "object", "properties": {"scope": {"type": "string", "description": "`mine` or `all`"}}}}
+    /// ```
+    "SCHEMA-002" "undescribed-parameters" Warning Tool(check)
+}
+
+/// How many are named.
+const NAMED: usize = 6;
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let Some(properties) = tool.schema.and_then(|schema| of(schema, "properties")?.as_object()) else {
+        return;
+    };
+    let missing: Vec<&str> = properties
+        .iter()
+        .filter(|(name, schema)| !is_described(tool, schema) && !is_explained(tool, name))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let Some(first) = missing.first() else { return };
+    let named: Vec<String> = missing.iter().take(NAMED).map(|name| format!("'{name}'")).collect();
+    let more = missing.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!("Parameters of '{}' are not described: {}{more}", tool.name, named.join(", "));
+    let finding = findings.tool(tool, mcpaql_core::reader::child("/inputSchema/properties", first), message);
+    let who: Vec<&str> = standard
+        .demands(|convention| convention.schemas.described.then_some(()))
+        .map(|(who, ())| who)
+        .collect();
+    if who.is_empty() {
+        finding.advice();
+    }
+    for who in who {
+        finding.by(who);
+    }
+}
+
+/// Whether the description of the tool has it as `name:`, `name (string)` or in backticks.
+fn is_explained(tool: &Tool<'_>, name: &str) -> bool {
+    let text = tool.description.unwrap_or_default();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    !name.is_empty()
+        && text.match_indices(name).any(|(position, _)| {
+            let before = text.get(..position).and_then(|before| before.chars().next_back());
+            let behind = text.get(position + name.len()..).unwrap_or_default();
+            let begins = before.is_none_or(|c| !is_word(c));
+            begins && [":", "`", " (", "**", " -", " –", "\":"].iter().any(|mark| behind.starts_with(mark))
+        })
+}
+
+fn is_described(tool: &Tool<'_>, schema: &Value) -> bool {
+    let says = |schema: &Value| {
+        of(schema, "description").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
+    };
+    let referred = |schema: &Value| {
+        let reference = of(schema, "$ref").and_then(Value::as_str)?.strip_prefix('#')?;
+        pointed(tool.schema?, reference).map(says)
+    };
+    if says(schema) {
+        return true;
+    }
+    let variants = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| of(schema, key)?.as_array()).flatten();
+    let parts = of(schema, "properties").and_then(Value::as_object).into_iter().flat_map(|map| map.values());
+    parts.take(16).any(says)
+        || referred(schema) == Some(true)
+        || variants.take(16).any(|variant| says(variant) || referred(variant) == Some(true))
+}

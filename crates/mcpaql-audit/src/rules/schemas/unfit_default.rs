@@ -1,0 +1,67 @@
+//! SCHEMA-010.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::view::Tool;
+use serde_json::Value;
+
+rule! {
+    /// A default does not fit its own schema.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for a `default` of another type than the `type` beside it, or that the `enum` beside it does not list. A `null` for what may be left
+    /// out is only advice.
+    ///
+    /// ## Why it matters
+    ///
+    /// Models and forms copy the default, and the server's own validation refuses it.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/inputSchema/properties/count/default
+    /// {"name": "list_issues", "inputSchema": {"type": "object", "properties": {"count": {"type": "integer", "default": "30"}}}}
+    /// ```
+    ///
+    /// ```json bad at=/inputSchema/properties/state/default
+    /// {"name": "list_issues", "inputSchema": {"type": "object", "properties": {"state": {"type": "string", "enum": ["open", "closed"], "default": "all"}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "list_issues", "inputSchema": {"type": "object", "properties": {"count": {"type": "integer", "default": 30}}}}
+    /// ```
+    "SCHEMA-010" "unfit-default" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut doubtful = None;
+    for schema in tool.tree.inputs() {
+        let Some(default) = schema.get("default") else { continue };
+        let listed =
+            schema.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(default));
+        if listed && super::fits_type(schema.map, default) {
+            continue;
+        }
+        if default.is_null() {
+            doubtful = doubtful.or(Some(schema));
+            continue;
+        }
+        let message = format!("A default of '{}' is not what its schema allows", tool.name);
+        findings
+            .tool(tool, tool.tree.below(schema.at, "default"), message)
+            .help("give a value that fits, or none");
+        return;
+    }
+    if let Some(schema) =
+        doubtful.filter(|schema| schema.get("nullable").and_then(Value::as_bool) != Some(true))
+    {
+        let message = format!("A default of '{}' is null, which its schema does not allow", tool.name);
+        findings
+            .tool(tool, tool.tree.below(schema.at, "default"), message)
+            .help("leave the default out")
+            .advice();
+    }
+}

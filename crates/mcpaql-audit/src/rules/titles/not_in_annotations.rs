@@ -1,0 +1,52 @@
+//! TITLE-006.
+
+use crate::convention::Standard;
+use crate::finding::{Findings, Fix};
+use crate::rule::rule;
+use crate::rules::names::spelling::{by_all, clipped, unmet};
+use crate::view::Tool;
+
+rule! {
+    /// A title does not stand in `annotations`, where a convention wants it.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for tools that have a `title` and no `annotations.title`, where somebody demands it (`titles.in_annotations`).
+    ///
+    /// ## Why it matters
+    ///
+    /// `title` is newer than `annotations.title`, and clients and directories look for the older one:
+    /// [Anthropic's checklist](https://github.com/anthropics/claude-plugins-official/blob/main/plugins/mcp-server-dev/skills/build-mcp-app/references/directory-checklist.md)
+    /// names it.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations/title with=claude-directory
+    /// {"name": "create_issue", "title": "Create issue", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good with=claude-directory
+    /// {"name": "create_issue", "title": "Create issue", "inputSchema": {"type": "object"}, "annotations": {"title": "Create issue"}}
+    /// ```
+    ///
+    /// ## Fix
+    ///
+    /// The same title in both places.
+    "TITLE-006" "not-in-annotations" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let Some(title) = tool.title.filter(|title| !title.trim().is_empty()) else { return };
+    if tool.annotation_title.is_some_and(|title| !title.trim().is_empty()) {
+        return;
+    }
+    let who = unmet(standard, |convention| convention.titles.in_annotations.then_some(()), |()| false);
+    if who.is_empty() {
+        return;
+    }
+    let message = format!("The title '{}' does not stand in the annotations", clipped(title));
+    let finding = findings.tool(tool, "/annotations/title", message);
+    by_all(finding.fix(Fix::Title(title.to_owned())), &who);
+}

@@ -1,0 +1,44 @@
+//! TITLE-010.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::rules::names::spelling::clipped;
+use crate::tree::of;
+use crate::view::Tool;
+
+rule! {
+    /// A title is not a string.
+    ///
+    /// ## What it does
+    ///
+    /// Looks for a `title` or `annotations.title` that is null, a number, a list or an object.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP's schema allows a string or nothing. Clients that check what they hear, those of the official TypeScript SDK among them, refuse the
+    /// whole list for one such tool.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/title
+    /// {"name": "create_issue", "title": null, "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "title": "Create issue", "inputSchema": {"type": "object"}}
+    /// ```
+    "TITLE-010" "not-text" Error Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let annotations = of(tool.value, "annotations");
+    for (pointer, holder) in [("/title", Some(tool.value)), ("/annotations/title", annotations)] {
+        if holder.and_then(|holder| of(holder, "title")).is_some_and(|title| !title.is_string()) {
+            let message = format!("The title of '{}' is not a string", clipped(tool.name));
+            findings.tool(tool, pointer, message).help("write a text, or leave the member out");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! TITLE-003.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::rules::names::spelling::clipped;
+use crate::view::{Surface, Tool};
+use std::collections::HashMap;
+
+rule! {
+    /// Two tools of one server have the same title.
+    ///
+    /// ## What it does
+    ///
+    /// Compares the titles of a server's tools, without regard to case.
+    ///
+    /// ## Why it matters
+    ///
+    /// Clients show the title where people choose tools and approve calls. Nobody can tell two tools of the same title apart there.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/tools/1/title
+    /// {"tools": [{"name": "get_note", "title": "Get Note"}, {"name": "get_note_by_path", "title": "Get Note"}]}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"tools": [{"name": "get_note", "title": "Get Note"}, {"name": "get_note_by_path", "title": "Get Note by Path"}]}
+    /// ```
+    "TITLE-003" "not-unique" Warning Server(check)
+}
+
+fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let mut first: HashMap<String, &Tool<'_>> = HashMap::with_capacity(surface.tools.len());
+    for tool in &surface.tools {
+        let Some(title) = tool.shown_title().map(str::trim).filter(|title| !title.is_empty()) else {
+            continue;
+        };
+        match first.get(&title.to_lowercase()) {
+            None => {
+                first.insert(title.to_lowercase(), tool);
+            }
+            // A tool that is listed twice is not the title's fault.
+            Some(other) if other.name != tool.name => {
+                let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
+                let message =
+                    format!("The title '{}' is that of '{}', too", clipped(title), clipped(other.name));
+                let finding = findings.tool(tool, pointer, message).help("say in which way they differ");
+                finding.with(other.place("/title"));
+            }
+            Some(_) => {}
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! TITLE-004.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::rules::names::spelling::clipped;
+use crate::view::Tool;
+use mcpaql_core::classify::verbs::{self, Verb, Weight};
+use mcpaql_core::classify::words;
+use mcpaql_core::operation::Category;
+
+rule! {
+    /// A title says that the tool does something else than its name.
+    ///
+    /// ## What it does
+    ///
+    /// Compares the verb that a title begins with with the verb of the name, where both are clear, and looks for tools of which one reads
+    /// and the other writes, or one deletes and the other does not.
+    ///
+    /// ## Why it matters
+    ///
+    /// The person who approves a call reads the title; the model that makes it reads the name. "List notes" on `delete_note` lets one delete
+    /// with the blessing of the other.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/title
+    /// {"name": "delete_note", "title": "List notes", "inputSchema": {"type": "object"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "delete_note", "title": "Remove a note", "inputSchema": {"type": "object"}}
+    /// ```
+    "TITLE-004" "other-verb" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let Some(title) = tool.shown_title() else { return };
+    let Some(said) = title_verb(title) else { return };
+    let Some(named) = name_verb(tool.name) else { return };
+    let repeated = || tool.words.iter().filter_map(|word| verbs::inflected(word)).any(|verb| verb == said);
+    if !contradict(named, said) || repeated() {
+        return;
+    }
+    let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
+    let message = format!("The title '{}' of '{}' says '{}'", clipped(title), clipped(tool.name), said.word);
+    findings.tool(tool, pointer, message).help("let title and name say the same");
+}
+
+/// The clear verb that a title begins with.
+fn title_verb(title: &str) -> Option<&'static Verb> {
+    let first: String = title.trim_start().chars().take_while(|c| c.is_alphabetic()).take(24).collect();
+    verbs::inflected(&first.to_lowercase()).filter(|verb| verb.weight == Weight::Strong)
+}
+
+/// The clear verb of a name that has no other one.
+fn name_verb(name: &str) -> Option<&'static Verb> {
+    let reading = words::reading(&words::parts(name));
+    let lead = reading.lead.filter(|_| !reading.compound && reading.second.is_none())?;
+    Some(lead.verb).filter(|verb| verb.weight == Weight::Strong)
+}
+
+/// Whether only one of two verbs reads, or only one deletes.
+fn contradict(one: &Verb, other: &Verb) -> bool {
+    let [one, other] = [one, other].map(|verb| verb.effect.category());
+    [Category::Read, Category::Delete].iter().any(|category| (one == *category) != (other == *category))
+}

@@ -1,0 +1,57 @@
+//! TITLE-007.
+
+use crate::convention::{Convention, Standard, template};
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::rules::names::spelling::clipped;
+use crate::view::Tool;
+
+rule! {
+    /// A title does not follow the pattern of a convention.
+    ///
+    /// ## What it does
+    ///
+    /// Holds titles against the patterns of conventions (`titles.pattern`), such as `{name} — {endpoint}`. Patterns with `{endpoint}` are for
+    /// MCP-AQL's own tools only; a tool that stands for all endpoints has the rest.
+    ///
+    /// ## Why it matters
+    ///
+    /// The five tools of an adapter stand next to those of others: "Apple Mail — Read" says of which it is, and what it does.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/title with=mcpaql-issue
+    /// {"name": "apple_mail_mcpaql_read", "title": "Read", "description": "Reads; see introspect.", "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good with=mcpaql-issue
+    /// {"name": "apple_mail_mcpaql_read", "title": "Apple Mail — Read", "description": "Reads; see introspect.", "inputSchema": {"type": "object", "properties": {"operation": {}, "params": {}}}}
+    /// ```
+    "TITLE-007" "title-pattern" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let Some(title) = tool.shown_title().filter(|title| !title.trim().is_empty()) else { return };
+    let unmet: Vec<(&str, &str)> =
+        standard.demands(|convention| unfollowed(tool, title, convention)).collect();
+    let Some((_, pattern)) = unmet.first() else { return };
+    let pointer = if tool.title.is_some() { "/title" } else { "/annotations/title" };
+    let message = format!("The title '{}' does not follow '{pattern}'", clipped(title));
+    let finding = findings.tool(tool, pointer, message);
+    for (who, _) in unmet {
+        finding.by(who);
+    }
+}
+
+fn unfollowed<'s>(tool: &Tool<'_>, title: &str, convention: &'s Convention) -> Option<&'s str> {
+    let pattern = convention.titles.pattern.as_deref()?;
+    if !tool.is_adapter && template::has_endpoint(pattern) {
+        return None;
+    }
+    let named = convention.names.pattern.as_deref();
+    let named = named.and_then(|named| template::follow(named, tool.name, &convention.names).ok());
+    let is_whole = named.is_some_and(|named| named.is_whole);
+    (!template::follows_title(pattern, title, is_whole)).then_some(pattern)
+}

@@ -1,0 +1,42 @@
+//! TITLE-005.
+
+use crate::convention::Standard;
+use crate::finding::Findings;
+use crate::rule::rule;
+use crate::rules::names::spelling::clipped;
+use crate::view::Tool;
+
+rule! {
+    /// A tool's `title` and `annotations.title` differ.
+    ///
+    /// ## What it does
+    ///
+    /// Compares the two where a tool has both.
+    ///
+    /// ## Why it matters
+    ///
+    /// MCP shows `title` first, then `annotations.title`, then the name
+    /// ([schema, `BaseMetadata`](https://modelcontextprotocol.io/specification/2025-11-25/schema)). Older clients know only the second, so that
+    /// people who talk about the same tool see different ones.
+    ///
+    /// ## Bad
+    ///
+    /// ```json bad at=/annotations/title
+    /// {"name": "create_issue", "title": "Create issue", "inputSchema": {"type": "object"}, "annotations": {"title": "New ticket"}}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```json good
+    /// {"name": "create_issue", "title": "Create issue", "inputSchema": {"type": "object"}, "annotations": {"title": "Create issue"}}
+    /// ```
+    "TITLE-005" "two-titles" Warning Tool(check)
+}
+
+fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let Some((title, other)) = tool.title.zip(tool.annotation_title) else { return };
+    if title.trim() != other.trim() {
+        let message = format!("The titles '{}' and '{}' are of one tool", clipped(title), clipped(other));
+        findings.tool(tool, "/annotations/title", message).help("write the same in both places");
+    }
+}

@@ -1,0 +1,298 @@
+//! Titles made of names, and what rules about titles share.
+
+use crate::convention::vocabulary::is_verb;
+use crate::finding::Fix;
+use crate::rules::names::verb_place::{Place, shared_words};
+use crate::view::{Surface, Tool};
+use mcpaql_core::classify::words;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What fewer tools begin with may be part of what they do.
+const FEWEST: usize = 4;
+
+/// Written in capitals.
+const ACRONYMS: &[&str] = &[
+    "ai", "api", "arn", "aws", "ci", "cdn", "cli", "cpu", "crm", "css", "csv", "db", "dns", "ecs", "eks",
+    "faq", "fhir", "gif", "gpu", "gcp", "hdfs", "html", "http", "https", "iam", "id", "ide", "imap", "ip",
+    "ipv4", "ipv6", "iso", "jpeg", "json", "jwt", "kms", "kpi", "kv", "lan", "ldap", "llm", "mcp", "mcpaql",
+    "mime", "mp3", "mp4", "nfs", "nlp", "ocr", "os", "pdf", "php", "pin", "png", "pr", "qa", "qr", "ram",
+    "rbac", "rds", "rest", "rpc", "rss", "s3", "saas", "sdk", "seo", "sla", "sms", "smtp", "sns", "soap",
+    "sql", "sqs", "ssd", "ssh", "ssl", "sso", "svg", "tcp", "tls", "toml", "tsv", "ttl", "tv", "udp", "ui",
+    "uri", "url", "utc", "uuid", "ux", "vat", "vm", "vpc", "vpn", "waf", "xml", "yaml", "zip",
+];
+
+/// Written in their own way.
+const BRANDS: &[(&str, &str)] = &[
+    ("apis", "APIs"),
+    ("azure", "Azure"),
+    ("bigquery", "BigQuery"),
+    ("cloudwatch", "CloudWatch"),
+    ("dynamodb", "DynamoDB"),
+    ("elasticache", "ElastiCache"),
+    ("excel", "Excel"),
+    ("facebook", "Facebook"),
+    ("figma", "Figma"),
+    ("firebase", "Firebase"),
+    ("github", "GitHub"),
+    ("gitlab", "GitLab"),
+    ("gmail", "Gmail"),
+    ("google", "Google"),
+    ("graphql", "GraphQL"),
+    ("ids", "IDs"),
+    ("iphone", "iPhone"),
+    ("javascript", "JavaScript"),
+    ("jira", "Jira"),
+    ("kubernetes", "Kubernetes"),
+    ("linkedin", "LinkedIn"),
+    ("microsoft", "Microsoft"),
+    ("mongodb", "MongoDB"),
+    ("mysql", "MySQL"),
+    ("nextcloud", "Nextcloud"),
+    ("oauth", "OAuth"),
+    ("onedrive", "OneDrive"),
+    ("onenote", "OneNote"),
+    ("openai", "OpenAI"),
+    ("openapi", "OpenAPI"),
+    ("outlook", "Outlook"),
+    ("paypal", "PayPal"),
+    ("postgresql", "PostgreSQL"),
+    ("powerpoint", "PowerPoint"),
+    ("redis", "Redis"),
+    ("sharepoint", "SharePoint"),
+    ("slack", "Slack"),
+    ("sqlite", "SQLite"),
+    ("twitter", "Twitter"),
+    ("typescript", "TypeScript"),
+    ("urls", "URLs"),
+    ("webdav", "WebDAV"),
+    ("wordpress", "WordPress"),
+    ("youtube", "YouTube"),
+];
+
+/// The titles that a server's tools have or would get from their names, and how many would get each.
+#[derive(Debug)]
+pub(crate) struct Wordings {
+    tools: usize,
+    shared: usize,
+    /// The words of the server's name.
+    owner: Vec<String>,
+    counts: HashMap<String, usize>,
+}
+
+impl Wordings {
+    pub(super) fn of<'s>(surface: &'s Surface<'_>) -> &'s Wordings {
+        surface.wordings.get_or_init(|| Wordings::new(surface))
+    }
+
+    fn new(surface: &Surface<'_>) -> Wordings {
+        let tools = surface.tools.len();
+        let mut wordings = Wordings {
+            tools,
+            shared: before_verb(surface, shared_words(surface)),
+            owner: words::words(&surface.server.name),
+            counts: HashMap::with_capacity(tools),
+        };
+        for tool in &surface.tools {
+            let title = tool.shown_title().filter(|title| is_human(title, tool.name));
+            let title = title.map_or_else(|| wordings.title(tool), str::to_owned);
+            *wordings.counts.entry(title.to_lowercase()).or_insert(0) += 1;
+        }
+        wordings
+    }
+
+    /// A title from the tool's name, where no other tool has it or would get it.
+    pub(super) fn fix(&self, tool: &Tool<'_>) -> Option<Fix> {
+        let title = self.title(tool);
+        let unique = self.counts.get(&title.to_lowercase()).is_some_and(|count| *count == 1);
+        (unique && !title.is_empty() && title.chars().count() <= 80).then_some(Fix::Title(title))
+    }
+
+    /// `create_issue` and `issue_create` as `Create issue`, without the server's name and what all its names begin with.
+    fn title(&self, tool: &Tool<'_>) -> String {
+        if let Some((adapter, endpoint)) = tool.name.rsplit_once("_mcpaql_") {
+            return format!("{} — {}", capitalised(adapter), capitalised(endpoint));
+        }
+        let shared = if self.tools >= FEWEST { self.shared } else { 0 };
+        // Whose tool it is stands beside its title.
+        let owned = if tool.words.starts_with(&self.owner) { self.owner.len() } else { 0 };
+        let mut left_out = [shared.max(owned), shared].into_iter();
+        let left_out = left_out.find(|count| tool.words.len() > count + 1).unwrap_or(0);
+        let mut words: Vec<&str> = tool.words.iter().skip(left_out).map(String::as_str).collect();
+        let at_end = Place::of(&tool.words, self.shared.max(left_out)).is_some_and(|place| !place.before);
+        if at_end {
+            words.rotate_right(1);
+        }
+        match words.as_slice() {
+            // `sadd` is no word of anybody's.
+            [word] if !is_verb(word) => String::new(),
+            words => sentence(words),
+        }
+    }
+}
+
+/// How many of the words that all names begin with stand before what is done. A verb is the name of something where most names go on
+/// with another one: `log_get_lines`.
+fn before_verb(surface: &Surface<'_>, shared: usize) -> usize {
+    let is_verb_at = |tool: &Tool<'_>, index: usize| tool.words.get(index).is_some_and(|word| is_verb(word));
+    let verbs = |index: usize| surface.tools.iter().filter(|tool| is_verb_at(tool, index)).count();
+    let is_done = |index: &usize| verbs(*index) > 0 && 2 * verbs(index + 1) < surface.tools.len();
+    (0..shared).find(is_done).unwrap_or(shared)
+}
+
+fn sentence(words: &[&str]) -> String {
+    let mut title = String::new();
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            title.push(' ');
+        }
+        match (written(word), index) {
+            (Some(written), _) => title.push_str(written),
+            (None, 0) => title.push_str(&upper_first(word)),
+            (None, _) => title.push_str(word),
+        }
+    }
+    title
+}
+
+fn capitalised(name: &str) -> String {
+    let words = name.split('_').filter(|word| !word.is_empty());
+    let words = words.map(|word| written(word).map_or_else(|| upper_first(word), str::to_owned));
+    let words: Vec<String> = words.collect();
+    words.join(" ")
+}
+
+/// How words are written that are not written like others.
+static WRITTEN: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
+    let brands = BRANDS.iter().map(|(plain, brand)| (*plain, (*brand).to_owned()));
+    brands.chain(ACRONYMS.iter().map(|word| (*word, word.to_ascii_uppercase()))).collect()
+});
+
+fn written(word: &str) -> Option<&'static str> {
+    WRITTEN.get(word).map(String::as_str)
+}
+
+fn upper_first(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(char::to_uppercase).into_iter().flatten().chain(letters).collect()
+}
+
+/// Whether a title is made for people: words with spaces between them, or one word.
+pub(super) fn is_human(title: &str, name: &str) -> bool {
+    let title = title.trim();
+    if title.is_empty() {
+        return false;
+    }
+    if title.contains(char::is_whitespace) {
+        // `list_issues (read)` is a name still, but a name that is talked about is not: "Run list_issues again".
+        return title.split_whitespace().any(|word| !is_identifier(word));
+    }
+    let again = title == name && title.starts_with(|c: char| c.is_ascii_lowercase());
+    !again && !is_identifier(title)
+}
+
+/// `create_issue`, `createIssue`, `create-issue`.
+fn is_identifier(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    if !bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')) {
+        return false;
+    }
+    let hump = bytes.first().is_some_and(u8::is_ascii_lowercase)
+        && bytes
+            .windows(2)
+            .any(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()));
+    let joined = bytes
+        .windows(3)
+        .any(|three| matches!(three, [a, b'_', b] if a.is_ascii_alphanumeric() && b.is_ascii_alphanumeric()));
+    let kebab = bytes.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
+        && bytes.contains(&b'-');
+    joined || kebab || (hump && !BRANDS.iter().any(|(_, brand)| *brand == word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Server;
+    use serde_json::json;
+
+    fn fixes(names: &[&str]) -> Vec<Option<String>> {
+        fixes_of("", names)
+    }
+
+    fn fixes_of(server: &str, names: &[&str]) -> Vec<Option<String>> {
+        let tools = names.iter().map(|name| json!({"name": name})).collect();
+        let server = Server { name: server.to_owned(), tools, ..Server::default() };
+        let surface = Surface::of(&server, 0);
+        let wordings = Wordings::of(&surface);
+        let title = |fix: Fix| match fix {
+            Fix::Title(title) => Some(title),
+            _ => None,
+        };
+        surface.tools.iter().map(|tool| wordings.fix(tool).and_then(title)).collect()
+    }
+
+    #[test]
+    fn a_name_becomes_a_sentence() {
+        assert_eq!(fixes(&["create_issue"]), [Some("Create issue".into())]);
+        assert_eq!(fixes(&["getApiUrl"]), [Some("Get API URL".into())]);
+        assert_eq!(fixes(&["apple_mail_mcpaql_read"]), [Some("Apple Mail — Read".into())]);
+    }
+
+    #[test]
+    fn what_all_names_begin_with_is_left_out() {
+        let names = ["nc_create_note", "nc_get_note_ids", "nc_delete_note", "nc_help"];
+        let titles: Vec<String> = fixes(&names).into_iter().flatten().collect();
+        // One word alone says too little.
+        assert_eq!(titles, ["Create note", "Get note IDs", "Delete note", "Nc help"]);
+    }
+
+    #[test]
+    fn what_all_of_them_do_is_no_prefix() {
+        let names = ["acme-get-runs", "acme-get-run-details", "acme-get-spec", "acme-get-affected-tests"];
+        let titles: Vec<String> = fixes(&names).into_iter().flatten().collect();
+        assert_eq!(titles, ["Get runs", "Get run details", "Get spec", "Get affected tests"]);
+        let names = ["log_get_lines", "log_count_visits", "log_add_line", "log_delete_line"];
+        let titles: Vec<String> = fixes(&names).into_iter().flatten().collect();
+        assert_eq!(titles, ["Get lines", "Count visits", "Add line", "Delete line"]);
+    }
+
+    #[test]
+    fn the_name_of_the_server_is_left_out() {
+        let names = ["shop_create_order", "shop_order_delete", "list_parcels", "shop_help"];
+        let titles: Vec<String> = fixes_of("shop", &names).into_iter().flatten().collect();
+        assert_eq!(titles, ["Create order", "Delete order", "List parcels", "Shop help"]);
+        assert_eq!(fixes_of("apple-mail", &["apple_mail_get_note"]), [Some("Get note".into())]);
+    }
+
+    #[test]
+    fn what_is_done_comes_first() {
+        assert_eq!(fixes(&["db-cluster-delete"]), [Some("Delete DB cluster".into())]);
+        assert_eq!(fixes(&["fetch"]), [Some("Fetch".into())]);
+        assert_eq!(fixes(&["sadd"]), [None], "no word");
+    }
+
+    #[test]
+    fn two_tools_do_not_get_the_same_title() {
+        assert_eq!(fixes(&["get_note", "getNote", "list_notes"]), [None, None, Some("List notes".into())]);
+    }
+
+    #[test]
+    fn titles_are_told_from_names() {
+        for title in [
+            "Create issue",
+            "Fetch",
+            "GitHub",
+            "Check-in",
+            "Git Add",
+            "Read File (Deprecated)",
+            "日本語",
+            "eSignature envelopes",
+        ] {
+            assert!(is_human(title, "create_issue"), "{title}");
+        }
+        for title in ["create_issue", "createIssue", "create-issue", "Create_Issue", "", " "] {
+            assert!(!is_human(title, "create_issue"), "{title}");
+        }
+        assert!(!is_human("fetch", "fetch"), "the name again");
+    }
+}

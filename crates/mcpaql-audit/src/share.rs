@@ -1,0 +1,130 @@
+//! A list of tools in shares, each of which can be read and looked at by itself, be it on a thread of its own.
+//!
+//! What always holds: however a list is shared out, the same is found in the same order.
+
+use super::finding::{Finding, Findings};
+use super::rule::{Check, Rule};
+use super::view::{Server, Surface, Tool};
+use crate::convention::{Level, Standard};
+use std::ops::Range;
+
+/// Tools that every rule looks at before the next ones, so that they are still near when the next rule does.
+const FEW: usize = 16;
+
+/// Findings with the position of their rule.
+pub(super) type Ranked = Vec<(usize, Finding)>;
+
+/// Some tools of a server.
+#[derive(Debug, Clone)]
+pub struct Share<'a> {
+    server: &'a Server,
+    index: usize,
+    tools: Range<usize>,
+    standard: &'a Standard,
+}
+
+/// A share, read, with what rules found that look at one tool at a time.
+#[derive(Debug)]
+pub struct Seen<'a> {
+    index: usize,
+    tools: Vec<Tool<'a>>,
+    found: Ranked,
+}
+
+/// The tools of all servers in so many shares of about the same size, or in a few more: no share is of two servers.
+#[must_use]
+pub fn shares<'a>(servers: &'a [Server], standard: &'a Standard, count: usize) -> Vec<Share<'a>> {
+    let all: usize = servers.iter().map(|server| server.tools.len()).sum();
+    let most = all.div_ceil(count.max(1)).max(1);
+    let of_server = |(index, server): (usize, &'a Server)| {
+        let end = server.tools.len();
+        let starts = (0..end).step_by(most);
+        starts.map(move |from| Share { server, index, tools: from..end.min(from + most), standard })
+    };
+    servers.iter().enumerate().flat_map(of_server).collect()
+}
+
+impl<'a> Share<'a> {
+    /// Reads its tools and looks at each of them.
+    #[must_use]
+    pub fn see(self) -> Seen<'a> {
+        let Share { server, index, tools: range, standard } = self;
+        let rules = leveled(standard);
+        let (mut tools, mut found) = (Vec::with_capacity(range.len()), Vec::new());
+        let values = server.tools.get(range.clone()).unwrap_or_default();
+        for (few, from) in values.chunks(FEW).zip(range.step_by(FEW)) {
+            let few: Vec<Tool<'a>> = few
+                .iter()
+                .zip(from..)
+                .map(|(value, position)| Tool::of(server, value, (index, position)))
+                .collect();
+            of_tools(&few, &rules, standard, &mut found);
+            tools.extend(few);
+        }
+        Seen { index, tools, found }
+    }
+}
+
+/// The servers whose shares were seen, and what was found in these.
+pub(super) fn together<'a>(servers: &'a [Server], seen: Vec<Seen<'a>>) -> (Vec<Surface<'a>>, Ranked) {
+    let mut surfaces: Vec<Surface<'a>> =
+        servers.iter().enumerate().map(|(index, server)| Surface::new(server, index)).collect();
+    let mut found = Vec::new();
+    for share in seen {
+        if let Some(surface) = surfaces.get_mut(share.index) {
+            surface.tools.extend(share.tools);
+        }
+        found.extend(share.found);
+    }
+    (surfaces, found)
+}
+
+/// The rules that a standard does not switch off, each with its level.
+pub(super) fn leveled(standard: &Standard) -> Vec<(&'static Rule, Level)> {
+    super::all_rules().filter_map(|rule| Some((rule, standard.level(rule.code, rule.level)?))).collect()
+}
+
+/// What rules find that look at one tool at a time.
+fn of_tools(tools: &[Tool<'_>], rules: &[(&'static Rule, Level)], standard: &Standard, ranked: &mut Ranked) {
+    let mut found = Vec::new();
+    for (position, (rule, level)) in rules.iter().enumerate() {
+        let Check::Tool(check) = rule.check else { continue };
+        let mut out = Findings::new(rule, *level, &mut found);
+        tools.iter().for_each(|tool| check(tool, standard, &mut out));
+        ranked.extend(found.drain(..).map(|finding| (position, finding)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conclude;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn however_a_list_is_shared_out_the_same_is_found() {
+        let tool = |n: usize| match n % 3 {
+            0 => json!({"name": format!("get_note_{n}"), "annotations": {"readOnlyHint": false}}),
+            1 => json!({"name": format!("deleteNote{n}"), "description": "TODO"}),
+            _ => json!([n]),
+        };
+        let server = |name: &str, tools: std::ops::Range<usize>| Server {
+            name: name.to_owned(),
+            tools: tools.map(tool).collect::<Vec<Value>>(),
+            ..Server::default()
+        };
+        let servers = [server("many", 0..75), server("none", 0..0), server("few", 60..67)];
+        let standard = Standard::default();
+        let found = |count| {
+            let seen = shares(&servers, &standard, count).into_iter().map(Share::see).collect();
+            let (surfaces, findings) = conclude(&servers, &standard, seen);
+            let tools: Vec<usize> = surfaces.iter().map(|surface| surface.tools.len()).collect();
+            (tools, format!("{findings:?}"))
+        };
+        let whole = found(1);
+        assert_eq!(whole.0, [75, 0, 7]);
+        for count in [0, 2, 3, 5, 100] {
+            assert_eq!(found(count), whole, "{count}");
+        }
+    }
+}

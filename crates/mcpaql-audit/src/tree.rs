@@ -1,0 +1,342 @@
+//! Every schema and every text of a tool, found in one walk.
+//!
+//! What always holds: the walk does not recurse, so no nesting is too deep for it; it copies nothing; and pointers are written
+//! only for what is reported, because most of a tool is right.
+
+use super::glance::Glance;
+use super::rules::schemas::reference::{self, Reference};
+use mcpaql_core::reader::child;
+use serde_json::{Map, Value};
+use std::sync::OnceLock;
+
+/// The parts of a tool that clients show to models or people.
+#[derive(Debug, Default)]
+pub(crate) struct Tree<'a> {
+    steps: Vec<Step<'a>>,
+    /// In the order of the document, the root of the input schema first.
+    pub(crate) schemas: Vec<Schema<'a>>,
+    /// In the order of the document.
+    pub(crate) texts: Vec<Text<'a>>,
+    /// Which patterns of a poisoned tool which texts hold; several rules ask for it.
+    pub(crate) poison: OnceLock<Vec<Hit>>,
+    /// Where its references lead, in the order of the schemas.
+    pub(crate) references: Vec<Reference<'a>>,
+}
+
+/// A text that matches a pattern.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hit {
+    /// Index of the text.
+    pub(crate) text: usize,
+    /// Index of the pattern.
+    pub(crate) pattern: usize,
+}
+
+/// A place in a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct At(u32);
+
+#[derive(Debug)]
+struct Step<'a> {
+    parent: u32,
+    key: Key<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Key<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+/// A schema that is an object; `true` and `false` say nothing that a rule could look at.
+#[derive(Debug)]
+pub(crate) struct Schema<'a> {
+    /// Which of the keywords that rules ask for it has: looking one up in the map takes longer than all else.
+    keywords: u32,
+    /// Its keywords.
+    pub(crate) map: &'a Map<String, Value>,
+    /// Where it stands.
+    pub(crate) at: At,
+    /// Of arguments, and not of results.
+    pub(crate) is_input: bool,
+    /// Values around what it describes.
+    pub(crate) depth: usize,
+    /// The schema it is part of.
+    pub(crate) parent: Option<usize>,
+    /// Whether it judges the same value as the schema it is part of: a variant or a condition.
+    pub(crate) is_variant: bool,
+}
+
+/// A member of an object: few are compared sooner than one is hashed.
+#[inline]
+pub(crate) fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    const FEW: usize = 10;
+    if map.len() > FEW {
+        return map.get(key);
+    }
+    map.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value)
+}
+
+/// The same of any value.
+#[inline]
+pub(crate) fn of<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    value.as_object().and_then(|map| member(map, key))
+}
+
+/// What a keyword of a schema holds.
+#[derive(Debug, Clone, Copy)]
+struct Keyword {
+    /// Of its own for each that rules ask for, 0 for others.
+    bit: u32,
+    role: Role,
+    kind: Kind,
+    /// Whether what it holds judges the same value.
+    is_variant: bool,
+}
+
+/// A match, because with a literal it is computed when this is compiled.
+#[inline]
+fn keyword(key: &str) -> Keyword {
+    let holds = |role: Role, bit: u32| Keyword { bit, role, kind: Kind::Other, is_variant: false };
+    let varies = |role: Role, bit: u32| Keyword { is_variant: true, ..holds(role, bit) };
+    match key {
+        "type" => holds(Role::Data, 1 << 0),
+        "enum" => holds(Role::Data, 1 << 1),
+        "default" => holds(Role::Data, 1 << 2),
+        "$ref" => holds(Role::Data, 1 << 3),
+        "required" => holds(Role::Data, 1 << 4),
+        "pattern" => holds(Role::Data, 1 << 5),
+        "items" => holds(Role::Schema, 1 << 6),
+        "prefixItems" => holds(Role::List, 1 << 7),
+        "anyOf" => varies(Role::List, 1 << 8),
+        "oneOf" => varies(Role::List, 1 << 9),
+        "allOf" => varies(Role::List, 1 << 10),
+        "const" => holds(Role::Data, 1 << 11),
+        "nullable" => holds(Role::Data, 1 << 12),
+        "exclusiveMinimum" => holds(Role::Data, 1 << 13),
+        "exclusiveMaximum" => holds(Role::Data, 1 << 14),
+        "format" => holds(Role::Data, 1 << 15),
+        "properties" => holds(Role::Named, 1 << 16),
+        "$id" => holds(Role::Data, 1 << 17),
+        "id" => holds(Role::Data, 1 << 18),
+        "$anchor" => holds(Role::Data, 1 << 19),
+        "patternProperties" => holds(Role::Named, 1 << 20),
+        "if" => varies(Role::Schema, 1 << 21),
+        "dependentSchemas" => varies(Role::Named, 1 << 22),
+        "$defs" | "definitions" => holds(Role::Named, 0),
+        "not" | "then" | "else" => varies(Role::Schema, 0),
+        "additionalProperties"
+        | "additionalItems"
+        | "contains"
+        | "propertyNames"
+        | "unevaluatedProperties"
+        | "unevaluatedItems"
+        | "contentSchema" => holds(Role::Schema, 0),
+        "description" | "title" => Keyword { kind: Kind::Prose, ..holds(Role::Data, 0) },
+        _ => holds(Role::Data, 0),
+    }
+}
+
+impl<'a> Schema<'a> {
+    /// The value of a keyword.
+    #[inline]
+    pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
+        let Keyword { bit, .. } = keyword(key);
+        // What is not among those asked for has no bit and has to be looked up.
+        (bit == 0 || self.keywords & bit != 0).then(|| member(self.map, key)).flatten()
+    }
+
+    /// Whether the keyword is there.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+}
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Written for whoever reads: descriptions and titles.
+    Prose,
+    /// The name of a property.
+    Name,
+    /// Anything else: values of enums, defaults, examples, patterns.
+    Other,
+}
+
+/// A text anywhere in a tool.
+#[derive(Debug)]
+pub(crate) struct Text<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) at: At,
+    pub(crate) kind: Kind,
+    /// What a look at it tells.
+    pub(crate) glance: Glance,
+}
+
+/// What a value of a schema is.
+#[derive(Debug, Clone, Copy)]
+enum Role {
+    Schema,
+    /// A mapping from names to schemas.
+    Named,
+    /// A list of schemas.
+    List,
+    Data,
+}
+
+struct Visit<'a> {
+    value: &'a Value,
+    at: u32,
+    role: Role,
+    kind: Kind,
+    is_input: bool,
+    depth: usize,
+    parent: Option<usize>,
+    is_variant: bool,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn of(value: &'a Value) -> Tree<'a> {
+        let Some(tool) = value.as_object() else { return Tree::default() };
+        // What most tools have room in.
+        let mut tree = Tree {
+            steps: Vec::with_capacity(96),
+            schemas: Vec::with_capacity(16),
+            texts: Vec::with_capacity(64),
+            ..Tree::default()
+        };
+        for key in ["title", "description"] {
+            if let Some(Value::String(text)) = member(tool, key) {
+                let at = tree.step(u32::MAX, Key::Name(key));
+                tree.text(text, at, Kind::Prose);
+            }
+        }
+        if let Some(Value::String(text)) = member(tool, "annotations").and_then(|value| of(value, "title")) {
+            let parent = tree.step(u32::MAX, Key::Name("annotations"));
+            let at = tree.step(parent, Key::Name("title"));
+            tree.text(text, at, Kind::Prose);
+        }
+        for key in ["inputSchema", "outputSchema"] {
+            if let Some(value) = member(tool, key) {
+                let at = tree.step(u32::MAX, Key::Name(key));
+                let is_input = key == "inputSchema";
+                tree.walk(Visit {
+                    value,
+                    at,
+                    role: Role::Schema,
+                    kind: Kind::Other,
+                    is_input,
+                    depth: 0,
+                    parent: None,
+                    is_variant: false,
+                });
+            }
+        }
+        tree.references = reference::all(&tree, value);
+        tree
+    }
+
+    /// The pointer of a place.
+    pub(crate) fn pointer(&self, at: At) -> String {
+        let mut keys = Vec::new();
+        let mut here = at.0;
+        while let Some(step) = self.steps.get(here as usize) {
+            keys.push(step.key);
+            here = step.parent;
+        }
+        keys.iter().rev().fold(String::new(), |pointer, key| match key {
+            Key::Name(name) => child(&pointer, name),
+            Key::Index(index) => format!("{pointer}/{index}"),
+        })
+    }
+
+    /// The pointer of a keyword of a schema.
+    pub(crate) fn below(&self, at: At, key: &str) -> String {
+        child(&self.pointer(at), key)
+    }
+
+    /// Whether a schema is that of a top-level parameter.
+    pub(crate) fn is_parameter(&self, schema: &Schema<'a>) -> bool {
+        let step = |index: u32| self.steps.get(index as usize);
+        let among = step(schema.at.0).and_then(|own| step(own.parent)).map(|around| around.key);
+        schema.is_input && schema.depth == 1 && matches!(among, Some(Key::Name("properties")))
+    }
+
+    /// The schemas of arguments.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &Schema<'a>> {
+        self.schemas.iter().filter(|schema| schema.is_input)
+    }
+
+    fn text(&mut self, text: &'a str, at: u32, kind: Kind) {
+        self.texts.push(Text { text, at: At(at), kind, glance: Glance::of(text) });
+    }
+
+    fn step(&mut self, parent: u32, key: Key<'a>) -> u32 {
+        let index = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
+        self.steps.push(Step { parent, key });
+        index
+    }
+
+    fn walk(&mut self, root: Visit<'a>) {
+        let mut open = vec![root];
+        while let Some(visit) = open.pop() {
+            match visit.value {
+                Value::String(text) => {
+                    self.text(text, visit.at, visit.kind);
+                }
+                Value::Array(items) => {
+                    let role = match visit.role {
+                        Role::List | Role::Schema => Role::Schema,
+                        Role::Named | Role::Data => Role::Data,
+                    };
+                    let from = open.len();
+                    for (index, value) in items.iter().enumerate() {
+                        let at = self.step(visit.at, Key::Index(index));
+                        open.push(Visit { value, at, role, ..visit });
+                    }
+                    reverse(&mut open, from);
+                }
+                Value::Object(map) => self.members(&visit, map, &mut open),
+                _ => {}
+            }
+        }
+    }
+
+    fn members(&mut self, visit: &Visit<'a>, map: &'a Map<String, Value>, open: &mut Vec<Visit<'a>>) {
+        let from = open.len();
+        match visit.role {
+            Role::Schema => self.keywords(visit, map, open),
+            Role::Named | Role::List | Role::Data => {
+                let role = if matches!(visit.role, Role::Data) { Role::Data } else { Role::Schema };
+                for (key, value) in map {
+                    let at = self.step(visit.at, Key::Name(key));
+                    self.text(key, at, Kind::Name);
+                    open.push(Visit { value, at, role, kind: Kind::Other, ..*visit });
+                }
+            }
+        }
+        reverse(open, from);
+    }
+
+    fn keywords(&mut self, visit: &Visit<'a>, map: &'a Map<String, Value>, open: &mut Vec<Visit<'a>>) {
+        let Visit { is_input, depth, is_variant, .. } = *visit;
+        let own = self.schemas.len();
+        let mut keywords = 0;
+        for (key, value) in map {
+            let at = self.step(visit.at, Key::Name(key));
+            let Keyword { bit, role, kind, is_variant } = keyword(key);
+            keywords |= bit;
+            let depth = if is_variant { depth } else { depth + 1 };
+            open.push(Visit { value, at, role, kind, is_input, depth, parent: Some(own), is_variant });
+        }
+        let (at, parent) = (At(visit.at), visit.parent);
+        self.schemas.push(Schema { keywords, map, at, is_input, depth, parent, is_variant });
+    }
+}
+
+/// What was pushed last is visited first.
+fn reverse(open: &mut [Visit<'_>], from: usize) {
+    if let Some(pushed) = open.get_mut(from..) {
+        pushed.reverse();
+    }
+}

@@ -1,0 +1,201 @@
+//! A server's tools as rules look at them: raw JSON, with what several rules need read out once.
+
+use super::finding::Place;
+use super::parameters::{self, Switch};
+use super::probe::Observed;
+use super::rules::titles::wording::Wordings;
+use super::tree::{self, Tree};
+use mcpaql_core::classify::{self, Annotations, Decision, Evidence, words};
+use mcpaql_core::facts::Facts;
+use mcpaql_core::operation::Category;
+use mcpaql_core::policy::HintOverrides;
+use mcpaql_core::tokens;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// What is audited: the tools of a server, as `tools/list` has them.
+#[derive(Debug, Clone, Default)]
+pub struct Server {
+    /// What the client calls it.
+    pub name: String,
+    /// Whether that name is only a guess: of a saved list nobody knows what the client calls its server.
+    pub name_is_guessed: bool,
+    /// Every tool, as raw JSON.
+    pub tools: Vec<Value>,
+    /// What is known for sure about tools, by name: of adapter documents, which say it.
+    pub known: HashMap<String, Known>,
+    /// Whether it is known to be an MCP-AQL adapter; it is guessed by its tools otherwise.
+    pub is_adapter: bool,
+    /// What a probe saw, by the name of the tool.
+    pub observed: HashMap<String, Observed>,
+    /// Why a probe left tools alone, by the name of the tool.
+    pub unprobed: HashMap<String, String>,
+}
+
+impl Server {
+    /// Whether its word was put to the test.
+    #[must_use]
+    pub fn is_probed(&self) -> bool {
+        !self.observed.is_empty() || !self.unprobed.is_empty()
+    }
+}
+
+/// What an adapter document says about a tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// Its category.
+    pub category: Category,
+    /// What it does.
+    pub facts: Facts,
+}
+
+/// A server, read.
+#[derive(Debug)]
+pub struct Surface<'a> {
+    /// What was read.
+    pub server: &'a Server,
+    /// Its position among the audited servers.
+    pub index: usize,
+    /// In the order of the list.
+    pub tools: Vec<Tool<'a>>,
+    /// Whether its tools take MCP-AQL's envelope.
+    pub is_adapter: bool,
+    /// Which titles its tools have or could have; several rules ask for it.
+    pub(super) wordings: OnceLock<Wordings>,
+}
+
+/// A tool, read. Whatever is not of the type it should be is not there.
+#[derive(Debug)]
+pub struct Tool<'a> {
+    /// The whole tool.
+    pub value: &'a Value,
+    /// What the client calls the server.
+    pub server: &'a str,
+    /// Whether that is only a guess.
+    pub server_is_guessed: bool,
+    /// Its name; empty where it has none.
+    pub name: &'a str,
+    /// `title`.
+    pub title: Option<&'a str>,
+    /// `annotations.title`.
+    pub annotation_title: Option<&'a str>,
+    /// `description`.
+    pub description: Option<&'a str>,
+    /// `inputSchema`.
+    pub schema: Option<&'a Value>,
+    /// The hints that it writes out.
+    pub declared: HintOverrides,
+    /// The words of its name, in lower case.
+    pub words: Vec<String>,
+    /// What the classifier makes of name and description alone.
+    pub by_name: Decision,
+    /// What the importers' classifier makes of it, hints included.
+    pub judged: Decision,
+    /// What is known for sure.
+    pub known: Option<Known>,
+    /// What a probe saw.
+    pub observed: Option<Observed>,
+    /// What it costs in a model's context, estimated.
+    pub tokens: usize,
+    /// Whether it takes MCP-AQL's envelope.
+    pub is_adapter: bool,
+    pub(super) tree: Tree<'a>,
+    /// The parameter that switches between reading and writing, where one does.
+    pub(super) switch: Option<Switch<'a>>,
+    place: (usize, usize),
+}
+
+impl<'a> Surface<'a> {
+    pub(super) fn of(server: &'a Server, index: usize) -> Surface<'a> {
+        let tools = server.tools.iter().enumerate();
+        let tools = tools.map(|(position, value)| Tool::of(server, value, (index, position))).collect();
+        Surface { tools, ..Surface::new(server, index) }
+    }
+
+    /// None of its tools is read yet.
+    pub(super) fn new(server: &'a Server, index: usize) -> Surface<'a> {
+        let is_adapter = server.is_adapter || server.tools.iter().any(takes_envelope);
+        Surface { server, index, tools: Vec::new(), is_adapter, wordings: OnceLock::new() }
+    }
+
+    /// What all tools cost.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.tools.iter().map(|tool| tool.tokens).sum()
+    }
+}
+
+impl<'a> Tool<'a> {
+    pub(super) fn of(server: &'a Server, value: &'a Value, place: (usize, usize)) -> Tool<'a> {
+        let text = |key: &str| tree::of(value, key).and_then(Value::as_str);
+        let annotations = tree::of(value, "annotations");
+        let hint = |key: &str| annotations.and_then(|annotations| tree::of(annotations, key)?.as_bool());
+        let name = text("name").unwrap_or_default();
+        let declared = HintOverrides {
+            read_only: hint("readOnlyHint"),
+            destructive: hint("destructiveHint"),
+            idempotent: hint("idempotentHint"),
+            open_world: hint("openWorldHint"),
+        };
+        let annotated = Annotations {
+            read_only: declared.read_only,
+            destructive: declared.destructive,
+            idempotent: declared.idempotent,
+        };
+        let description = text("description");
+        let (by_name, judged) = classify::classify_unannounced_and_announced(&Evidence {
+            name,
+            description: description.unwrap_or_default(),
+            annotations: annotated,
+            ..Evidence::default()
+        });
+        let tool = Tool {
+            value,
+            server: &server.name,
+            server_is_guessed: server.name_is_guessed,
+            name,
+            title: text("title"),
+            annotation_title: annotations.and_then(|annotations| tree::of(annotations, "title")?.as_str()),
+            description,
+            schema: tree::of(value, "inputSchema"),
+            declared,
+            words: words::words(name),
+            by_name,
+            judged,
+            known: server.known.get(name).copied(),
+            observed: server.observed.get(name).copied(),
+            tokens: tokens::estimate_json(value),
+            is_adapter: takes_envelope(value),
+            tree: Tree::of(value),
+            switch: None,
+            place,
+        };
+        Tool { switch: parameters::switch(&tool), ..tool }
+    }
+
+    /// A place in the tool.
+    #[must_use]
+    pub fn place(&self, pointer: impl Into<String>) -> Place {
+        Place { server: self.place.0, tool: Some(self.place.1), pointer: pointer.into() }
+    }
+
+    /// What a person calls it: its title, as MCP ranks them.
+    #[must_use]
+    pub fn shown_title(&self) -> Option<&'a str> {
+        self.title.or(self.annotation_title)
+    }
+}
+
+/// MCP-AQL's tools take `operation` and `params`, and speak of `introspect`.
+fn takes_envelope(tool: &Value) -> bool {
+    let properties = tree::of(tool, "inputSchema").and_then(|schema| tree::of(schema, "properties"));
+    let property = |name: &str| properties.is_some_and(|properties| tree::of(properties, name).is_some());
+    if !(property("operation") && property("params")) {
+        return false;
+    }
+    let speaks =
+        tool.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("introspect"));
+    let named = tool.get("name").and_then(Value::as_str).is_some_and(|name| name.contains("aql"));
+    speaks || named
+}

@@ -1,0 +1,79 @@
+//! Examples that validate, and the signature that a caller is shown.
+
+use crate::operation::{Category, Example, Operation, Param, Place, fills_default};
+use crate::sample;
+use crate::schema::Schemas;
+use crate::signature::{self, Room};
+use crate::validate::{CompiledParams, Limits};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+/// Keeps the examples that validate, and makes one up where there is none.
+pub(crate) fn settle_examples(
+    operation: &mut Operation,
+    params: &CompiledParams,
+    types: &IndexMap<String, Value>,
+    schemas: &Schemas,
+    limits: &Limits,
+) {
+    let fits = |example: &Map<String, Value>| params.validate(example.clone(), schemas, limits).is_ok();
+    operation.examples.retain(|example| fits(&example.params));
+    // Where a value stands that nobody may see, one that is made up must do as well.
+    for param in operation.params.iter().filter(|param| param.sensitive) {
+        for example in &mut operation.examples {
+            if let Some(value) = example.params.get_mut(&param.name) {
+                *value = sample::sample(&param.name, &param.schema, types).unwrap_or_else(|| "…".into());
+            }
+        }
+    }
+    operation.examples.retain(|example| fits(&example.params));
+    if operation.examples.is_empty() {
+        let ways: [(Sample, bool); 4] = [
+            (sample::sample, true),
+            (sample::untold, true),
+            (sample::sample, false),
+            (sample::untold, false),
+        ];
+        let mut calls =
+            ways.into_iter().filter_map(|(sample, change)| sample_call(operation, types, sample, change));
+        if let Some(params) = calls.find(fits) {
+            operation.examples.push(Example { description: String::new(), params });
+        }
+    }
+}
+
+type Sample = fn(&str, &Value, &IndexMap<String, Value>) -> Option<Value>;
+
+/// The required parameters filled in, and for an update that shall `change` something, something to change.
+fn sample_call(
+    operation: &Operation,
+    types: &IndexMap<String, Value>,
+    sample: Sample,
+    change: bool,
+) -> Option<Map<String, Value>> {
+    let mut call = Map::new();
+    let value = |param: &Param| sample(&param.name, &param.schema, types);
+    let required = |param: &&Param| param.required && !fills_default(operation, param);
+    for param in operation.params.iter().filter(required) {
+        call.insert(param.name.clone(), value(param)?);
+    }
+    let changes = |param: &Param| param.place != Place::Path;
+    if change
+        && operation.category == Category::Update
+        && !operation.params.iter().filter(required).any(changes)
+        && let Some((name, value)) = operation
+            .params
+            .iter()
+            .filter(|param| changes(param) && !param.sensitive)
+            .find_map(|param| Some((param.name.clone(), value(param)?)))
+    {
+        call.insert(name, value);
+    }
+    Some(call)
+}
+
+/// All that a call needs: the parameters and the types they name, so that it can be right without introspection.
+pub(crate) fn call_signature(operation: &Operation, types: &IndexMap<String, Value>) -> String {
+    let asked = Operation { returns: None, examples: Vec::new(), ..operation.clone() };
+    signature::within(&asked, types, Room::ERROR)
+}

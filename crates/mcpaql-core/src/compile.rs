@@ -1,0 +1,443 @@
+//! adapter → catalog. Everything that is wrong is reported, with pointers into the model.
+
+mod families;
+mod tools;
+
+use crate::adapter::{Adapter, Mode, Profile};
+use crate::catalog::{Body, CRUDE, Catalog, Deferred, Entry, Settings, call_signature, settle_examples};
+use crate::diagnostic::{Diagnostic, Severity, Span, capital};
+use crate::error::Code;
+use crate::facts::{Effect, Facts, Guard, Reach, Repeat};
+use crate::introspect;
+use crate::library::Library;
+use crate::lifecycle::ExecutionAction;
+use crate::naming::{self, NameProblem, Names};
+use crate::operation::{
+    Binding, Category, Danger, Example, INTROSPECT, Operation, Param, StoreAction, operation_pointer,
+    param_pointer,
+};
+use crate::policy::{self, HintSet, Hints, Policy};
+use crate::reader::short;
+use crate::schema::Schemas;
+use crate::signature;
+use crate::surface;
+use crate::targets;
+use crate::validate::{CompiledParams, Limits};
+use families::{endpoint_of, endpoints, place_executions, place_introspect};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What compiling brought: a catalog unless something is too wrong, and all that was noticed.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The catalog.
+    pub catalog: Option<Catalog>,
+    /// Problems with pointers into the document.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Compiles an adapter. Pointers in diagnostics lead into the model: `/operations/NAME/params/PARAM`.
+#[must_use]
+pub fn compile(adapter: Adapter, settings: &Settings) -> Compiled {
+    compile_with(adapter, None, settings)
+}
+
+/// Compiles an adapter whose operations are heads; `library` has the rest of them.
+#[must_use]
+pub fn compile_deferred(adapter: Adapter, library: Arc<dyn Library>, settings: &Settings) -> Compiled {
+    compile_with(adapter, Some(library), settings)
+}
+
+fn compile_with(adapter: Adapter, library: Option<Arc<dyn Library>>, settings: &Settings) -> Compiled {
+    let mut compiler = Compiler { outer: settings.clone(), ..Compiler::default() };
+    let settings = layered(settings, &adapter);
+    let catalog = compiler.run(adapter, library, &settings);
+    Compiled { catalog, diagnostics: compiler.diagnostics }
+}
+
+/// What was decided outside over what the document says; tools that are shared have nothing of a document's own.
+fn layered(settings: &Settings, adapter: &Adapter) -> Settings {
+    let own = Settings::of(adapter);
+    match settings.sharing {
+        None => settings.clone().over(own),
+        Some(sharing) => {
+            let own = Settings { policy: own.policy, errors: own.errors, ..Settings::default() };
+            Settings::shared(sharing).over(settings.clone()).over(own)
+        }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Compiler {
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// What was decided outside the document, which is not to be blamed for it.
+    outer: Settings,
+}
+
+/// What every operation of an adapter is compiled with.
+struct Frame<'a> {
+    adapter: &'a Adapter,
+    profile: Option<&'a Profile>,
+    policy: &'a Policy,
+    types: &'a IndexMap<String, Value>,
+    /// Nothing is wrong with any of them.
+    clean_types: bool,
+    limits: Limits,
+}
+
+impl Compiler {
+    fn run(
+        &mut self,
+        mut adapter: Adapter,
+        library: Option<Arc<dyn Library>>,
+        settings: &Settings,
+    ) -> Option<Catalog> {
+        let mode = settings.mode.unwrap_or(Mode::Semantic);
+        // A setting that makes no sense leaves no catalog, but the operations are checked all the same.
+        let profile = self.profile(&adapter, settings);
+        let policy = self.policy(settings);
+        let names = self.names(&adapter, settings);
+
+        let mut operations = std::mem::take(&mut adapter.operations);
+        let declared = adapter.profile.clone().filter(|_| profile.as_deref() != Some(CRUDE));
+        let heads = if library.is_some() { operations.len() } else { 0 };
+        // The tools are announced with their target's reach, whatever operation is called through them.
+        let reach = if adapter.target.is_remote() { Reach::Open } else { Reach::Process };
+        let executes = operations.iter().any(|operation| operation.lifecycle.is_some());
+        let own = operations.len();
+        if executes {
+            operations.extend(ExecutionAction::ALL.map(|action| action.operation(reach)));
+        }
+        operations.push(introspect_operation(reach, declared.as_ref()));
+        for operation in &mut operations {
+            operation.endpoint = endpoint_of(operation, declared.as_ref());
+            if !matches!(operation.binding, Binding::Introspect | Binding::Execution(_)) {
+                targets::choose(operation, &adapter);
+            }
+        }
+        if let Some(profile) = &declared {
+            place_introspect(&mut operations, profile);
+            place_executions(&mut operations, profile);
+        }
+
+        let mut types = adapter.types.clone();
+        signature::hoist_types(&mut types);
+        let written: Vec<Vec<Param>> = operations.iter().map(|operation| operation.params.clone()).collect();
+        for operation in &mut operations {
+            operation.params = signature::hoist(&operation.name, &operation.params, &mut types);
+        }
+        let (mut schemas, problems) = Schemas::compile(&types);
+        if !problems.is_empty() {
+            // Hoisted types are not in the document; what is wrong inside them is reported where it was written.
+            self.diagnostics.extend(Schemas::compile(&adapter.types).1);
+        }
+        let frame = Frame {
+            adapter: &adapter,
+            profile: declared.as_ref(),
+            policy: policy.unwrap_or_else(|| policy::default()),
+            types: &types,
+            clean_types: problems.is_empty(),
+            limits: Limits::default(),
+        };
+        let mut entries = Vec::with_capacity(operations.len());
+        let mut kept = Vec::with_capacity(operations.len());
+        for (index, (operation, written)) in operations.into_iter().zip(written).enumerate() {
+            if executes && index < own && self.takes_execution_name(&operation) {
+                continue;
+            }
+            let entry = if index < heads {
+                let (hints, states) = self.hints(&operation, &frame);
+                Some(Entry {
+                    hints,
+                    states,
+                    tool: String::new(),
+                    body: Body::Deferred(Deferred::new(index)),
+                    operation,
+                })
+            } else {
+                self.entry(operation, &written, &frame, &mut schemas)
+            };
+            if let Some(entry) = entry {
+                entries.push(entry);
+                kept.push(written);
+            }
+        }
+        let endpoints = endpoints(&entries, declared.as_ref());
+        let mut catalog = Catalog {
+            mode,
+            sharing: settings.sharing,
+            profile: profile?,
+            names: names.clone()?,
+            errors: settings.errors.unwrap_or_default(),
+            title_in_annotations: frame.policy.title_in_annotations,
+            limits: frame.limits,
+            by_name: index(&entries),
+            operations: entries,
+            endpoints,
+            types,
+            tools: Vec::new(),
+            schemas,
+            library,
+            discovery: Default::default(),
+            routes: HashMap::new(),
+            adapter,
+        };
+        policy?;
+        if !tools::name(self, &mut catalog, &names?) {
+            return None;
+        }
+        catalog.tools = surface::tools(&catalog, &kept, settings);
+        Some(catalog)
+    }
+
+    /// The names that ask after executions are given away where there are any; reports whoever wants one of them.
+    fn takes_execution_name(&mut self, operation: &Operation) -> bool {
+        let mut names = std::iter::once(&operation.name).chain(&operation.aliases);
+        let Some(name) = names.find(|name| ExecutionAction::is_name(name)) else { return false };
+        let pointer = operation_pointer(&operation.name);
+        let diagnostic = Diagnostic::error(
+            Code::SchemaInvalidName,
+            format!("{pointer}/{}", if *name == operation.name { "name" } else { "aliases" }),
+            format!("'{name}' asks after executions, which this adapter has because of `lifecycle`"),
+        )
+        .expected("a name that the adapter does not get by itself")
+        .found(name.as_str())
+        .suggest("choose another name, or remove `lifecycle` from the operations of this document");
+        self.diagnostics.push(diagnostic);
+        true
+    }
+
+    pub(super) fn problem(&mut self, code: Code, pointer: &str, message: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::error(code, pointer, message));
+    }
+
+    /// A problem of a setting: at its place in the document, or without one where somebody else made it.
+    fn setting(&mut self, name: &str, outside: bool, diagnostic: Diagnostic) {
+        self.diagnostics.push(if outside {
+            let places = match name {
+                "prefix" => "`--prefix`, `MCP_AQL_TOOL_PREFIX` or `prefix` in mcpaql.yaml",
+                "profile" => "`--profile`, `MCP_AQL_ENDPOINT_PROFILE` or `profile` in mcpaql.yaml",
+                "policy" => "`--policy` or `policy` in mcpaql.yaml",
+                _ => "`pattern` in mcpaql.yaml",
+            };
+            Diagnostic { pointer: String::new(), span: Some(Span::NOWHERE), ..diagnostic }
+                .suggest(format!("the document does not say so: mend {places}"))
+        } else {
+            diagnostic
+        });
+    }
+
+    fn profile(&mut self, adapter: &Adapter, settings: &Settings) -> Option<String> {
+        let own = adapter.profile.as_ref().map(|profile| profile.name.as_str());
+        match settings.profile.as_deref() {
+            None => Some(CRUDE.to_owned()),
+            Some(CRUDE) => Some(CRUDE.to_owned()),
+            Some(name) if own == Some(name) => Some(name.to_owned()),
+            Some(name) => {
+                let known = own.map_or(CRUDE.to_owned(), |own| format!("{CRUDE}, {own}"));
+                let message = format!(
+                    "The adapter '{}' has no endpoint profile '{name}' (it has {known})",
+                    adapter.name
+                );
+                self.setting(
+                    "profile",
+                    self.outer.profile.is_some(),
+                    Diagnostic::error(Code::SchemaInvalidValue, "/endpoints", message),
+                );
+                None
+            }
+        }
+    }
+
+    /// `None` where somebody outside the document wants one that is not there. One that the document wants is reported, and the
+    /// default stands in for it.
+    fn policy<'s>(&mut self, settings: &'s Settings) -> Option<&'s Policy> {
+        let Some(name) = settings.policy.as_deref() else { return Some(policy::default()) };
+        let Some(unknown) = policy::unknown(name, &settings.policies) else {
+            return policy::find(name, &settings.policies);
+        };
+        let outside = self.outer.policy.is_some();
+        self.setting("policy", outside, Diagnostic { pointer: "/policy".into(), ..unknown });
+        (!outside).then(policy::default)
+    }
+
+    fn names(&mut self, adapter: &Adapter, settings: &Settings) -> Option<Names> {
+        if let Some(prefix) = settings.prefix.as_deref().filter(|prefix| prefix.len() >= naming::LONG_PREFIX)
+        {
+            let message = format!("The prefix '{prefix}' is long; clients add their own to it");
+            self.setting(
+                "prefix",
+                self.outer.prefix.is_some(),
+                Diagnostic::warning(Code::SchemaInvalidName, "/tool_names/prefix", message),
+            );
+        }
+        match Names::new(&adapter.name, settings.pattern.as_deref(), settings.prefix.as_deref()) {
+            Ok(names) => Some(names),
+            Err(NameProblem(text)) => {
+                let bad_prefix =
+                    settings.prefix.as_deref().is_some_and(|prefix| naming::check_prefix(prefix).is_err());
+                let (key, outside) = if bad_prefix {
+                    ("prefix", self.outer.prefix.is_some())
+                } else {
+                    ("pattern", self.outer.pattern.is_some())
+                };
+                let pointer = format!("/tool_names/{key}");
+                self.setting(
+                    key,
+                    outside,
+                    Diagnostic::error(Code::SchemaInvalidName, pointer, capital(&text)),
+                );
+                None
+            }
+        }
+    }
+
+    /// One operation; `None` where its parameters make no sense, which is reported.
+    fn entry(
+        &mut self,
+        operation: Operation,
+        written: &[Param],
+        frame: &Frame<'_>,
+        schemas: &mut Schemas,
+    ) -> Option<Entry> {
+        let (params, found) = CompiledParams::compile(&operation, schemas, "");
+        // What was found is found again in the parameters as they were written, where the author can mend it.
+        let suspect =
+            !found.is_empty() || !frame.clean_types || written.iter().any(|param| param.default.is_some());
+        let problems = if suspect { check_params(&operation, written, schemas) } else { Vec::new() };
+        let sound = problems.iter().all(|problem| problem.severity != Severity::Error);
+        // The operations of a store share their fields, so one of them speaks for all.
+        let speaks = match &operation.binding {
+            Binding::Store(store) => store.action == StoreAction::Create,
+            _ => true,
+        };
+        if speaks {
+            self.diagnostics.extend(problems);
+        }
+        let (hints, states) = self.hints(&operation, frame);
+        let signature = call_signature(&operation, frame.types);
+        let params = params.signed_as(signature.clone());
+        let mut operation = operation;
+        self.examples(&mut operation, &params, frame, schemas);
+        let body = Body::Compiled { signature, params: Box::new(params) };
+        sound.then_some(Entry { hints, states, tool: String::new(), body, operation })
+    }
+
+    /// The hints of an operation, and which of them are written out.
+    fn hints(&mut self, operation: &Operation, frame: &Frame<'_>) -> (Hints, HintSet) {
+        let adapter = frame.adapter;
+        let family = frame.profile.and_then(|profile| profile.families.get(&operation.endpoint));
+        let endpoint = adapter.endpoint_hints.get(&operation.endpoint).copied().unwrap_or_default();
+        let endpoint = family.map_or(endpoint, |family| family.hints.over(endpoint));
+        let mut wider = endpoint.over(adapter.hints);
+        if operation.category != Category::Read {
+            wider = wider.without_read_only();
+            if operation.hints.read_only == Some(true) {
+                self.diagnostics.push(
+                    Diagnostic::warning(
+                        Code::SchemaInvalidValue,
+                        format!("{}/annotations/readOnlyHint", operation_pointer(&operation.name)),
+                        format!(
+                            "'{}' is filed under {} and says it is read-only",
+                            operation.name,
+                            operation.category.endpoint()
+                        ),
+                    )
+                    .suggest("move it to `read` if it changes nothing"),
+                );
+            }
+        }
+        let policy = frame.policy;
+        let hints = operation.hints.apply(wider.apply(policy.hints(operation.category, &operation.facts)));
+        (hints, policy.writes(operation.category).or(operation.hints.over(wider).said()))
+    }
+
+    /// Reports the examples that do not validate, because one that does not would teach a call that fails.
+    fn examples(
+        &mut self,
+        operation: &mut Operation,
+        params: &CompiledParams,
+        frame: &Frame<'_>,
+        schemas: &Schemas,
+    ) {
+        let derived = matches!(operation.binding, Binding::Store(_));
+        let pointer = operation_pointer(&operation.name);
+        for (index, example) in operation.examples.iter().enumerate() {
+            if let (Err(error), false) =
+                (params.validate(example.params.clone(), schemas, &frame.limits), derived)
+            {
+                self.problem(
+                    Code::SchemaInvalidValue,
+                    &format!("{pointer}/examples/{index}"),
+                    format!("The example does not fit its operation: {}", error.message),
+                );
+            }
+        }
+        settle_examples(operation, params, frame.types, schemas, &frame.limits);
+    }
+}
+
+/// The parameters as they were written: schemas that make no sense, defaults that do not fit.
+fn check_params(operation: &Operation, params: &[Param], schemas: &mut Schemas) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for param in params {
+        let pointer = param_pointer(&operation.name, &param.name);
+        let (id, problems) = schemas.add(&param.schema, &pointer);
+        found.extend(problems);
+        let Some(default) = &param.default else { continue };
+        if let Some(violation) = schemas.check(id, default).first() {
+            let shown = if param.sensitive { "a secret".to_owned() } else { short(default) };
+            found.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidType,
+                    format!("{pointer}/default"),
+                    format!(
+                        "The default of parameter '{}' of '{}' does not fit: {violation}",
+                        param.name, operation.name
+                    ),
+                )
+                .expected(signature::type_of(&param.schema))
+                .found(shown),
+            );
+        }
+    }
+    found
+}
+
+fn index(entries: &[Entry]) -> HashMap<String, usize> {
+    let mut by_name = HashMap::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        by_name.insert(entry.operation.name.clone(), index);
+        for alias in &entry.operation.aliases {
+            by_name.insert(alias.clone(), index);
+        }
+    }
+    by_name
+}
+
+fn introspect_operation(reach: Reach, profile: Option<&Profile>) -> Operation {
+    let endpoints: Vec<&str> = match profile {
+        Some(profile) => profile.families.keys().map(String::as_str).collect(),
+        None => Category::ALL.map(Category::endpoint).to_vec(),
+    };
+    let mut list = Map::new();
+    list.insert("query".into(), json!("operations"));
+    let facts = Facts {
+        effect: Effect::Read,
+        repeat: Repeat::NoEffect,
+        overwrites: false,
+        reversible: true,
+        guard: Guard::None,
+        reach,
+    };
+    Operation {
+        title: "Introspect".to_owned(),
+        description: "Discover the operations and types of this adapter.".to_owned(),
+        params: introspect::params(&endpoints),
+        examples: vec![Example { description: "List all operations".into(), params: list }],
+        danger: Danger::Safe,
+        ..Operation::new(INTROSPECT, Category::Read, facts, Binding::Introspect)
+    }
+}

@@ -1,0 +1,156 @@
+//! Names every tool of a catalog, and sees to it that no two names are alike.
+
+use super::Compiler;
+use crate::adapter::Mode;
+use crate::catalog::{Catalog, Route, Scope};
+use crate::diagnostic::{Diagnostic, capital};
+use crate::error::Code;
+use crate::naming::{self, NameProblem, Names, Subject};
+use crate::operation::INTROSPECT;
+use std::collections::hash_map::Entry as Slot;
+
+/// Gives tools, entries and routes their names; false where the adapter cannot be served under them.
+pub(super) fn name(compiler: &mut Compiler, catalog: &mut Catalog, names: &Names) -> bool {
+    let mut servable = true;
+    let mut scopes: Vec<(String, Scope)> = Vec::new();
+    for (subject, scope) in subjects(catalog) {
+        match compiler.name(names, subject) {
+            Some(name) => scopes.push((name, scope)),
+            // One operation without a tool does not keep the others from theirs.
+            None => servable &= matches!(scope, Scope::Operation(_)),
+        }
+    }
+    for (name, scope) in &scopes {
+        for index in catalog.covered(scope) {
+            if let Some(entry) = catalog.operations.get_mut(index)
+                && entry.tool.is_empty()
+            {
+                entry.tool.clone_from(name);
+            }
+        }
+    }
+    for (name, scope) in &scopes {
+        let route = Route { scope: scope.clone(), renamed_to: None };
+        if catalog.routes.insert(name.clone(), route).is_some() {
+            compiler.problem(
+                Code::SchemaDuplicateName,
+                "/tool_names",
+                format!("Two tools are named '{name}'"),
+            );
+            servable = false;
+        }
+    }
+    aliases(compiler, catalog, &scopes);
+    operation_aliases(catalog, names, &scopes);
+    servable
+}
+
+/// Older names of operations that have tools of their own: each is a tool's older name, unless that is taken.
+fn operation_aliases(catalog: &mut Catalog, names: &Names, scopes: &[(String, Scope)]) {
+    for (present, scope) in scopes {
+        let Scope::Operation(index) = scope else { continue };
+        let Some(entry) = catalog.operations.get(*index) else { continue };
+        for alias in &entry.operation.aliases {
+            if let Ok(alias) = names.name(Subject::Operation(alias)) {
+                let route = Route { scope: scope.clone(), renamed_to: Some(present.clone()) };
+                catalog.routes.entry(alias).or_insert(route);
+            }
+        }
+    }
+}
+
+/// What gets a tool in the catalog's mode, in the order of the surface.
+fn subjects(catalog: &Catalog) -> Vec<(Subject<'_>, Scope)> {
+    let mut subjects = Vec::new();
+    if matches!(catalog.mode, Mode::Semantic | Mode::All) {
+        let endpoints = catalog.endpoints.keys();
+        subjects.extend(endpoints.map(|name| (Subject::Endpoint(name), Scope::Endpoint(name.clone()))));
+    }
+    if matches!(catalog.mode, Mode::Single | Mode::All) {
+        subjects.push((Subject::Whole, Scope::Whole));
+    }
+    if catalog.mode == Mode::Discrete {
+        let operations = catalog.operations.iter().enumerate();
+        subjects.extend(
+            operations
+                .filter(|(_, entry)| entry.operation.name != INTROSPECT)
+                .map(|(index, entry)| (Subject::Operation(&entry.operation.name), Scope::Operation(index))),
+        );
+    }
+    subjects
+}
+
+impl Compiler {
+    fn name(&mut self, names: &Names, subject: Subject<'_>) -> Option<String> {
+        match names.name(subject) {
+            Ok(name) => {
+                if name.len() > naming::SAFE_NAME {
+                    self.diagnostics.push(Diagnostic::warning(
+                        Code::SchemaInvalidName,
+                        "/tool_names",
+                        format!(
+                            "The tool name '{name}' has {} characters; clients that put the server's name in front may cut or drop it",
+                            name.len()
+                        ),
+                    ));
+                }
+                Some(name)
+            }
+            Err(NameProblem(text)) => {
+                self.problem(Code::SchemaInvalidName, "/tool_names", capital(&text));
+                None
+            }
+        }
+    }
+}
+
+/// Older names of tools: what each stands for is an endpoint, an operation, the adapter, or the present name of a tool.
+fn aliases(compiler: &mut Compiler, catalog: &mut Catalog, scopes: &[(String, Scope)]) {
+    for (alias, stands_for) in catalog.adapter.tool_names.aliases.clone() {
+        let pointer = format!("/tool_names/aliases/{}", alias.replace('~', "~0").replace('/', "~1"));
+        let is_meant = |scope: &Scope| match scope {
+            Scope::Endpoint(endpoint) => *endpoint == stands_for,
+            Scope::Whole => catalog.adapter.name == stands_for,
+            Scope::Operation(index) => {
+                catalog.operations.get(*index).is_some_and(|entry| entry.operation.name == stands_for)
+            }
+        };
+        let present = scopes
+            .iter()
+            .find(|(_, scope)| is_meant(scope))
+            .or_else(|| scopes.iter().find(|(name, _)| *name == stands_for));
+        let Some((name, scope)) = present else {
+            // In another mode the endpoint or operation simply has no tool of its own.
+            let known = catalog.endpoints.contains_key(&stands_for)
+                || catalog.by_name.contains_key(&stands_for)
+                || catalog.adapter.name == stands_for;
+            if !known {
+                compiler.diagnostics.push(
+                    Diagnostic::error(
+                        Code::SchemaUnresolvedRef,
+                        &pointer,
+                        format!(
+                            "The alias '{alias}' stands for '{stands_for}', which is no endpoint, operation or tool"
+                        ),
+                    )
+                    .expected("an endpoint, an operation, the adapter or a tool")
+                    .found(stands_for),
+                );
+            }
+            continue;
+        };
+        if let Err(NameProblem(text)) = naming::check_name(&alias) {
+            compiler.problem(Code::SchemaInvalidName, &pointer, capital(&text));
+            continue;
+        }
+        match catalog.routes.entry(alias) {
+            Slot::Vacant(slot) => {
+                slot.insert(Route { scope: scope.clone(), renamed_to: Some(name.clone()) });
+            }
+            Slot::Occupied(slot) => {
+                let message = format!("The alias '{}' is already a tool's name", slot.key());
+                compiler.problem(Code::SchemaDuplicateName, &pointer, message);
+            }
+        }
+    }
+}

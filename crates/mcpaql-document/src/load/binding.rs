@@ -1,0 +1,239 @@
+//! How an operation reaches its target: an HTTP request (in `http`), an action on the store, or a process.
+
+use super::http;
+use super::operation::Setting;
+use super::params::Draft;
+use indexmap::IndexMap;
+use mcpaql_core::adapter::Target;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::operation::{
+    Arg, Binding, CommandBinding, ExitMeaning, Output, Param, Place, Segment, Stdin,
+};
+use mcpaql_core::reader::{Object, Reader, child, short};
+use mcpaql_core::suggest;
+use serde_json::Value;
+
+/// Keys of conditional arguments.
+pub(super) const WHEN_KEYS: &[&str] = &["when", "args"];
+/// A binding and the parameters with their places.
+pub(super) struct Bound {
+    pub(super) binding: Binding,
+    pub(super) params: Vec<Param>,
+}
+
+/// Reads the binding that fits the document's target.
+pub(super) fn read(
+    reader: &mut Reader,
+    operation: &Object<'_>,
+    drafts: Vec<Draft>,
+    setting: &Setting<'_>,
+) -> Option<Bound> {
+    match setting.target {
+        Target::Http(target) => http::read(reader, operation, drafts, target),
+        Target::Command(_) => command(reader, operation, drafts),
+        Target::Mcp(_) => super::mcp::binding(reader, operation, drafts),
+        Target::Code(_) => {
+            let params = drafts.into_iter().map(|draft| draft.finish(Place::Body)).collect();
+            Some(Bound { binding: Binding::Code, params })
+        }
+        Target::Store(store) => {
+            let names: Vec<&str> = store.resources.keys().map(String::as_str).collect();
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaUnsupported,
+                    &operation.pointer,
+                    "A store derives its operations from its resources",
+                )
+                .suggest(format!(
+                    "remove the operation and describe it under target.resources ({})",
+                    names.join(", ")
+                )),
+            );
+            None
+        }
+    }
+}
+
+/// Every placeholder must be a declared parameter, by its name or by its name on the wire.
+pub(super) fn resolve_placeholders(
+    reader: &mut Reader,
+    drafts: &[Draft],
+    pieces: &mut [Segment],
+    pointer: &str,
+) {
+    for piece in pieces {
+        let Segment::Param(name) = piece else { continue };
+        // The name on the wire may be another parameter's name, so names go first.
+        let found = drafts
+            .iter()
+            .find(|draft| draft.param.name == *name)
+            .or_else(|| drafts.iter().find(|draft| draft.param.wire == *name));
+        if let Some(draft) = found {
+            *name = draft.param.name.clone();
+            continue;
+        }
+        let mut diagnostic = Diagnostic::error(
+            Code::SchemaUnresolvedRef,
+            pointer,
+            format!("Placeholder '{{{name}}}' is not a declared parameter"),
+        )
+        .expected("a parameter under params")
+        .found(format!("{{{name}}}"));
+        diagnostic = match suggest::nearest(name, drafts.iter().map(|draft| draft.param.name.as_str())) {
+            Some(word) => diagnostic.suggest(format!("did you mean `{{{word}}}`?")),
+            None => {
+                diagnostic.suggest(format!("add `{name}: {{ type: string, required: true }}` under params"))
+            }
+        };
+        reader.push(diagnostic);
+    }
+}
+
+fn command(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> Option<Bound> {
+    let Some(items) = reader.array(operation, "command") else {
+        if operation.get("command").is_none() {
+            reader.missing(operation, "command", "a list: the program and its arguments");
+        }
+        return None;
+    };
+    let pointer = operation.at("command");
+    let mut argv = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        argv.extend(arg(reader, item, &child(&pointer, index), &drafts));
+    }
+    if !matches!(argv.first(), Some(Arg::Template(pieces)) if matches!(pieces.as_slice(), [Segment::Literal(_)]))
+    {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                child(&pointer, 0),
+                "The program must be a fixed name",
+            )
+            .expected("the name of a program without placeholders"),
+        );
+        return None;
+    }
+    let stdin = stdin(reader, operation, &drafts);
+    let output = reader.choice(operation, "output", &Output::ALL.map(Output::as_str), Output::parse);
+    let timeout_ms = reader.seconds(operation, "timeout");
+    let exit = exit(reader, operation);
+    let params = drafts.into_iter().map(|draft| draft.finish(Place::Body)).collect();
+    let binding = CommandBinding { argv, stdin, output: output.unwrap_or(Output::Text), timeout_ms, exit };
+    Some(Bound { binding: Binding::Command(binding), params })
+}
+
+/// `text`, `[together, {or}, not]`, or `{when: flag, args: […]}`.
+fn arg(reader: &mut Reader, item: &Value, pointer: &str, drafts: &[Draft]) -> Option<Arg> {
+    match item {
+        Value::String(text) => Some(Arg::Template(pieces(reader, text, pointer, drafts)?)),
+        Value::Number(number) => Some(Arg::Template(vec![Segment::Literal(number.to_string())])),
+        Value::Array(items) => Some(Arg::Group(group(reader, items, pointer, drafts))),
+        Value::Object(_) => {
+            let object = reader.object(item, pointer)?;
+            reader.known(&object, WHEN_KEYS);
+            let mut flag = vec![Segment::Param(reader.required_string(&object, "when")?)];
+            resolve_placeholders(reader, drafts, &mut flag, &object.at("when"));
+            let items = arguments(reader, &object)?;
+            let args = group(reader, items, &object.at("args"), drafts);
+            match flag.pop() {
+                Some(Segment::Param(name)) => Some(Arg::When(name, args)),
+                _ => None,
+            }
+        }
+        other => {
+            reader.wrong_type(pointer, "string", other);
+            None
+        }
+    }
+}
+
+fn arguments<'a>(reader: &mut Reader, object: &Object<'a>) -> Option<&'a [Value]> {
+    if object.get("args").is_none() {
+        reader.missing(object, "args", "a list of arguments");
+    }
+    reader.array(object, "args")
+}
+
+fn group(reader: &mut Reader, items: &[Value], pointer: &str, drafts: &[Draft]) -> Vec<Vec<Segment>> {
+    let mut args = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let pointer = child(pointer, index);
+        match item {
+            Value::String(text) => args.extend(pieces(reader, text, &pointer, drafts)),
+            other => reader.wrong_type(&pointer, "string", other),
+        }
+    }
+    args
+}
+
+fn pieces(reader: &mut Reader, text: &str, pointer: &str, drafts: &[Draft]) -> Option<Vec<Segment>> {
+    // Only `{snake_case}` is a placeholder in an argument: programs take braces of their own (`{}`, `HEAD@{1}`, scripts).
+    let mut out: Vec<Segment> = Vec::new();
+    let mut literal = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('{') {
+        literal.push_str(before);
+        match behind.split_once('}') {
+            Some((name, after)) if super::params::is_snake_case(name) => {
+                if !literal.is_empty() {
+                    out.push(Segment::Literal(std::mem::take(&mut literal)));
+                }
+                out.push(Segment::Param(name.to_owned()));
+                rest = after;
+            }
+            _ => {
+                literal.push('{');
+                rest = behind;
+            }
+        }
+    }
+    literal.push_str(rest);
+    if !literal.is_empty() || out.is_empty() {
+        out.push(Segment::Literal(literal));
+    }
+    resolve_placeholders(reader, drafts, &mut out, pointer);
+    Some(out)
+}
+
+fn stdin(reader: &mut Reader, operation: &Object<'_>, drafts: &[Draft]) -> Stdin {
+    match reader.string(operation, "stdin").as_deref() {
+        None => Stdin::Closed,
+        Some("params") => Stdin::Params,
+        Some(text) => {
+            let name = text.trim_start_matches('{').trim_end_matches('}');
+            let mut piece = [Segment::Param(name.to_owned())];
+            resolve_placeholders(reader, drafts, &mut piece, &operation.at("stdin"));
+            Stdin::Param(name.to_owned())
+        }
+    }
+}
+
+/// `exit: {1: success, 2: NOT_FOUND_RESOURCE}`.
+fn exit(reader: &mut Reader, operation: &Object<'_>) -> IndexMap<i32, ExitMeaning> {
+    let mut meanings = IndexMap::new();
+    let Some(map) = reader.member(operation, "exit") else { return meanings };
+    for (status, meaning) in map.map {
+        let pointer = map.at(status);
+        let parsed = match meaning.as_str() {
+            Some("success") => Some(ExitMeaning::Success),
+            Some(text) => Code::parse(text).map(ExitMeaning::Error),
+            None => None,
+        };
+        match (status.parse::<i32>(), parsed) {
+            (Ok(status), Some(meaning)) => {
+                meanings.insert(status, meaning);
+            }
+            _ => reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    &pointer,
+                    format!("Exit status '{status}' has no usable meaning"),
+                )
+                .expected("a number, and `success` or an error code such as NOT_FOUND_RESOURCE")
+                .found(short(meaning)),
+            ),
+        }
+    }
+    meanings
+}

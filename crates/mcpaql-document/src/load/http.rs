@@ -1,0 +1,316 @@
+//! An operation over HTTP: its method and path, where each parameter goes, and what is different from the target.
+
+use super::binding::{Bound, resolve_placeholders};
+use super::params::Draft;
+use super::wire::WireNames;
+use super::{address, auth};
+use mcpaql_core::adapter::{Auth, HttpTarget};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::operation::{Binding, BodyForm, HttpBinding, Param, Place, Segment};
+use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::suggest;
+
+/// Keys of `http`.
+pub(super) const HTTP_BINDING_KEYS: &[&str] = &["method", "path", "body", "content_type"];
+/// How the bodies of a whole target may be written.
+pub(super) const SERIALIZATIONS: &[&str] = &[BodyForm::Json.as_str(), BodyForm::Form.as_str()];
+/// Those of HTTP, then those of WebDAV and its calendars.
+pub(super) const METHODS: &[&str] = &[
+    "GET",
+    "POST",
+    "PUT",
+    "PATCH",
+    "DELETE",
+    "HEAD",
+    "OPTIONS",
+    "PROPFIND",
+    "PROPPATCH",
+    "REPORT",
+    "SEARCH",
+    "MKCOL",
+    "MKCALENDAR",
+    "COPY",
+    "MOVE",
+];
+
+/// Reads the request of an operation.
+pub(super) fn read(
+    reader: &mut Reader,
+    operation: &Object<'_>,
+    drafts: Vec<Draft>,
+    target: &HttpTarget,
+) -> Option<Bound> {
+    let nested = reader.member(operation, "http");
+    let (method, path, pointer) = if let Some(http) = &nested {
+        reader.known(http, HTTP_BINDING_KEYS);
+        let method = reader.required_string(http, "method");
+        let path = reader.required_string(http, "path");
+        (method?, path?, http.at("path"))
+    } else {
+        let text = reader.required_string(operation, "maps_to")?;
+        let pointer = operation.at("maps_to");
+        let Some((method, path)) = text.split_once(char::is_whitespace) else {
+            reader.push(
+                Diagnostic::error(Code::SchemaInvalidValue, &pointer, "maps_to needs a method and a path")
+                    .expected("METHOD /path/{placeholder}")
+                    .found(text),
+            );
+            return None;
+        };
+        (method.to_owned(), path.trim().to_owned(), pointer)
+    };
+    let (method, path) = (method_of(reader, &method, &pointer), path_of(reader, &path, &pointer));
+    let (method, mut path) = (method?, path?);
+    // The generator form keeps what is said about the body in `http`.
+    let holder = |key: &str| nested.as_ref().filter(|http| http.get(key).is_some()).unwrap_or(operation);
+    let body = reader
+        .choice(holder("body"), "body", &BodyForm::ALL.map(BodyForm::as_str), BodyForm::parse)
+        .unwrap_or(target.serialization);
+    let content_type = content_type(reader, holder("content_type"), body);
+    let mut params = place_params(reader, drafts, &mut path, &method, &pointer);
+    let body_param = body_param(reader, operation, &mut params, body);
+    let (base_url, auth) = differences(reader, operation, target);
+    Some(Bound {
+        binding: Binding::Http(HttpBinding { method, path, body, body_param, content_type, base_url, auth }),
+        params,
+    })
+}
+
+/// Where and how the call goes, where that is not the target's and the adapter's way.
+fn differences(
+    reader: &mut Reader,
+    operation: &Object<'_>,
+    target: &HttpTarget,
+) -> (Option<String>, Option<Auth>) {
+    let base_url = reader.string(operation, "base_url");
+    let base_url = base_url.and_then(|text| address::base_url(reader, operation, &text, target.allow_http));
+    let auth = operation.get("auth").is_some().then(|| auth::read(reader, operation, target.allow_http));
+    (base_url, auth)
+}
+
+/// The media type of the body, which must fit how it is written.
+fn content_type(reader: &mut Reader, holder: &Object<'_>, body: BodyForm) -> Option<String> {
+    let text = reader.string(holder, "content_type")?;
+    let (expected, suggestion) = if !is_media_type(&text) {
+        ("a media type such as application/vnd.api+json", None)
+    } else if body == BodyForm::Multipart && !text.starts_with("multipart/") {
+        ("multipart/…", Some("remove it, or write the body in another form"))
+    } else if body != BodyForm::Multipart && text.starts_with("multipart/") {
+        ("another media type", Some("say `body: multipart`"))
+    } else {
+        return Some(text);
+    };
+    let mut diagnostic = Diagnostic::error(
+        Code::SchemaInvalidValue,
+        holder.at("content_type"),
+        format!("'{text}' is not a media type that the body can have"),
+    )
+    .expected(expected)
+    .found(text.as_str());
+    if let Some(suggestion) = suggestion {
+        diagnostic = diagnostic.suggest(suggestion);
+    }
+    reader.push(diagnostic);
+    None
+}
+
+fn is_media_type(text: &str) -> bool {
+    let token = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+    };
+    let kind = text.split(';').next().unwrap_or_default().trim_end();
+    text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+        && kind.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
+}
+
+/// `body_param: items` makes the value of that parameter the whole body; a text or a file always is one parameter.
+fn body_param(
+    reader: &mut Reader,
+    operation: &Object<'_>,
+    params: &mut [Param],
+    body: BodyForm,
+) -> Option<String> {
+    let Some(name) = reader.string(operation, "body_param") else {
+        return only_body_param(reader, operation, params, body);
+    };
+    if let Some(param) = params.iter_mut().find(|param| param.name == name && param.place != Place::Path) {
+        param.place = Place::Body;
+        return Some(name);
+    }
+    reader.push(
+        Diagnostic::error(
+            Code::SchemaUnresolvedRef,
+            operation.at("body_param"),
+            format!("'{name}' is not a declared parameter that could be the body"),
+        )
+        .found(name),
+    );
+    None
+}
+
+fn only_body_param(
+    reader: &mut Reader,
+    operation: &Object<'_>,
+    params: &[Param],
+    body: BodyForm,
+) -> Option<String> {
+    let word = match body {
+        BodyForm::Text => "text",
+        BodyForm::Binary => "binary",
+        BodyForm::Json | BodyForm::Form | BodyForm::Multipart => return None,
+    };
+    let names: Vec<&str> =
+        params.iter().filter(|param| param.place == Place::Body).map(|param| param.name.as_str()).collect();
+    match names.as_slice() {
+        [only] => return Some((*only).to_owned()),
+        [] => reader.push(
+            Diagnostic::warning(
+                Code::SchemaInvalidValue,
+                operation.at("body"),
+                format!("A {word} body is a parameter, and this operation has none for it"),
+            )
+            .suggest("declare the parameter with `in: body`"),
+        ),
+        several => reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                operation.at("body"),
+                format!("A {word} body is one parameter, but there are several: {}", several.join(", ")),
+            )
+            .suggest("name the one with `body_param`, and give the others another `in`"),
+        ),
+    }
+    None
+}
+
+fn method_of(reader: &mut Reader, method: &str, pointer: &str) -> Option<String> {
+    let upper = method.to_ascii_uppercase();
+    if METHODS.contains(&upper.as_str()) {
+        return Some(upper);
+    }
+    let mut diagnostic =
+        Diagnostic::error(Code::SchemaInvalidValue, pointer, format!("'{method}' is not an HTTP method"))
+            .expected(METHODS.join(", "))
+            .found(method);
+    if let Some(word) = suggest::nearest(&upper, METHODS.iter().copied()) {
+        diagnostic = diagnostic.suggest(format!("did you mean `{word}`?"));
+    }
+    reader.push(diagnostic);
+    None
+}
+
+fn path_of(reader: &mut Reader, path: &str, pointer: &str) -> Option<Vec<Segment>> {
+    if let Some((before, query)) = path.split_once('?').filter(|(before, _)| before.starts_with('/')) {
+        let keys: Vec<&str> =
+            query.split('&').map(|pair| pair.split(['=', '#']).next().unwrap_or_default()).collect();
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                pointer,
+                format!("The path holds a query ({}), which belongs under params", keys.join(", ")),
+            )
+            .expected(before)
+            .suggest("declare each as a parameter with `in: query`, fixed values with `default` or `const`"),
+        );
+        return None;
+    }
+    if !path.starts_with('/') || path.contains(['?', '#']) || path.chars().any(char::is_whitespace) {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                pointer,
+                "The path must begin with '/' and hold no query, fragment or space",
+            )
+            .expected("/path/{placeholder}; query parameters are declared under params")
+            .found(path),
+        );
+        return None;
+    }
+    template(reader, path, pointer)
+}
+
+/// Splits `…{name}…` into pieces.
+fn template(reader: &mut Reader, text: &str, pointer: &str) -> Option<Vec<Segment>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((literal, behind)) = rest.split_once('{') {
+        let Some((name, after)) = behind.split_once('}') else {
+            reader.push(
+                Diagnostic::error(Code::SchemaInvalidValue, pointer, "A '{' is never closed")
+                    .expected("{parameter}")
+                    .found(text),
+            );
+            return None;
+        };
+        if !literal.is_empty() {
+            pieces.push(Segment::Literal(literal.to_owned()));
+        }
+        pieces.push(Segment::Param(name.trim().to_owned()));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(Segment::Literal(rest.to_owned()));
+    }
+    Some(pieces)
+}
+
+/// Gives every parameter its place and makes the path speak of parameters by their own names.
+fn place_params(
+    reader: &mut Reader,
+    drafts: Vec<Draft>,
+    path: &mut [Segment],
+    method: &str,
+    pointer: &str,
+) -> Vec<Param> {
+    let default =
+        if matches!(method, "GET" | "HEAD" | "DELETE" | "OPTIONS") { Place::Query } else { Place::Body };
+    resolve_placeholders(reader, &drafts, path, pointer);
+    let in_path =
+        |name: &str| path.iter().any(|piece| matches!(piece, Segment::Param(param) if param == name));
+    let mut params = Vec::with_capacity(drafts.len());
+    let mut wire = WireNames::default();
+    for draft in drafts {
+        let placed = in_path(&draft.param.name);
+        match (placed, draft.place) {
+            (true, Some(place)) if place != Place::Path => reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    child(&draft.pointer, "in"),
+                    format!("Parameter '{}' stands in the path", draft.param.name),
+                )
+                .expected("path"),
+            ),
+            (false, Some(Place::Path)) => reader.push(
+                Diagnostic::error(
+                    Code::SchemaUnresolvedRef,
+                    &draft.pointer,
+                    format!(
+                        "Parameter '{}' is in the path, but the path has no '{{{}}}'",
+                        draft.param.name, draft.param.wire
+                    ),
+                )
+                .suggest(format!("add `{{{}}}` to the path or remove `in: path`", draft.param.name)),
+            ),
+            _ => {}
+        }
+        let place = if placed { Place::Path } else { draft.place.unwrap_or(default) };
+        wire.check(reader, &draft, place);
+        draft.check_style(reader, place);
+        if placed && !draft.param.required {
+            reader.push(
+                Diagnostic::warning(
+                    Code::SchemaInvalidValue,
+                    &draft.pointer,
+                    format!("Parameter '{}' stands in the path and is therefore required", draft.param.name),
+                )
+                .suggest("add `required: true`"),
+            );
+        }
+        let mut param = draft.finish(place);
+        param.required |= placed;
+        params.push(param);
+    }
+    params
+}

@@ -1,0 +1,136 @@
+//! Who an adapter says it is: name, version, description.
+
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::naming::title_of;
+use mcpaql_core::reader::{Object, Reader};
+use mcpaql_core::suggest;
+use serde_json::Value;
+
+/// What an adapter is called.
+#[derive(Debug, Clone)]
+pub(super) struct Identity {
+    pub(super) name: String,
+    pub(super) display_name: String,
+    pub(super) version: String,
+    pub(super) description: String,
+    pub(super) tags: Vec<String>,
+}
+
+impl Identity {
+    /// For a document that has none, so that the rest of it can be checked.
+    pub(super) fn stand_in() -> Identity {
+        Identity {
+            name: "adapter".into(),
+            display_name: "Adapter".into(),
+            version: "0.0.0".into(),
+            description: String::new(),
+            tags: Vec::new(),
+        }
+    }
+}
+
+/// Reads name, version and description; `None` where there is no usable name.
+pub(super) fn read(reader: &mut Reader, object: &Object<'_>) -> Option<Identity> {
+    let name = reader.required_string(object, "name");
+    let version = version(reader, object);
+    let description = reader.required_string(object, "description");
+    let display_name = display_name(reader, object);
+    let tags = reader.strings(object, "tags");
+    let name = adapter_name(reader, object, &name?)?;
+    Some(Identity {
+        display_name: display_name.unwrap_or_else(|| title_of(&name)),
+        name,
+        version: version.unwrap_or_else(|| "0.0.0".into()),
+        description: description.unwrap_or_default(),
+        tags,
+    })
+}
+
+fn display_name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+    let name = reader.string(object, "display_name")?;
+    if !name.trim().is_empty() {
+        return Some(name);
+    }
+    reader.push(
+        Diagnostic::error(Code::SchemaInvalidValue, object.at("display_name"), "The display name is empty")
+            .expected("the name that people read")
+            .suggest("write one, or remove the key to have it made from the name"),
+    );
+    None
+}
+
+/// A semantic version; YAML reads an unquoted `1.0` as a number.
+fn version(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+    let version = match object.get("version") {
+        None => {
+            reader.missing(object, "version", "MAJOR.MINOR.PATCH");
+            return None;
+        }
+        Some(Value::String(version)) if semver::Version::parse(version).is_ok() => {
+            return Some(version.clone());
+        }
+        Some(Value::String(version)) => version.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        Some(other) => {
+            reader.wrong_type(&object.at("version"), "string", other);
+            return None;
+        }
+    };
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = version.trim_start_matches('v');
+    let better = match plain.split('.').collect::<Vec<_>>().as_slice() {
+        [major] if number(major) => format!("{major}.0.0"),
+        [major, minor] if number(major) && number(minor) => format!("{major}.{minor}.0"),
+        _ if semver::Version::parse(plain).is_ok() => plain.to_owned(),
+        _ => "1.0.0".to_owned(),
+    };
+    let quoted = object.get("version").is_some_and(Value::is_string);
+    let (code, message) = if quoted {
+        (Code::SchemaInvalidValue, format!("Version '{version}' is not a semantic version"))
+    } else {
+        (Code::SchemaInvalidType, format!("Version {version} is a number, not a semantic version"))
+    };
+    reader.push(
+        Diagnostic::error(code, object.at("version"), message)
+            .expected("MAJOR.MINOR.PATCH")
+            .found(version)
+            .suggest(format!("write `version: \"{better}\"`")),
+    );
+    None
+}
+
+fn is_legal(name: &str) -> bool {
+    name.len() >= 2
+        && name.len() <= 64
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && !name.ends_with(['-', '_'])
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte))
+}
+
+/// The name of an adapter, unless it is not one.
+pub(crate) fn adapter_name(reader: &mut Reader, object: &Object<'_>, name: &str) -> Option<String> {
+    let legal = is_legal(name);
+    let branded = suggest::snake_case(name).split('_').any(|word| word == "mcpaql");
+    if legal && !branded {
+        return Some(name.to_owned());
+    }
+    let message = if branded {
+        format!("Adapter name '{name}' holds the word that separates adapter and endpoint in tool names")
+    } else {
+        format!("Adapter name '{name}' is not a legal name")
+    };
+    let better = suggest::snake_case(name);
+    let better: Vec<&str> = better.split('_').filter(|word| *word != "mcpaql").collect();
+    let better = better.join("-");
+    let mut diagnostic = Diagnostic::error(Code::SchemaInvalidName, object.at("name"), message)
+        .expected("2 to 64 lower case letters, digits and hyphens, beginning with a letter, without `mcpaql`")
+        .found(name);
+    if better != name && is_legal(&better) {
+        diagnostic = diagnostic.suggest(format!("write `name: {better}`"));
+    }
+    reader.push(diagnostic);
+    None
+}

@@ -1,0 +1,82 @@
+//! `lifecycle`: operations that run in the background.
+
+use mcpaql_core::adapter::Target;
+use mcpaql_core::diagnostic::{Diagnostic, field_path};
+use mcpaql_core::error::Code;
+use mcpaql_core::lifecycle::{LONGEST_KEEP_SECONDS, Lifecycle};
+use mcpaql_core::operation::Category;
+use mcpaql_core::reader::{Object, Reader};
+use serde_json::Value;
+
+/// Keys of `lifecycle`.
+pub(super) const LIFECYCLE_KEYS: &[&str] = &["survives", "keep", "timeout"];
+
+/// Reads `lifecycle`: `true`, or an object.
+pub(super) fn read(
+    reader: &mut Reader,
+    operation: &Object<'_>,
+    category: Category,
+    target: &Target,
+) -> Option<Lifecycle> {
+    let value = operation.get("lifecycle")?;
+    let lifecycle = match value {
+        Value::Bool(wanted) => wanted.then(Lifecycle::default),
+        Value::Object(_) => {
+            let object = reader.member(operation, "lifecycle")?;
+            reader.known(&object, LIFECYCLE_KEYS);
+            Some(Lifecycle {
+                survives: reader.boolean(&object, "survives").unwrap_or(false),
+                timeout_ms: reader.seconds(&object, "timeout"),
+                keep_seconds: keep(reader, &object).unwrap_or(Lifecycle::default().keep_seconds),
+            })
+        }
+        other => {
+            reader.wrong_type(&operation.at("lifecycle"), "boolean or object", other);
+            None
+        }
+    };
+    if lifecycle.is_some() && category != Category::Execute {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                operation.at("lifecycle"),
+                format!("An operation under {} cannot run in the background", category.endpoint()),
+            )
+            .at_key()
+            .expected("lifecycle only under execute")
+            .suggest("move the operation to `execute`, or remove `lifecycle`"),
+        );
+    }
+    if lifecycle.is_some() && matches!(target, Target::Mcp(server) if !server.caller_headers.is_empty()) {
+        // What came of it would be there for every caller to ask after.
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                operation.at("lifecycle"),
+                "An operation that is called with its caller's own credentials cannot run in the background",
+            )
+            .at_key()
+            .suggest("remove `lifecycle`, or `caller_headers` of the target"),
+        );
+        return None;
+    }
+    lifecycle
+}
+
+fn keep(reader: &mut Reader, object: &Object<'_>) -> Option<u64> {
+    let seconds = reader.unsigned(object, "keep")?;
+    if (1..=LONGEST_KEEP_SECONDS).contains(&seconds) {
+        return Some(seconds);
+    }
+    let pointer = object.at("keep");
+    reader.push(
+        Diagnostic::error(
+            Code::SchemaInvalidValue,
+            &pointer,
+            format!("Field '{}' is not a usable duration", field_path(&pointer)),
+        )
+        .expected("whole seconds, one to a year")
+        .found(seconds.to_string()),
+    );
+    None
+}

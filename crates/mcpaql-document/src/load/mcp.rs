@@ -1,0 +1,122 @@
+//! Another MCP server as a target, and its tools as operations.
+
+use super::binding::Bound;
+use super::params::Draft;
+use super::target::{MCP_KEYS, STARTS, report_plain, text_map, word};
+use super::{address, caller_headers};
+use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::operation::{Binding, McpBinding, Place};
+use mcpaql_core::reader::{Object, Reader};
+use serde_json::{Map, Value};
+
+/// Reads the keys of an MCP server: `command` or `url`, and what goes with it.
+pub(crate) fn target(reader: &mut Reader, target: &Object<'_>) -> Option<McpTarget> {
+    reader.known(target, MCP_KEYS);
+    let link = link(reader, target);
+    let caller_headers = caller_headers::read(reader, target);
+    let usual = McpTarget::new(link?);
+    if matches!(usual.link, McpLink::Command(_)) && !caller_headers.is_empty() {
+        caller_headers::report_program(reader, &target.at("caller_headers"));
+    }
+    Some(McpTarget {
+        caller_headers,
+        eager: reader.choice(target, "start", STARTS, word(STARTS)) == Some("eager"),
+        start_timeout_ms: reader.seconds(target, "start_timeout").unwrap_or(usual.start_timeout_ms),
+        timeout_ms: reader.seconds(target, "timeout").unwrap_or(usual.timeout_ms),
+        max_response_bytes: reader.positive(target, "max_response_bytes").unwrap_or(usual.max_response_bytes),
+        ..usual
+    })
+}
+
+/// `command` or `url`, and what goes with it.
+pub(super) fn link(reader: &mut Reader, target: &Object<'_>) -> Option<McpLink> {
+    match (target.get("command").is_some(), target.get("url").is_some()) {
+        (true, false) => command(reader, target).map(McpLink::Command),
+        (false, true) => url(reader, target),
+        (both, _) => {
+            let message = if both {
+                "An MCP server is reached by `command` or by `url`, not by both"
+            } else {
+                "An MCP server needs a `command` that starts it, or the `url` where it runs"
+            };
+            reader.push(
+                Diagnostic::error(Code::SchemaInvalidValue, &target.pointer, message)
+                    .expected("command: [program, argument, …], or url: https://host/mcp"),
+            );
+            None
+        }
+    }
+}
+
+fn command(reader: &mut Reader, target: &Object<'_>) -> Option<McpCommand> {
+    if let Some(Value::String(line)) = target.get("command")
+        && line.contains(char::is_whitespace)
+    {
+        // A shell would divide it in ways of its own, and none reads it.
+        let words: Vec<String> = line.split_whitespace().map(|word| Value::from(word).to_string()).collect();
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                target.at("command"),
+                "The command is one text, and no shell divides it into a program and its arguments",
+            )
+            .expected("a list: the program and its arguments")
+            .found(line.as_str())
+            .suggest(format!("write `command: [{}]`", words.join(", "))),
+        );
+        return None;
+    }
+    let command = reader.strings(target, "command");
+    if command.first().is_none_or(String::is_empty) {
+        reader.push(
+            Diagnostic::error(Code::SchemaInvalidValue, target.at("command"), "The command names no program")
+                .expected("a list: the program and its arguments"),
+        );
+        return None;
+    }
+    let set_env = text_map(reader, target, "set_env");
+    report_plain(
+        reader,
+        &target.at("set_env"),
+        &set_env,
+        "write `${env:NAME}` instead, or list the variable under `env`",
+    );
+    Some(McpCommand {
+        command,
+        cwd: reader.string(target, "cwd"),
+        env: reader.strings(target, "env"),
+        set_env,
+    })
+}
+
+fn url(reader: &mut Reader, target: &Object<'_>) -> Option<McpLink> {
+    let allow_http = reader.boolean(target, "allow_http").unwrap_or(false);
+    let headers = text_map(reader, target, "headers");
+    report_plain(reader, &target.at("headers"), &headers, "write `${env:NAME}` instead, or use `auth`");
+    let text = reader.required_string(target, "url")?;
+    let url = address::url(reader, target, "url", &text, allow_http)?;
+    Some(McpLink::Url { url, headers, allow_http })
+}
+
+/// Reads which tool an operation is: `tool`, else its own name, with what is `fixed` about it.
+pub(super) fn binding(reader: &mut Reader, operation: &Object<'_>, drafts: Vec<Draft>) -> Option<Bound> {
+    let tool = match operation.get("tool") {
+        Some(_) => reader.string(operation, "tool"),
+        None => reader.string(operation, "name"),
+    };
+    let fixed = reader.member(operation, "fixed").map_or_else(Map::new, |fixed| fixed.map.clone());
+    let params: Vec<_> = drafts.into_iter().map(|draft| draft.finish(Place::Body)).collect();
+    if let Some(param) = params.iter().find(|param| fixed.contains_key(&param.wire)) {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                operation.at("fixed"),
+                format!("'{}' is fixed, so nobody can be asked for it", param.wire),
+            )
+            .suggest(format!("remove it from `fixed`, or the parameter `{}`", param.name)),
+        );
+    }
+    Some(Bound { binding: Binding::Mcp(McpBinding { tool: tool?, fixed }), params })
+}

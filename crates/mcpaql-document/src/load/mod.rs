@@ -1,0 +1,494 @@
+//! value → `Adapter`: both forms of the document, every problem collected.
+//!
+//! The element form has `name`, `target`, `operations`; the generator form has `schema_version`, `adapter`, `endpoints`. They
+//! share everything below an operation, so a key that means something in one form means the same in the other.
+
+mod address;
+mod auth;
+mod binding;
+mod caller_headers;
+mod dialect;
+#[cfg(test)]
+mod document_schema;
+mod http;
+mod identity;
+mod lifecycle;
+mod mcp;
+mod operation;
+mod origins;
+mod pages;
+mod params;
+mod profile;
+mod secrets;
+mod store_operations;
+mod target;
+mod targets;
+mod types;
+mod wire;
+
+use identity::Identity;
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{Adapter, Auth, ErrorPolicy, Mode, Target, ToolNames};
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
+use mcpaql_core::error::Code;
+use mcpaql_core::operation::{Category, Operation, operation_pointer, param_pointer};
+use mcpaql_core::policy::HintOverrides;
+use mcpaql_core::reader::{self, Object, Reader, child};
+use mcpaql_core::suggest;
+use operation::Setting;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+
+pub(crate) use auth::read as read_auth;
+pub use dialect::SCHEMA_KEYS;
+pub(crate) use identity::adapter_name;
+pub(crate) use mcp::target as mcp_target;
+pub use operation::guard_of;
+pub use store_operations::{
+    PAGE, PAGE_LIMIT, RECORD_KEYS, is_filter, is_flat, operations as store_operations, search_fields,
+};
+pub(crate) use targets::{default as default_target, read as load_targets};
+
+/// The JSON Schema of documents, for editors.
+pub const DOCUMENT_SCHEMA: &str = include_str!("document.schema.json");
+
+pub use origins::Origins;
+pub(crate) use secrets::redact;
+pub use secrets::{is_credential_name, without_credentials};
+
+const ELEMENT_KEYS: &[&str] = &[
+    "name",
+    "type",
+    "version",
+    "description",
+    "display_name",
+    "target",
+    "targets",
+    "default_target",
+    "auth",
+    "operations",
+    "types",
+    "tool_names",
+    "mode",
+    "endpoints",
+    "profile",
+    "policy",
+    "annotations",
+    "errors",
+    "trust",
+    "rate_limits",
+    "author",
+    "tags",
+    "triggers",
+    "created",
+    "modified",
+    "license",
+    "homepage",
+    "$schema",
+];
+const GENERATOR_KEYS: &[&str] = &[
+    "schema_version",
+    "adapter",
+    "targets",
+    "default_target",
+    "auth",
+    "endpoints",
+    "types",
+    "tool_names",
+    "mode",
+    "policy",
+    "annotations",
+    "errors",
+    "trust",
+    "rate_limits",
+    "$schema",
+];
+const ADAPTER_KEYS: &[&str] = &[
+    "name",
+    "display_name",
+    "version",
+    "description",
+    "target_api",
+    "author",
+    "tags",
+    "license",
+    "homepage",
+];
+const LISTED_TYPE_KEYS: &[&str] = &["name", "fields", "description"];
+const TOOL_NAME_KEYS: &[&str] = &["pattern", "prefix", "aliases"];
+const ERROR_KEYS: &[&str] = &["is_error"];
+const SCHEMA_VERSIONS: &[&str] = &["1.0"];
+const NOT_YET: &[(&str, &str)] = &[
+    ("trust", "trust is granted by the operator, not claimed by a document"),
+    ("rate_limits", "calls are not counted"),
+];
+
+/// The outcome of loading.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The adapter, unless the document is too broken to name one or its target.
+    pub adapter: Option<Adapter>,
+    /// Every problem, errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Where the parts of the adapter stand in the document.
+    pub origins: Origins,
+}
+
+impl Loaded {
+    /// Whether anything is wrong enough to be an error.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+}
+
+/// Loads a document from its untyped value.
+#[must_use]
+pub fn load(value: &Value) -> Loaded {
+    let Draft { adapter, usable, diagnostics, origins } = read(value);
+    Loaded { adapter: adapter.filter(|_| usable), diagnostics, origins }
+}
+
+/// A document as far as it could be read. One that cannot be served is still read to its end, so that every problem of it
+/// is reported at once.
+pub(crate) struct Draft {
+    pub(crate) adapter: Option<Adapter>,
+    /// The adapter is what the document means, without stand-ins for a missing name or target.
+    pub(crate) usable: bool,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) origins: Origins,
+}
+
+/// Reads a document from its untyped value.
+pub(crate) fn read(value: &Value) -> Draft {
+    let mut reader = Reader::default();
+    let mut origins = Origins::default();
+    let form = reader.object(value, "").map(|document| {
+        let generated = document.get("schema_version").is_some() || document.get("adapter").is_some();
+        let form = if generated {
+            generator_form(&mut reader, &document, &mut origins)
+        } else {
+            element_form(&mut reader, &document, &mut origins)
+        };
+        (
+            assemble(&mut reader, &document, &form, &mut origins),
+            form.identity.is_some() && form.target.is_some(),
+        )
+    });
+    secrets::scan(&mut reader, value);
+    let mut diagnostics = reader.diagnostics;
+    // A credential may be found by its key and by its shape; its key knows better advice and comes first.
+    let mut seen = HashSet::new();
+    diagnostics.retain(|diagnostic| {
+        diagnostic.code != Code::SchemaEmbeddedCredential || seen.insert(diagnostic.pointer.clone())
+    });
+    diagnostics.iter_mut().for_each(secrets::redact);
+    let (adapter, usable) = form.unzip();
+    Draft { adapter, usable: usable.unwrap_or(false), diagnostics, origins }
+}
+
+/// What the two forms write in different places.
+struct Form<'a> {
+    identity: Option<Identity>,
+    types: IndexMap<String, Value>,
+    target: Option<Target>,
+    /// Where the target stands.
+    target_pointer: String,
+    auth: Auth,
+    operations: Option<Object<'a>>,
+    /// The element form's `endpoints` are a custom profile.
+    profile: bool,
+}
+
+fn element_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut Origins) -> Form<'a> {
+    reader.known(document, ELEMENT_KEYS);
+    match document.get("type") {
+        None => reader.missing(document, "type", "adapter"),
+        Some(Value::String(kind)) if kind == "adapter" => {}
+        Some(other) => reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                document.at("type"),
+                "This is not an adapter document",
+            )
+            .expected("adapter")
+            .found(reader::short(other))
+            .suggest("write `type: adapter`"),
+        ),
+    }
+    let identity = identity::read(reader, document);
+    let types = types::read(reader, document, origins);
+    let target = target::read(reader, document, "target", &type_names(&types));
+    let auth = auth::read(reader, document, allows_http(target.as_ref()));
+    let is_store = |target: &Value| target.get("protocol").is_some_and(|protocol| protocol == "store");
+    if document.get("operations").is_none() && !document.get("target").is_some_and(is_store) {
+        reader.missing(
+            document,
+            "operations",
+            "operations by category: create, read, update, delete, execute",
+        );
+    }
+    let operations = reader.member(document, "operations");
+    let target_pointer = document.at("target");
+    Form { identity, types, target, target_pointer, auth, operations, profile: true }
+}
+
+fn generator_form<'a>(reader: &mut Reader, document: &Object<'a>, origins: &mut Origins) -> Form<'a> {
+    reader.known(document, GENERATOR_KEYS);
+    schema_version(reader, document);
+    if document.get("adapter").is_none() {
+        reader.missing(document, "adapter", "name, display_name, version, description, target_api");
+    }
+    let adapter = reader.member(document, "adapter");
+    if let Some(adapter) = &adapter {
+        reader.known(adapter, ADAPTER_KEYS);
+    }
+    let identity = adapter.as_ref().and_then(|adapter| identity::read(reader, adapter));
+    let types = types::read(reader, document, origins);
+    let target =
+        adapter.as_ref().and_then(|adapter| target::read(reader, adapter, "target_api", &type_names(&types)));
+    let auth = auth::read(reader, document, allows_http(target.as_ref()));
+    let is_store = matches!(target, Some(Target::Store(_)));
+    if document.get("endpoints").is_none() && !is_store {
+        reader.missing(
+            document,
+            "endpoints",
+            "operations by endpoint: create, read, update, delete, execute",
+        );
+    }
+    let operations = reader.member(document, "endpoints");
+    let target_pointer = child(&document.at("adapter"), "target_api");
+    Form { identity, types, target, target_pointer, auth, operations, profile: false }
+}
+
+fn allows_http(target: Option<&Target>) -> bool {
+    matches!(target, Some(Target::Http(target)) if target.allow_http)
+}
+
+fn schema_version(reader: &mut Reader, document: &Object<'_>) {
+    match document.get("schema_version") {
+        None => reader.missing(document, "schema_version", "'1.0'"),
+        Some(Value::String(version)) if SCHEMA_VERSIONS.contains(&version.as_str()) => {}
+        Some(Value::String(version)) => reader.push(
+            Diagnostic::error(
+                Code::SchemaVersionUnsupported,
+                document.at("schema_version"),
+                format!("Schema version '{version}' is not supported"),
+            )
+            .expected(SCHEMA_VERSIONS.join(", "))
+            .found(version.as_str())
+            .suggest("write `schema_version: '1.0'`"),
+        ),
+        Some(other) => reader.wrong_type(&document.at("schema_version"), "string", other),
+    }
+}
+
+fn type_names(types: &IndexMap<String, Value>) -> Vec<String> {
+    types.keys().cloned().collect()
+}
+
+/// What both forms have in common.
+fn assemble(reader: &mut Reader, document: &Object<'_>, form: &Form<'_>, origins: &mut Origins) -> Adapter {
+    reader.not_yet(document, NOT_YET);
+    let target = form.target.clone().unwrap_or_else(|| target::stand_in(document));
+    let mut operations = Operations::default();
+    if let Target::Store(store) = &target {
+        for (name, resource) in &store.resources {
+            let pointer = format!("{}/resources/{name}", form.target_pointer);
+            for operation in store_operations::operations(name, resource) {
+                for field in resource.fields.keys() {
+                    origins.note(param_pointer(&operation.name, field), format!("{pointer}/fields/{field}"));
+                }
+                if operations.claim(reader, &operation.name, &[], &pointer, &pointer) {
+                    operations.add(operation, &pointer, origins);
+                }
+            }
+        }
+    }
+    if let Some(object) = &form.operations {
+        let setting = Setting { types: &type_names(&form.types), target: &target };
+        let rejected = read_operations(reader, object, &setting, &mut operations, origins);
+        params::report_schemas(reader, &rejected, &form.types);
+        producers(reader, &mut operations, origins);
+    }
+    let profile = form.profile.then(|| profile::read(reader, document, &mut operations)).flatten();
+    // Whether there is one of that name is known when it is known what the configuration defines.
+    let policy = reader.string(document, "policy");
+    let families: Vec<&str> =
+        profile.iter().flat_map(|profile| profile.families.keys()).map(String::as_str).collect();
+    let (hints, endpoint_hints) = annotations(reader, document, &families);
+    let identity = form.identity.clone().unwrap_or_else(Identity::stand_in);
+    let targets = targets::read(reader, document, &target, &form.auth);
+    Adapter {
+        name: identity.name,
+        display_name: identity.display_name,
+        version: identity.version,
+        description: identity.description,
+        tags: identity.tags,
+        tool_names: tool_names(reader, document),
+        mode: reader.choice(document, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
+        policy,
+        errors: errors(reader, document),
+        types: form.types.clone(),
+        default_target: targets::default(reader, document, &targets),
+        targets,
+        target,
+        auth: form.auth.clone(),
+        profile,
+        hints,
+        endpoint_hints,
+        operations: operations.list,
+    }
+}
+
+/// The operations read so far, and every name that was seen: also those of operations that cannot be served.
+#[derive(Default)]
+struct Operations {
+    list: Vec<Operation>,
+    /// Name or alias → where it was declared.
+    seen: HashMap<String, String>,
+}
+
+impl Operations {
+    /// Takes the names for the operation written at `pointer`; reports the first that another one has.
+    fn claim(
+        &mut self,
+        reader: &mut Reader,
+        name: &str,
+        aliases: &[String],
+        pointer: &str,
+        at: &str,
+    ) -> bool {
+        let mut names = std::iter::once(name).chain(aliases.iter().map(String::as_str));
+        if let Some((name, first)) = names.find_map(|name| self.seen.get(name).map(|first| (name, first))) {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaDuplicateName,
+                    at,
+                    format!(
+                        "Operation '{name}' is defined more than once (first in '{}')",
+                        mcpaql_core::diagnostic::field_path(first)
+                    ),
+                )
+                .expected("a name that no other operation has")
+                .found(name)
+                .suggest("operation names are unique over all categories; rename or remove one"),
+            );
+            return false;
+        }
+        for name in std::iter::once(name).chain(aliases.iter().map(String::as_str)) {
+            self.seen.insert(name.to_owned(), pointer.to_owned());
+        }
+        true
+    }
+
+    fn add(&mut self, operation: Operation, pointer: &str, origins: &mut Origins) {
+        origins.note(operation_pointer(&operation.name), pointer);
+        self.list.push(operation);
+    }
+}
+
+/// Reads the operations; the parameters of those that are not served come back, because nobody else looks at them.
+fn read_operations(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    setting: &Setting<'_>,
+    operations: &mut Operations,
+    origins: &mut Origins,
+) -> Vec<params::Draft> {
+    let mut rejected = Vec::new();
+    reader.known(object, &Category::ALL.map(Category::endpoint));
+    for category in Category::ALL {
+        let Some(items) = reader.array(object, category.endpoint()) else { continue };
+        let list = object.at(category.endpoint());
+        for (index, item) in items.iter().enumerate() {
+            let pointer = child(&list, index);
+            let before = reader.diagnostics.len();
+            let read = operation::read(reader, item, &pointer, category, setting, origins);
+            let name = item.get("name").and_then(Value::as_str);
+            let aliases = read.as_ref().map(|operation| operation.aliases.clone()).unwrap_or_default();
+            let sound = !reader.failed_since(before);
+            let own = name.is_some_and(|name| {
+                operations.claim(reader, name, &aliases, &pointer, &child(&pointer, "name"))
+            });
+            // What has an error may do something else than its author means: it is not served, the others are.
+            if let (Some(operation), true, true) = (read, sound, own) {
+                operations.add(operation, &pointer, origins);
+            } else if let Some(map) = item.as_object() {
+                // Read again for their schemas alone; what is wrong with the rest has been said.
+                let object = Object { map, pointer };
+                rejected.extend(params::read(&mut Reader::default(), &object, setting.types));
+            }
+        }
+    }
+    rejected
+}
+
+/// `from` of a parameter names operations of this document; what it names besides is no help to anybody.
+fn producers(reader: &mut Reader, operations: &mut Operations, origins: &Origins) {
+    let Operations { list, seen } = operations;
+    for operation in list {
+        for param in operation.params.iter_mut().filter(|param| !param.from.is_empty()) {
+            let pointer = || child(&origins.resolve(&param_pointer(&operation.name, &param.name)), "from");
+            for name in param.from.iter().filter(|name| !seen.contains_key(*name)) {
+                let mut diagnostic = Diagnostic::warning(
+                    Code::SchemaUnresolvedRef,
+                    pointer(),
+                    format!("'{name}' is not an operation of this document"),
+                )
+                .expected("operations that return a value for the parameter")
+                .found(name.as_str());
+                if let Some(word) = suggest::nearest(name, seen.keys().map(String::as_str)) {
+                    diagnostic = diagnostic.suggest(format!("did you mean `{word}`?"));
+                }
+                reader.push(diagnostic);
+            }
+            param.from.retain(|name| seen.contains_key(name));
+        }
+    }
+}
+
+fn tool_names(reader: &mut Reader, document: &Object<'_>) -> ToolNames {
+    let Some(object) = reader.member(document, "tool_names") else { return ToolNames::default() };
+    reader.known(&object, TOOL_NAME_KEYS);
+    let mut aliases = IndexMap::new();
+    if let Some(map) = reader.member(&object, "aliases") {
+        for name in map.map.keys() {
+            if let Some(stands_for) = reader.string(&map, name) {
+                aliases.insert(name.clone(), stands_for);
+            }
+        }
+    }
+    ToolNames {
+        pattern: reader.string(&object, "pattern"),
+        prefix: reader.string(&object, "prefix"),
+        aliases,
+    }
+}
+
+fn annotations(
+    reader: &mut Reader,
+    document: &Object<'_>,
+    families: &[&str],
+) -> (HintOverrides, IndexMap<String, HintOverrides>) {
+    let hints = operation::hints(reader, document, "annotations", &["endpoints"]);
+    let mut by_endpoint = IndexMap::new();
+    if let Some(annotations) = document.get("annotations").and_then(Value::as_object) {
+        let object = Object { map: annotations, pointer: document.at("annotations") };
+        if let Some(endpoints) = reader.member(&object, "endpoints") {
+            let known: Vec<&str> =
+                families.iter().copied().chain(Category::ALL.map(Category::endpoint)).collect();
+            reader.known(&endpoints, &known);
+            for endpoint in endpoints.map.keys() {
+                by_endpoint.insert(endpoint.clone(), operation::hints(reader, &endpoints, endpoint, &[]));
+            }
+        }
+    }
+    (hints, by_endpoint)
+}
+
+fn errors(reader: &mut Reader, document: &Object<'_>) -> ErrorPolicy {
+    let Some(object) = reader.member(document, "errors") else { return ErrorPolicy::default() };
+    reader.known(&object, ERROR_KEYS);
+    reader.choice(&object, "is_error", ErrorPolicy::WORDS, ErrorPolicy::parse).unwrap_or_default()
+}

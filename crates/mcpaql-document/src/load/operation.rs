@@ -1,0 +1,406 @@
+//! Operations: what the document says about each, bound to the target.
+
+use super::binding::{self, Bound};
+use super::dialect;
+use super::origins::Origins;
+use super::{lifecycle, pages, params};
+use mcpaql_core::adapter::Target;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
+use mcpaql_core::naming::{RESERVED, title_of};
+use mcpaql_core::operation::{
+    Binding, Category, Danger, Example, Operation, Param, Place, Returns, param_pointer,
+};
+use mcpaql_core::policy::HintOverrides;
+use mcpaql_core::reader::{Object, Reader, child};
+use serde_json::{Map, Value};
+
+/// Keys of an operation.
+pub(super) const OPERATION_KEYS: &[&str] = &[
+    "name",
+    "maps_to",
+    "http",
+    "command",
+    "stdin",
+    "output",
+    "exit",
+    "timeout",
+    "tool",
+    "fixed",
+    "body",
+    "body_param",
+    "content_type",
+    "base_url",
+    "auth",
+    "title",
+    "description",
+    "params",
+    "returns",
+    "response",
+    "examples",
+    "tags",
+    "danger",
+    "danger_level",
+    "effect",
+    "idempotent",
+    "non_idempotent",
+    "deprecated",
+    "aliases",
+    "annotations",
+    "source_id",
+    "pagination",
+    "lifecycle",
+    "supports_fields",
+    "requires_confirmation",
+];
+/// Keys of an example.
+pub(super) const EXAMPLE_KEYS: &[&str] = &["description", "params", "request"];
+
+pub(super) const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+
+/// What stays the same for all operations of a document.
+pub(super) struct Setting<'a> {
+    pub(super) types: &'a [String],
+    pub(super) target: &'a Target,
+}
+
+/// One operation; `None` where it is too broken to serve.
+pub(super) fn read(
+    reader: &mut Reader,
+    value: &Value,
+    pointer: &str,
+    category: Category,
+    setting: &Setting<'_>,
+    origins: &mut Origins,
+) -> Option<Operation> {
+    let object = reader.object(value, pointer)?;
+    reader.known(&object, OPERATION_KEYS);
+    reader.not_yet(
+        &object,
+        &[
+            ("supports_fields", "answers come back whole"),
+            (
+                "requires_confirmation",
+                "nobody is asked before the operation runs; rely on the client's approval",
+            ),
+        ],
+    );
+    let name = name(reader, &object);
+    let drafts = params::read(reader, &object, setting.types);
+    if let Some(name) = &name {
+        for draft in &drafts {
+            origins.note(param_pointer(name, &draft.param.name), draft.pointer.clone());
+        }
+    }
+    let bound = binding::read(reader, &object, drafts, setting);
+    // Whatever else is wrong is reported too, before the operation is given up.
+    let effect = reader.choice(&object, "effect", &Effect::ALL.map(Effect::as_str), Effect::parse);
+    let danger = danger(reader, &object);
+    let idempotent = idempotent(reader, &object);
+    let words = Words {
+        title: reader.string(&object, "title"),
+        description: reader.string(&object, "description").unwrap_or_default(),
+        returns: returns(reader, &object, setting.types),
+        examples: examples(reader, &object),
+        tags: reader.strings(&object, "tags"),
+        aliases: aliases(reader, &object),
+        deprecated: deprecated(reader, &object),
+        hints: hints(reader, &object, "annotations", &[]),
+        source_id: reader.string(&object, "source_id"),
+    };
+    let lifecycle = lifecycle::read(reader, &object, category, setting.target);
+    let Bound { binding, params } = bound?;
+    let pagination = pages::read(reader, &object, &params);
+    contradictions(reader, &object, category, effect, danger, &binding);
+    let name = name?;
+    let danger = danger.unwrap_or_else(|| facts::danger_of(&name, category));
+    let facts = facts::infer(&Declared {
+        category,
+        effect,
+        idempotent,
+        danger,
+        guard: guard_of(&params),
+        reach: if setting.target.is_remote() { Reach::Open } else { Reach::Process },
+        binding: &binding,
+    });
+    Some(Operation {
+        title: words.title.unwrap_or_else(|| title_of(&name)),
+        description: words.description,
+        returns: words.returns,
+        examples: words.examples,
+        tags: words.tags,
+        aliases: words.aliases,
+        deprecated: words.deprecated,
+        hints: words.hints,
+        endpoint: category.endpoint().to_owned(),
+        name,
+        category,
+        params,
+        danger,
+        facts,
+        source_id: words.source_id,
+        pagination,
+        lifecycle,
+        binding,
+    })
+}
+
+/// What an operation says about itself, whatever it is bound to.
+struct Words {
+    title: Option<String>,
+    description: String,
+    returns: Option<Returns>,
+    examples: Vec<Example>,
+    tags: Vec<String>,
+    aliases: Vec<String>,
+    deprecated: Option<String>,
+    hints: HintOverrides,
+    source_id: Option<String>,
+}
+
+fn name(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+    let name = reader.required_string(object, "name")?;
+    let pointer = object.at("name");
+    if !params::is_snake_case(&name) {
+        let better = params::better_name(&name, |better| RESERVED.contains(&better));
+        let hint = better.as_ref().map_or_else(String::new, |better| format!(" (try '{better}')"));
+        let mut diagnostic = Diagnostic::error(
+            Code::SchemaInvalidName,
+            pointer,
+            format!("Operation name '{name}' must be snake_case{hint}"),
+        )
+        .expected("lower case letters, digits and underscores, beginning with a letter")
+        .found(name);
+        if let Some(better) = better {
+            diagnostic = diagnostic.suggest(format!("rename it to `{better}`"));
+        }
+        reader.push(diagnostic);
+        return None;
+    }
+    if RESERVED.contains(&name.as_str()) {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidName,
+                pointer,
+                format!("Operation name '{name}' is reserved by the protocol"),
+            )
+            .expected("a name that the protocol does not use itself")
+            .found(name)
+            .suggest("choose a name that says what your API does"),
+        );
+        return None;
+    }
+    Some(name)
+}
+
+fn danger(reader: &mut Reader, object: &Object<'_>) -> Option<Danger> {
+    let words = Danger::ALL.map(Danger::as_str);
+    let declared = reader.choice(object, "danger", &words, Danger::parse);
+    declared.or_else(|| reader.choice(object, "danger_level", &words, Danger::parse))
+}
+
+fn idempotent(reader: &mut Reader, object: &Object<'_>) -> Option<bool> {
+    let declared = reader.boolean(object, "idempotent");
+    let negated = reader.boolean(object, "non_idempotent");
+    if declared.is_some() && declared == negated {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                object.at("non_idempotent"),
+                "'idempotent' and 'non_idempotent' contradict each other",
+            )
+            .suggest("keep one of them"),
+        );
+    }
+    declared.or(negated.map(|value| !value))
+}
+
+/// A write that the document files under `read` would be published as harmless: the one mistake that must not happen.
+fn contradictions(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    category: Category,
+    effect: Option<Effect>,
+    danger: Option<Danger>,
+    binding: &Binding,
+) {
+    if let (Category::Create, Binding::Http(http)) = (category, binding)
+        && http.method == "DELETE"
+    {
+        reader.push(
+            Diagnostic::warning(
+                Code::SchemaInvalidValue,
+                object.at(if object.get("maps_to").is_some() { "maps_to" } else { "http" }),
+                "A DELETE request filed under create makes the whole endpoint destructive",
+            )
+            .found("DELETE")
+            .suggest("move the operation to `delete`"),
+        );
+    }
+    if category != Category::Read {
+        return;
+    }
+    if let Some(effect) = effect.filter(|effect| effect.category() != Category::Read) {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                object.at("effect"),
+                format!("An operation with the effect '{}' cannot be a read", effect.as_str()),
+            )
+            .expected("read or compute")
+            .found(effect.as_str())
+            .suggest(format!("move the operation to `{}`", effect.category().endpoint())),
+        );
+    }
+    if let Some(danger) = danger.filter(|danger| *danger > Danger::Safe) {
+        let key = if object.get("danger").is_some() { "danger" } else { "danger_level" };
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                object.at(key),
+                format!("An operation that is {} cannot be a read", danger.as_str()),
+            )
+            .expected("safe")
+            .found(danger.as_str())
+            .suggest("move the operation to the category of what it does"),
+        );
+    }
+    if let Binding::Http(http) = binding
+        && let Some(instead) = category_of_write(&http.method)
+    {
+        let key = if object.get("maps_to").is_some() { "maps_to" } else { "http" };
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                object.at(key),
+                format!("A {} request cannot be a read: clients would run it without asking", http.method),
+            )
+            .expected("GET, HEAD, OPTIONS, or POST that only searches")
+            .found(http.method.clone())
+            .suggest(format!("move the operation to `{}`", instead.endpoint())),
+        );
+    }
+}
+
+/// Where a request belongs whose method cannot be meant to read.
+fn category_of_write(method: &str) -> Option<Category> {
+    match method {
+        "PUT" | "PATCH" | "PROPPATCH" | "MOVE" => Some(Category::Update),
+        "MKCOL" | "MKCALENDAR" | "COPY" => Some(Category::Create),
+        "DELETE" => Some(Category::Delete),
+        _ => None,
+    }
+}
+
+/// A required etag or version argument makes an update safe against lost changes. In the path it only says which thing is meant.
+#[must_use]
+pub fn guard_of(params: &[Param]) -> Guard {
+    let guarded = params.iter().any(|param| {
+        param.required
+            && param.place != Place::Path
+            && matches!(param.name.as_str(), "etag" | "if_match" | "_etag" | "version" | "lock_version")
+    });
+    if guarded { Guard::Etag } else { Guard::None }
+}
+
+fn returns(reader: &mut Reader, object: &Object<'_>, types: &[String]) -> Option<Returns> {
+    let (key, value) =
+        ["returns", "response"].iter().find_map(|key| object.get(key).map(|value| (*key, value)))?;
+    let description = value.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let schema = dialect::schema(reader, value, &object.at(key), types);
+    Some(Returns { schema, description })
+}
+
+/// `{params: {…}}`, `{request: {operation, params}}`, each with an optional description.
+fn examples(reader: &mut Reader, object: &Object<'_>) -> Vec<Example> {
+    let Some(items) = reader.array(object, "examples") else { return Vec::new() };
+    let pointer = object.at("examples");
+    let mut examples = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let Some(example) = reader.object(item, &child(&pointer, index)) else { continue };
+        reader.known(&example, EXAMPLE_KEYS);
+        let description = reader.string(&example, "description").unwrap_or_default();
+        let params = match reader.member(&example, "request") {
+            Some(request) => {
+                other_operation(reader, object, &request);
+                reader.member(&request, "params")
+            }
+            None => reader.member(&example, "params"),
+        };
+        let params = params.map_or_else(Map::new, |params| params.map.clone());
+        examples.push(Example { description, params });
+    }
+    examples
+}
+
+/// An example of another operation teaches a wrong call.
+fn other_operation(reader: &mut Reader, object: &Object<'_>, request: &Object<'_>) {
+    let Some(named) = reader.string(request, "operation") else { return };
+    let own = object.get("name").and_then(Value::as_str).unwrap_or_default();
+    let alias = match object.get("aliases") {
+        Some(Value::Array(aliases)) => aliases.iter().any(|alias| alias.as_str() == Some(named.as_str())),
+        Some(alias) => alias.as_str() == Some(named.as_str()),
+        None => false,
+    };
+    if named != own && !alias {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                request.at("operation"),
+                format!("The example calls '{named}', but it stands under '{own}'"),
+            )
+            .expected(own)
+            .found(named)
+            .suggest(format!("write `operation: {own}`, or move the example to the operation it shows")),
+        );
+    }
+}
+
+fn aliases(reader: &mut Reader, object: &Object<'_>) -> Vec<String> {
+    let pointer = object.at("aliases");
+    let own = object.get("name").and_then(Value::as_str);
+    let mut aliases = reader.strings(object, "aliases");
+    aliases.retain(|alias| {
+        let legal = params::is_snake_case(alias)
+            && !RESERVED.contains(&alias.as_str())
+            && own != Some(alias.as_str());
+        if !legal {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidName,
+                    &pointer,
+                    format!("Alias '{alias}' must be snake_case, not reserved, and not the name itself"),
+                )
+                .found(alias.as_str()),
+            );
+        }
+        legal
+    });
+    aliases
+}
+
+fn deprecated(reader: &mut Reader, object: &Object<'_>) -> Option<String> {
+    match object.get("deprecated")? {
+        Value::Bool(false) => None,
+        Value::Bool(true) => Some(String::new()),
+        Value::String(text) => Some(text.clone()),
+        other => {
+            reader.wrong_type(&object.at("deprecated"), "boolean", other);
+            None
+        }
+    }
+}
+
+/// Hint overrides behind `key`; `also` are keys the object may have besides the hints.
+pub(super) fn hints(reader: &mut Reader, object: &Object<'_>, key: &str, also: &[&str]) -> HintOverrides {
+    let Some(hints) = reader.member(object, key) else { return HintOverrides::default() };
+    let keys: Vec<&str> = HINTS.iter().chain(also).copied().collect();
+    reader.known(&hints, &keys);
+    HintOverrides {
+        read_only: reader.boolean(&hints, "readOnlyHint"),
+        destructive: reader.boolean(&hints, "destructiveHint"),
+        idempotent: reader.boolean(&hints, "idempotentHint"),
+        open_world: reader.boolean(&hints, "openWorldHint"),
+    }
+}

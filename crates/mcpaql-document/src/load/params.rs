@@ -1,0 +1,270 @@
+//! Parameters of an operation, from a map (`params: {owner: {…}}`) or a list (`params: [{name: owner, …}]`).
+
+use super::dialect::{self, SCHEMA_KEYS};
+use super::secrets;
+use indexmap::IndexMap;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+pub(super) use mcpaql_core::naming::is_snake_case;
+use mcpaql_core::operation::{Param, Place, Style, StyleForm};
+use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::schema::Schemas;
+use mcpaql_core::suggest;
+use serde_json::{Map, Value};
+
+/// Keys of a parameter besides the vocabulary of its schema.
+pub(super) const PARAM_KEYS: &[&str] =
+    &["name", "in", "as", "sensitive", "style", "explode", "allow_reserved", "from", "api_default"];
+
+/// Where a request may carry a parameter.
+pub(super) const PLACES: &[&str] = &["path", "query", "header", "cookie", "body"];
+
+/// Keys one of which says what a parameter is.
+pub(super) const TYPE_KEYS: &[&str] =
+    &["type", "$ref", "ref", "enum", "const", "oneOf", "anyOf", "allOf", "properties", "items"];
+
+/// A parameter as written: its place may still follow from the path.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) param: Param,
+    pub(super) place: Option<Place>,
+    pub(super) pointer: String,
+    form: Option<StyleForm>,
+    explode: Option<bool>,
+    reserved: bool,
+}
+
+impl Draft {
+    /// Reports a style that OpenAPI does not have in that place; what is sent then is the nearest that there is.
+    pub(super) fn check_style(&self, reader: &mut Reader, place: Place) {
+        use StyleForm::{
+            DeepObject, Form, Json, Label, Matrix, PipeDelimited, Segments, Simple, SpaceDelimited,
+        };
+        let fitting: &[StyleForm] = match place {
+            Place::Path => &[Simple, Label, Matrix, Json, Segments],
+            Place::Header => &[Simple, Json],
+            Place::Cookie => &[Form, Json],
+            // A comma-separated query was always written so.
+            Place::Query | Place::Body | Place::Target => {
+                &[Form, SpaceDelimited, PipeDelimited, DeepObject, Json, Simple]
+            }
+        };
+        let Some(form) = self.form.filter(|form| !fitting.contains(form)) else { return };
+        let words: Vec<&str> = fitting.iter().map(|form| form.as_str()).collect();
+        reader.push(
+            Diagnostic::warning(
+                Code::SchemaInvalidValue,
+                child(&self.pointer, "style"),
+                format!(
+                    "Parameter '{}' cannot be spelled in style '{}' where it stands",
+                    self.param.name,
+                    form.as_str()
+                ),
+            )
+            .expected(words.join(", ")),
+        );
+    }
+
+    /// The parameter, now that its place is known.
+    pub(super) fn finish(mut self, place: Place) -> Param {
+        let fallback = Style::default_for(place);
+        let form = self.form.unwrap_or(fallback.form);
+        let explode = self.explode.unwrap_or(matches!(form, StyleForm::Form | StyleForm::DeepObject));
+        self.param.place = place;
+        self.param.style = Style { form, explode, reserved: self.reserved };
+        self.param
+    }
+}
+
+/// Reports what is wrong with the schemas of parameters that are never compiled.
+pub(super) fn report_schemas(reader: &mut Reader, drafts: &[Draft], types: &IndexMap<String, Value>) {
+    if drafts.is_empty() {
+        return;
+    }
+    let (mut schemas, _) = Schemas::compile(types);
+    for draft in drafts {
+        let (_, problems) = schemas.add(&draft.param.schema, &draft.pointer);
+        // Unknown keys were reported where they were read.
+        reader
+            .diagnostics
+            .extend(problems.into_iter().filter(|problem| problem.code != Code::SchemaUnknownField));
+    }
+}
+
+/// All parameters of an operation.
+pub(super) fn read(reader: &mut Reader, operation: &Object<'_>, types: &[String]) -> Vec<Draft> {
+    let pointer = operation.at("params");
+    let mut drafts: Vec<Draft> = Vec::new();
+    match operation.get("params") {
+        None => {}
+        Some(Value::Object(map)) => {
+            for (name, value) in map {
+                drafts.extend(param(reader, name, value, child(&pointer, name), types, &|name| {
+                    map.contains_key(name)
+                }));
+            }
+        }
+        Some(Value::Array(items)) => {
+            let taken =
+                |name: &str| items.iter().any(|item| item.get("name").and_then(Value::as_str) == Some(name));
+            for (index, item) in items.iter().enumerate() {
+                let pointer = child(&pointer, index);
+                let Some(object) = reader.object(item, &pointer) else { continue };
+                let Some(name) = reader.required_string(&object, "name") else { continue };
+                if let Some(draft) = param(reader, &name, item, pointer.clone(), types, &taken) {
+                    if drafts.iter().any(|other| other.param.name == name) {
+                        reader.push(
+                            Diagnostic::error(
+                                Code::SchemaDuplicateName,
+                                object.at("name"),
+                                format!("Parameter '{name}' is declared twice"),
+                            )
+                            .found(name)
+                            .suggest("rename or remove one"),
+                        );
+                    } else {
+                        drafts.push(draft);
+                    }
+                }
+            }
+        }
+        Some(other) => reader.wrong_type(&pointer, "object", other),
+    }
+    drafts
+}
+
+fn param(
+    reader: &mut Reader,
+    name: &str,
+    value: &Value,
+    pointer: String,
+    types: &[String],
+    taken: &dyn Fn(&str) -> bool,
+) -> Option<Draft> {
+    if !is_snake_case(name) {
+        let better = better_name(name, taken);
+        let hint = better.as_ref().map_or_else(String::new, |better| format!(" (try '{better}')"));
+        let mut diagnostic = Diagnostic::error(
+            Code::SchemaInvalidName,
+            &pointer,
+            format!("Parameter name '{name}' must be snake_case{hint}"),
+        )
+        .at_key()
+        .expected("lower case letters, digits and underscores, beginning with a letter")
+        .found(name);
+        if let Some(better) = better {
+            diagnostic = diagnostic.suggest(format!(
+                "rename it to `{better}` and add `as: {name}` to keep the name on the wire"
+            ));
+        }
+        reader.push(diagnostic);
+    }
+    if value.is_string() {
+        // `owner: string`, the shortest way to write it.
+        let schema = dialect::schema(reader, value, &pointer, types);
+        let param = plain(name, schema);
+        return Some(Draft { param, place: None, pointer, form: None, explode: None, reserved: false });
+    }
+    let object = reader.object(value, &pointer)?;
+    let keys: Vec<&str> = SCHEMA_KEYS.iter().chain(PARAM_KEYS).copied().collect();
+    reader.known(&object, &keys);
+    if !TYPE_KEYS.iter().any(|key| object.get(key).is_some()) {
+        reader.missing(&object, "type", "a JSON type or a declared type");
+    }
+    let mut schema = Value::Object(dialect::keywords(reader, &schema_part(&object).as_object(), types));
+    let required = matches!(object.get("required"), Some(Value::Bool(true)));
+    let place = reader.choice(&object, "in", PLACES, parse_place);
+    let mut param = plain(name, Value::Null);
+    param.wire = reader.string(&object, "as").unwrap_or_else(|| name.to_owned());
+    param.required = required;
+    param.sensitive = reader.boolean(&object, "sensitive").unwrap_or(false);
+    param.description = reader.string(&object, "description").unwrap_or_default();
+    // An explicit `default: null` says no more than no default.
+    param.default = object.get("default").cloned();
+    param.api_default = object.get("api_default").filter(|default| !default.is_null()).cloned();
+    check_defaults(reader, &object, &param);
+    if let Some(map) = schema.as_object_mut() {
+        map.shift_remove("description");
+        map.shift_remove("default");
+        if param.sensitive {
+            map.shift_remove("example");
+            map.shift_remove("examples");
+        }
+    }
+    param.schema = schema;
+    let form = reader.choice(&object, "style", &StyleForm::ALL.map(StyleForm::as_str), StyleForm::parse);
+    let explode = reader.boolean(&object, "explode");
+    let reserved = reader.boolean(&object, "allow_reserved").unwrap_or(false);
+    param.from = reader.strings(&object, "from");
+    Some(Draft { param, place, pointer, form, explode, reserved })
+}
+
+/// A secret has no default, and what is filled in leaves nothing for the target to assume.
+fn check_defaults(reader: &mut Reader, object: &Object<'_>, param: &Param) {
+    for (key, default) in [("default", &param.default), ("api_default", &param.api_default)] {
+        if param.sensitive && matches!(default, Some(Value::String(_) | Value::Number(_))) {
+            secrets::report(
+                reader,
+                &object.at(key),
+                "remove the default: the caller sends the secret, or `auth` names a variable that holds it",
+            );
+        }
+    }
+    if param.default.is_some() && param.api_default.is_some() {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                object.at("api_default"),
+                format!("Parameter '{}' has both 'default' and 'api_default'", param.name),
+            )
+            .at_key()
+            .expected("one of them")
+            .suggest(
+                "keep `default` if it is to be sent, `api_default` if it only tells what the API assumes",
+            ),
+        );
+    }
+}
+
+struct SchemaPart {
+    map: Map<String, Value>,
+    pointer: String,
+}
+
+impl SchemaPart {
+    fn as_object(&self) -> Object<'_> {
+        Object { map: &self.map, pointer: self.pointer.clone() }
+    }
+}
+
+/// The parameter without the keys that are not its schema's.
+fn schema_part(object: &Object<'_>) -> SchemaPart {
+    let map = object
+        .map
+        .iter()
+        .filter(|(key, _)| !PARAM_KEYS.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    SchemaPart { map, pointer: object.pointer.clone() }
+}
+
+/// A parameter with nothing but a name and a schema.
+pub(super) fn plain(name: &str, schema: Value) -> Param {
+    Param::new(name, Place::Query, schema)
+}
+
+/// The legal name that `name` nearly is, unless there is none or another thing has it.
+pub(super) fn better_name(name: &str, taken: impl Fn(&str) -> bool) -> Option<String> {
+    Some(suggest::snake_case(name)).filter(|better| is_snake_case(better) && !taken(better))
+}
+
+fn parse_place(word: &str) -> Option<Place> {
+    match word {
+        "path" => Some(Place::Path),
+        "query" => Some(Place::Query),
+        "header" => Some(Place::Header),
+        "cookie" => Some(Place::Cookie),
+        "body" => Some(Place::Body),
+        _ => None,
+    }
+}

@@ -1,0 +1,178 @@
+//! `endpoints` of the element form: a custom set of endpoint families.
+
+use super::Operations;
+use super::operation;
+use super::params::is_snake_case;
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{Family, Profile};
+use mcpaql_core::catalog::CRUDE;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::lifecycle::ExecutionAction;
+use mcpaql_core::operation::{Category, INTROSPECT, Operation};
+use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::suggest;
+use std::collections::HashMap;
+
+pub(super) const FAMILY_KEYS: &[&str] = &["purpose", "title", "operations", "categories", "annotations"];
+
+/// Reads the families; every operation must belong to exactly one, and one that belongs to none is left out.
+pub(super) fn read(
+    reader: &mut Reader,
+    document: &Object<'_>,
+    operations: &mut Operations,
+) -> Option<Profile> {
+    let name = reader.string(document, "profile");
+    let Some(endpoints) = reader.member(document, "endpoints") else {
+        if let Some(name) = name.filter(|name| name != CRUDE) {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaUnresolvedRef,
+                    document.at("profile"),
+                    format!("Profile '{name}' has no endpoints"),
+                )
+                .expected("`crude`, or the name of the families under `endpoints`")
+                .found(name)
+                .suggest("declare the families under `endpoints`"),
+            );
+        }
+        return None;
+    };
+    let name = name.unwrap_or_else(|| "custom".into());
+    if name == CRUDE {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidName,
+                document.at("profile"),
+                "The profile 'crude' has its own endpoints; yours would never be used",
+            )
+            .expected("another name")
+            .found(name.as_str())
+            .suggest("name the profile after its families, or remove `endpoints`"),
+        );
+        return None;
+    }
+    let executes = operations.list.iter().any(|operation| operation.lifecycle.is_some());
+    let mut families = IndexMap::new();
+    for (family, value) in endpoints.map {
+        let pointer = endpoints.at(family);
+        if !is_snake_case(family) {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidName,
+                    &pointer,
+                    format!("Endpoint name '{family}' must be snake_case"),
+                )
+                .at_key()
+                .found(family.as_str()),
+            );
+            continue;
+        }
+        let Some(object) = reader.object(value, &pointer) else { continue };
+        reader.known(&object, FAMILY_KEYS);
+        families.insert(family.clone(), read_family(reader, &object, &operations.seen, executes));
+    }
+    assign(reader, &endpoints, &families, &mut operations.list);
+    Some(Profile { name, families })
+}
+
+fn read_family(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    seen: &HashMap<String, String>,
+    executes: bool,
+) -> Family {
+    let is_execution = |name: &str| executes && ExecutionAction::is_name(name);
+    let names = reader.strings(object, "operations");
+    for (index, name) in names.iter().enumerate() {
+        if seen.contains_key(name) || name == INTROSPECT || is_execution(name) {
+            continue;
+        }
+        let mut diagnostic = Diagnostic::error(
+            Code::SchemaUnresolvedRef,
+            child(&object.at("operations"), index),
+            format!("'{name}' is not an operation of this adapter"),
+        )
+        .found(name.as_str());
+        let mut declared: Vec<&str> = seen.keys().map(String::as_str).collect();
+        declared.sort_unstable();
+        if let Some(word) = suggest::nearest(name, declared) {
+            diagnostic = diagnostic.suggest(format!("did you mean `{word}`?"));
+        }
+        reader.push(diagnostic);
+    }
+    let mut categories = Vec::new();
+    for word in reader.strings(object, "categories") {
+        match Category::parse(&word) {
+            Some(category) => categories.push(category),
+            None => reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    object.at("categories"),
+                    format!("'{word}' is not a category"),
+                )
+                .expected(Category::ALL.map(Category::as_str).join(", "))
+                .found(word),
+            ),
+        }
+    }
+    Family {
+        purpose: reader.required_string(object, "purpose").unwrap_or_default(),
+        title: reader.string(object, "title"),
+        operations: names,
+        categories,
+        hints: operation::hints(reader, object, "annotations", &[]),
+    }
+}
+
+/// Reports operations that no family takes, or that two families claim.
+fn assign(
+    reader: &mut Reader,
+    endpoints: &Object<'_>,
+    families: &IndexMap<String, Family>,
+    operations: &mut Vec<Operation>,
+) {
+    operations.retain(|operation| {
+        let claimed = |claims: &dyn Fn(&Family) -> bool| -> Vec<&str> {
+            let found = families.iter().filter(|(_, family)| claims(family));
+            found.map(|(name, _)| name.as_str()).collect()
+        };
+        let mut homes = claimed(&|family| family.operations.contains(&operation.name));
+        if homes.is_empty() {
+            homes = claimed(&|family| family.categories.contains(&operation.category));
+        }
+        match homes.as_slice() {
+            [] => reader.push(
+                Diagnostic::error(
+                    Code::SchemaUnresolvedRef,
+                    &endpoints.pointer,
+                    format!("Operation '{}' belongs to no endpoint", operation.name),
+                )
+                .at_key()
+                .expected("every operation in one endpoint")
+                .found(operation.name.as_str())
+                .suggest(format!(
+                    "name it under an endpoint's `operations`, or its category {} under `categories`",
+                    operation.category
+                )),
+            ),
+            [_] => {}
+            [first, ..] => reader.push(
+                Diagnostic::error(
+                    Code::SchemaDuplicateName,
+                    &endpoints.pointer,
+                    format!(
+                        "Operation '{}' belongs to several endpoints: {}",
+                        operation.name,
+                        homes.join(", ")
+                    ),
+                )
+                .at_key()
+                .expected("every operation in one endpoint")
+                .found(homes.join(", "))
+                .suggest(format!("name it under `operations` of one endpoint, such as `{first}`")),
+            ),
+        }
+        !homes.is_empty()
+    });
+}

@@ -1,0 +1,372 @@
+//! Resource → its six operations: create, get, list, search, update, delete.
+//!
+//! What always holds: a parameter that steers the call (`id`, `input`, `if_match`, `first`, `after`, `query`) is never shadowed
+//! by a field of the same name, defaults of fields apply to new records only, and every example fits its parameters.
+
+use indexmap::IndexMap;
+use mcpaql_core::adapter::Resource;
+use mcpaql_core::facts::{self, Declared, Guard, Reach};
+use mcpaql_core::naming::title_of;
+use mcpaql_core::operation::{
+    Binding, Category, Example, Operation, Param, Place, Returns, StoreAction, StoreBinding,
+};
+use mcpaql_core::sample;
+use serde_json::{Map, Value, json};
+
+/// What the store itself writes into every record; no field may have such a name.
+pub const RECORD_KEYS: [&str; 4] = ["id", "created_at", "updated_at", "_etag"];
+
+/// An id as the store makes them.
+const SAMPLE_ID: &str = "n66tq8v3m0kxe";
+
+/// Records of a page unless the caller says otherwise.
+pub const PAGE: u64 = 25;
+/// The largest page.
+pub const PAGE_LIMIT: u64 = 100;
+
+/// The operations of the resource `name`.
+#[must_use]
+pub fn operations(name: &str, resource: &Resource) -> Vec<Operation> {
+    let words =
+        Words { name, plural: &resource.plural, singular: &spaced(name), many: &spaced(&resource.plural) };
+    vec![
+        create(&words, resource),
+        get(&words, resource),
+        list(&words, resource),
+        search(&words, resource),
+        update(&words, resource),
+        delete(&words),
+    ]
+}
+
+/// The names of the fields that search reads: the declared ones, else every field of free text.
+#[must_use]
+pub fn search_fields(resource: &Resource) -> Vec<&str> {
+    if !resource.search.is_empty() {
+        return resource.search.iter().map(String::as_str).collect();
+    }
+    let is_text = |schema: &Value| {
+        schema.get("type").is_some_and(|kind| kind == "string") && schema.get("enum").is_none()
+    };
+    resource.fields.iter().filter(|(_, schema)| is_text(schema)).map(|(name, _)| name.as_str()).collect()
+}
+
+/// Whether `list` can compare the field for equality: one string, number or boolean.
+fn is_scalar(schema: &Value) -> bool {
+    let scalar = |kind: &Value| {
+        kind.as_str().is_some_and(|kind| matches!(kind, "string" | "integer" | "number" | "boolean" | "null"))
+    };
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().all(scalar),
+        Some(kind) => scalar(kind),
+        None => match schema.get("enum") {
+            Some(Value::Array(values)) => values.iter().all(|value| !value.is_object() && !value.is_array()),
+            _ => false,
+        },
+    }
+}
+
+/// Whether the field is a parameter of its own in `list`.
+#[must_use]
+pub fn is_filter(name: &str, schema: &Value) -> bool {
+    is_scalar(schema) && !matches!(name, "first" | "after")
+}
+
+/// Whether the field is a parameter of its own in `update`, next to `input`.
+#[must_use]
+pub fn is_flat(name: &str) -> bool {
+    !matches!(name, "id" | "input" | "if_match")
+}
+
+struct Words<'a> {
+    name: &'a str,
+    plural: &'a str,
+    singular: &'a str,
+    many: &'a str,
+}
+
+impl Words<'_> {
+    /// `a note`, `an entry`.
+    fn one(&self) -> String {
+        let article = if self.singular.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} {}", self.singular)
+    }
+}
+
+fn create(words: &Words<'_>, resource: &Resource) -> Operation {
+    let params = resource
+        .fields
+        .iter()
+        .map(|(name, schema)| {
+            let required = resource.required.contains(name);
+            let default = schema.get("default").filter(|_| !required).cloned();
+            Param { default, ..field_param(name, schema, required) }
+        })
+        .collect();
+    let about = match resource.description.trim() {
+        "" => format!("Create {}.", words.one()),
+        text => format!("Create {}: {}.", words.one(), text.trim_end_matches('.')),
+    };
+    let example = required_sample(resource);
+    operation(words, StoreAction::Create, about, params, Some(record(resource)), example)
+}
+
+fn get(words: &Words<'_>, resource: &Resource) -> Operation {
+    let about = format!("Get one {} by its id.", words.singular);
+    operation(words, StoreAction::Get, about, vec![id(words)], Some(record(resource)), Some(sample_id()))
+}
+
+fn list(words: &Words<'_>, resource: &Resource) -> Operation {
+    let filters: Vec<(&String, &Value)> =
+        resource.fields.iter().filter(|(name, schema)| is_filter(name, schema)).collect();
+    let names: Vec<&str> = filters.iter().map(|(name, _)| name.as_str()).collect();
+    let about = match names.as_slice() {
+        [] => format!("List {}, newest first.", words.many),
+        names => format!("List {}, newest first, all or those with an exact {}.", words.many, any_of(names)),
+    };
+    let mut params: Vec<Param> =
+        filters.iter().map(|(name, schema)| field_param(name, schema, false)).collect();
+    params.extend(page_params());
+    let example = Map::from_iter([("first".to_owned(), json!(10))]);
+    operation(words, StoreAction::List, about, params, Some(page(resource)), Some(example))
+}
+
+fn search(words: &Words<'_>, resource: &Resource) -> Operation {
+    let fields = search_fields(resource);
+    let about = match fields.as_slice() {
+        [] => format!("Find {} by text.", words.many),
+        fields => {
+            format!("Find {} that hold every word of the query in their {}.", words.many, any_of(fields))
+        }
+    };
+    let schema = json!({"type": "string", "minLength": 1});
+    let query = param("query", schema, true, "Words to look for, in any case and order.");
+    let mut params = vec![query];
+    params.extend(page_params());
+    let example = Map::from_iter([("query".to_owned(), json!(words.singular))]);
+    operation(words, StoreAction::Search, about, params, Some(page(resource)), Some(example))
+}
+
+fn update(words: &Words<'_>, resource: &Resource) -> Operation {
+    let mut properties = Map::new();
+    for (name, schema) in &resource.fields {
+        let schema = partial(&without(schema, &["default", "sensitive", "required"]));
+        let schema = if resource.required.contains(name) { schema } else { nullable(schema) };
+        properties.insert(name.clone(), schema);
+    }
+    let flat = properties.iter().filter(|(name, _)| is_flat(name));
+    let flat: Vec<Param> = flat.map(|(name, schema)| field_param(name, schema, false)).collect();
+    let input = json!({"type": "object", "properties": properties.clone(), "additionalProperties": false});
+    let mut params = vec![
+        id(words),
+        param("input", input, false, "The fields to change. Objects merge, arrays replace, null removes."),
+        if_match("The _etag you read. The update is refused if the record has changed since."),
+    ];
+    params.extend(flat);
+    let about = format!("Change fields of {} and keep the rest.", words.one());
+    let change =
+        resource.fields.iter().find_map(|(name, schema)| Some((name.clone(), plain_sample(name, schema)?)));
+    let example = change.map(|change| {
+        let mut example = sample_id();
+        example.insert("input".into(), Value::Object(Map::from_iter([change])));
+        example
+    });
+    operation(words, StoreAction::Update, about, params, Some(record(resource)), example)
+}
+
+/// The guard against lost changes; a record's own `_etag` is accepted under its own name.
+fn if_match(description: &str) -> Param {
+    Param { wire: "_etag".into(), ..param("if_match", json!({"type": "string"}), false, description) }
+}
+
+fn delete(words: &Words<'_>) -> Operation {
+    let params = vec![
+        id(words),
+        if_match("The _etag you read. The delete is refused if the record has changed since."),
+    ];
+    let about = format!("Delete one {} for good.", words.singular);
+    let returns = json!({
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "deleted": {"type": "boolean"}},
+        "required": ["id", "deleted"],
+    });
+    operation(words, StoreAction::Delete, about, params, Some(returns), Some(sample_id()))
+}
+
+fn operation(
+    words: &Words<'_>,
+    action: StoreAction,
+    description: String,
+    params: Vec<Param>,
+    returns: Option<Value>,
+    example: Option<Map<String, Value>>,
+) -> Operation {
+    let (category, noun) = match action {
+        StoreAction::Create => (Category::Create, words.name),
+        StoreAction::Get => (Category::Read, words.name),
+        StoreAction::List | StoreAction::Search => (Category::Read, words.plural),
+        StoreAction::Update => (Category::Update, words.name),
+        StoreAction::Delete => (Category::Delete, words.name),
+    };
+    let name = format!("{}_{noun}", action.as_str());
+    let danger = facts::danger_of(&name, category);
+    let binding = Binding::Store(StoreBinding { resource: words.name.to_owned(), action });
+    let facts = facts::infer(&Declared {
+        category,
+        effect: None,
+        idempotent: None,
+        danger,
+        guard: Guard::None,
+        reach: Reach::Process,
+        binding: &binding,
+    });
+    Operation {
+        title: title_of(&name),
+        description,
+        params,
+        returns: returns.map(|schema| Returns { schema, description: String::new() }),
+        examples: example.map(|params| Example { description: String::new(), params }).into_iter().collect(),
+        tags: vec![words.name.to_owned()],
+        danger,
+        ..Operation::new(name, category, facts, binding)
+    }
+}
+
+fn id(words: &Words<'_>) -> Param {
+    param("id", json!({"type": "string", "minLength": 1}), true, &format!("Id of the {}.", words.singular))
+}
+
+fn page_params() -> [Param; 2] {
+    let first = json!({"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT});
+    [
+        Param { default: Some(json!(PAGE)), ..param("first", first, false, "How many to return.") },
+        param("after", json!({"type": "string"}), false, "The endCursor of the page before."),
+    ]
+}
+
+fn field_param(name: &str, schema: &Value, required: bool) -> Param {
+    let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let sensitive = schema.get("sensitive").and_then(Value::as_bool).unwrap_or_default();
+    let schema = without(schema, &["description", "default", "sensitive", "required"]);
+    Param { sensitive, ..param(name, schema, required, description) }
+}
+
+fn param(name: &str, schema: Value, required: bool, description: &str) -> Param {
+    Param { required, description: description.to_owned(), ..Param::new(name, Place::Body, schema) }
+}
+
+/// The schema without those keys; a `required` list of object properties stays, a `required: true` flag goes.
+fn without(schema: &Value, keys: &[&str]) -> Value {
+    let Value::Object(map) = schema else { return schema.clone() };
+    let goes = |key: &String, value: &Value| {
+        keys.contains(&key.as_str()) && !(key == "required" && value.is_array())
+    };
+    Value::Object(map.iter().filter(|(k, v)| !goes(k, v)).map(|(k, v)| (k.clone(), v.clone())).collect())
+}
+
+/// The schema of a change to such a value: of an object any part may be given, and its optional parts may be removed.
+fn partial(schema: &Value) -> Value {
+    let Value::Object(map) = schema else { return schema.clone() };
+    let Some(Value::Object(properties)) = map.get("properties") else { return schema.clone() };
+    let required = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let parts = properties.iter().map(|(name, part)| {
+        let part = partial(&without(part, &["default"]));
+        let is_required = required.iter().any(|known| known == name);
+        (name.clone(), if is_required { part } else { nullable(part) })
+    });
+    let parts = parts.collect::<Map<_, _>>();
+    let kept =
+        map.iter().filter(|(key, _)| !matches!(key.as_str(), "required" | "minProperties" | "properties"));
+    let kept = kept.map(|(key, value)| (key.clone(), value.clone()));
+    Value::Object(kept.chain([("properties".to_owned(), Value::Object(parts))]).collect())
+}
+
+/// The schema or null.
+fn nullable(schema: Value) -> Value {
+    let described = schema.get("description").cloned();
+    let mut wrapped = match schema {
+        Value::Object(mut map)
+            if map.get("type").is_some_and(Value::is_string) && !map.contains_key("enum") =>
+        {
+            let kind = map.get("type").cloned().unwrap_or_default();
+            map.insert("type".into(), json!([kind, "null"]));
+            return Value::Object(map);
+        }
+        schema => json!({"anyOf": [without(&schema, &["description"]), {"type": "null"}]}),
+    };
+    if let (Some(text), Value::Object(map)) = (described, &mut wrapped) {
+        map.insert("description".into(), text);
+    }
+    wrapped
+}
+
+fn record(resource: &Resource) -> Value {
+    let text = json!({"type": "string"});
+    let mut properties = Map::from_iter([("id".to_owned(), text.clone())]);
+    for (name, schema) in &resource.fields {
+        properties.insert(name.clone(), without(schema, &["default", "sensitive", "required"]));
+    }
+    for name in ["created_at", "updated_at", "_etag"] {
+        properties.insert(name.to_owned(), text.clone());
+    }
+    json!({"type": "object", "properties": properties})
+}
+
+fn page(resource: &Resource) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "items": {"type": "array", "items": record(resource)},
+            "pageInfo": {
+                "type": "object",
+                "properties": {
+                    "hasNextPage": {"type": "boolean"},
+                    "endCursor": {"type": ["string", "null"]},
+                },
+            },
+        },
+    })
+}
+
+fn sample_id() -> Map<String, Value> {
+    Map::from_iter([("id".to_owned(), json!(SAMPLE_ID))])
+}
+
+/// A value of a field, as far as the field's own schema tells.
+fn plain_sample(name: &str, schema: &Value) -> Option<Value> {
+    sample::sample(name, schema, &IndexMap::new())
+}
+
+/// The required fields filled in, unless one of them is beyond what can be made up.
+fn required_sample(resource: &Resource) -> Option<Map<String, Value>> {
+    let mut example = Map::new();
+    for (name, schema) in &resource.fields {
+        if resource.required.contains(name) {
+            example.insert(name.clone(), plain_sample(name, schema)?);
+        }
+    }
+    if example.is_empty()
+        && let Some((name, value)) =
+            resource.fields.iter().find_map(|(name, schema)| Some((name, plain_sample(name, schema)?)))
+    {
+        example.insert(name.clone(), value);
+    }
+    Some(example)
+}
+
+fn spaced(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn any_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [before @ .., last] => format!("{} or {last}", before.join(", ")),
+    }
+}
+
+#[cfg(test)]
+#[path = "store_operations_tests.rs"]
+mod tests;

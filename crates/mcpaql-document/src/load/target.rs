@@ -1,0 +1,306 @@
+//! `target`: where calls go.
+
+use super::http::SERIALIZATIONS;
+use super::{address, dialect, params, secrets};
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{
+    CodeTarget, CommandTarget, HttpTarget, McpLink, McpTarget, Resource, StoreTarget, Target,
+};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::naming::title_of;
+use mcpaql_core::operation::BodyForm;
+use mcpaql_core::reader::{Object, Reader, child};
+use serde_json::{Map, Value};
+
+pub(super) const HTTP_KEYS: &[&str] = &[
+    "transport",
+    "protocol",
+    "serialization",
+    "base_url",
+    "headers",
+    "allow_http",
+    "connect_timeout",
+    "timeout",
+    "retries",
+    "max_response_bytes",
+    "name",
+    "version",
+];
+pub(super) const STORE_KEYS: &[&str] = &["transport", "protocol", "serialization", "resources"];
+pub(super) const RESOURCE_KEYS: &[&str] =
+    &["description", "plural", "fields", "properties", "required", "search"];
+pub(super) const COMMAND_KEYS: &[&str] =
+    &["transport", "protocol", "serialization", "cwd", "env", "set_env", "timeout", "max_output_bytes"];
+
+pub(super) const MCP_KEYS: &[&str] = &[
+    "transport",
+    "command",
+    "cwd",
+    "env",
+    "set_env",
+    "url",
+    "headers",
+    "caller_headers",
+    "allow_http",
+    "start",
+    "start_timeout",
+    "timeout",
+    "max_response_bytes",
+];
+
+pub(super) const CODE_KEYS: &[&str] = &["transport", "protocol", "serialization", "remote"];
+
+pub(super) const TRANSPORTS: &[&str] = &["http", "native", "mcp"];
+pub(super) const PROTOCOLS: &[&str] = &["rest", "store", "command", "code"];
+pub(super) const STARTS: &[&str] = &["lazy", "eager"];
+
+/// Reads `target`, or `target_api` of the generator form.
+pub(super) fn read(reader: &mut Reader, parent: &Object<'_>, key: &str, types: &[String]) -> Option<Target> {
+    if parent.get(key).is_none() {
+        reader.missing(parent, key, "where the API is: base_url, transport, protocol, serialization");
+        return None;
+    }
+    let target = reader.member(parent, key)?;
+    let transport = reader.choice(&target, "transport", TRANSPORTS, word(TRANSPORTS));
+    if transport == Some("mcp") {
+        return super::mcp::target(reader, &target).map(Target::Mcp);
+    }
+    let protocol = reader.choice(&target, "protocol", PROTOCOLS, word(PROTOCOLS));
+    match (transport.unwrap_or("http"), protocol.unwrap_or("rest")) {
+        ("native", "store") => store(reader, &target, types),
+        ("native", "command") => Some(command(reader, &target)),
+        ("native", "code") => {
+            reader.known(&target, CODE_KEYS);
+            let remote = reader.boolean(&target, "remote").unwrap_or(false);
+            Some(Target::Code(CodeTarget { remote }))
+        }
+        ("http", "rest") => http(reader, &target),
+        (transport, protocol) => {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    target.at("protocol"),
+                    format!("Transport '{transport}' does not speak '{protocol}'"),
+                )
+                .expected("http with rest, native with store, command or code, or mcp alone")
+                .found(format!("{transport} with {protocol}")),
+            );
+            None
+        }
+    }
+}
+
+pub(super) fn word<'w>(words: &'w [&'static str]) -> impl Fn(&str) -> Option<&'static str> + 'w {
+    move |text| words.iter().copied().find(|word| *word == text)
+}
+
+fn http(reader: &mut Reader, target: &Object<'_>) -> Option<Target> {
+    reader.known(target, HTTP_KEYS);
+    // A text or a file is the body of one operation, not of all.
+    let of_targets = |word: &str| BodyForm::parse(word).filter(|_| SERIALIZATIONS.contains(&word));
+    let serialization =
+        reader.choice(target, "serialization", SERIALIZATIONS, of_targets).unwrap_or(BodyForm::Json);
+    let base_url = reader.required_string(target, "base_url");
+    let allow_http = reader.boolean(target, "allow_http").unwrap_or(false);
+    let base_url = base_url.and_then(|text| address::base_url(reader, target, &text, allow_http));
+    let headers = text_map(reader, target, "headers");
+    report_plain(reader, &target.at("headers"), &headers, "write `${env:NAME}` instead, or use `auth`");
+    Some(Target::Http(HttpTarget {
+        allow_http,
+        serialization,
+        ..http_target(reader, target, base_url?, headers)
+    }))
+}
+
+fn http_target(
+    reader: &mut Reader,
+    target: &Object<'_>,
+    base_url: String,
+    headers: IndexMap<String, String>,
+) -> HttpTarget {
+    HttpTarget {
+        base_url,
+        headers,
+        allow_http: false,
+        serialization: BodyForm::Json,
+        connect_timeout_ms: reader.seconds(target, "connect_timeout").unwrap_or(10_000),
+        timeout_ms: reader.seconds(target, "timeout").unwrap_or(60_000),
+        retries: reader
+            .unsigned(target, "retries")
+            .map_or(2, |count| u32::try_from(count.min(10)).unwrap_or(10)),
+        max_response_bytes: reader.positive(target, "max_response_bytes").unwrap_or(10 << 20),
+    }
+}
+
+/// Values that only a variable may hold.
+pub(super) fn report_plain(
+    reader: &mut Reader,
+    pointer: &str,
+    values: &IndexMap<String, String>,
+    suggestion: &str,
+) {
+    for (name, value) in values {
+        if secrets::is_credential_name(name) && !value.contains("${env:") {
+            secrets::report(reader, &child(pointer, name), suggestion);
+        }
+    }
+}
+
+/// A target of the kind that the document probably means, so that its operations can be checked.
+pub(super) fn stand_in(document: &Object<'_>) -> Target {
+    let written = document
+        .get("target")
+        .or_else(|| document.get("adapter").and_then(|adapter| adapter.get("target_api")));
+    let nothing = Map::new();
+    let empty = Object { map: &nothing, pointer: String::new() };
+    let word = |key| written.and_then(|target| target.get(key)).and_then(Value::as_str);
+    if word("transport") == Some("mcp") {
+        let (url, headers) = (String::new(), IndexMap::new());
+        return Target::Mcp(McpTarget::new(McpLink::Url { url, headers, allow_http: false }));
+    }
+    match word("protocol") {
+        Some("command") => command(&mut Reader::default(), &empty),
+        Some("store") => Target::Store(StoreTarget { resources: IndexMap::new() }),
+        _ => Target::Http(http_target(&mut Reader::default(), &empty, String::new(), IndexMap::new())),
+    }
+}
+
+pub(super) fn text_map(reader: &mut Reader, object: &Object<'_>, key: &str) -> IndexMap<String, String> {
+    let mut out = IndexMap::new();
+    if let Some(map) = reader.member(object, key) {
+        for name in map.map.keys() {
+            if let Some(text) = reader.string(&map, name) {
+                out.insert(name.clone(), text);
+            }
+        }
+    }
+    out
+}
+
+fn store(reader: &mut Reader, target: &Object<'_>, types: &[String]) -> Option<Target> {
+    reader.known(target, STORE_KEYS);
+    let Some(map) = reader.member(target, "resources") else {
+        reader.missing(target, "resources", "resource types, each with its fields");
+        return None;
+    };
+    let mut resources = IndexMap::new();
+    for (name, value) in map.map {
+        let pointer = map.at(name);
+        if !params::is_snake_case(name) {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidName,
+                    &pointer,
+                    format!("Resource name '{name}' must be snake_case"),
+                )
+                .at_key()
+                .found(name.as_str()),
+            );
+            continue;
+        }
+        if let Some(object) = reader.object(value, &pointer) {
+            resources.insert(name.clone(), resource(reader, name, &object, types));
+        }
+    }
+    Some(Target::Store(StoreTarget { resources }))
+}
+
+/// Fields every record has; a resource cannot declare them.
+const RECORD_FIELDS: &[&str] =
+    &["id", "created_at", "updated_at", "_etag", "input", "if_match", "first", "after", "query"];
+
+fn resource(reader: &mut Reader, name: &str, object: &Object<'_>, types: &[String]) -> Resource {
+    reader.known(object, RESOURCE_KEYS);
+    let key = if object.get("fields").is_some() { "fields" } else { "properties" };
+    let mut fields = IndexMap::new();
+    let mut required = reader.strings(object, "required");
+    match reader.member(object, key) {
+        Some(map) => {
+            for (field, value) in map.map {
+                let pointer = map.at(field);
+                if !params::is_snake_case(field) || RECORD_FIELDS.contains(&field.as_str()) {
+                    reader.push(
+                        Diagnostic::error(
+                            Code::SchemaInvalidName,
+                            &pointer,
+                            format!(
+                                "Field name '{field}' must be snake_case and not one the store uses itself"
+                            ),
+                        )
+                        .at_key()
+                        .found(field.as_str()),
+                    );
+                    continue;
+                }
+                if matches!(value.get("required"), Some(Value::Bool(true))) {
+                    required.push(field.clone());
+                }
+                fields.insert(field.clone(), dialect::schema(reader, value, &pointer, types));
+            }
+        }
+        None => reader.missing(object, "fields", "the fields of a record"),
+    }
+    for (index, field) in required.iter().enumerate() {
+        if !fields.contains_key(field) {
+            let pointer = child(&object.at("required"), index);
+            reader.push(Diagnostic::error(
+                Code::SchemaUnresolvedRef,
+                pointer,
+                format!("Required field '{field}' is not declared"),
+            ));
+        }
+    }
+    required.retain(|field| fields.contains_key(field));
+    let search = search_fields(reader, object, &fields);
+    Resource {
+        description: reader
+            .string(object, "description")
+            .unwrap_or_else(|| format!("A {}", title_of(name).to_lowercase())),
+        plural: reader.string(object, "plural").unwrap_or_else(|| plural_of(name)),
+        fields,
+        required,
+        search,
+    }
+}
+
+fn search_fields(reader: &mut Reader, object: &Object<'_>, fields: &IndexMap<String, Value>) -> Vec<String> {
+    let declared = reader.strings(object, "search");
+    for field in declared.iter().filter(|field| !fields.contains_key(*field)) {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaUnresolvedRef,
+                object.at("search"),
+                format!("Search field '{field}' is not declared"),
+            )
+            .found(field.as_str()),
+        );
+    }
+    declared.into_iter().filter(|field| fields.contains_key(field)).collect()
+}
+
+fn plural_of(name: &str) -> String {
+    match name {
+        _ if name.ends_with("ss") || name.ends_with('x') || name.ends_with("ch") || name.ends_with("sh") => {
+            format!("{name}es")
+        }
+        _ if name.ends_with('y') && !["ay", "ey", "oy", "uy"].iter().any(|end| name.ends_with(end)) => {
+            format!("{}ies", name.strip_suffix('y').unwrap_or(name))
+        }
+        _ if name.ends_with('s') => name.to_owned(),
+        _ => format!("{name}s"),
+    }
+}
+
+fn command(reader: &mut Reader, target: &Object<'_>) -> Target {
+    reader.known(target, COMMAND_KEYS);
+    let set_env = text_map(reader, target, "set_env");
+    report_plain(reader, &target.at("set_env"), &set_env, "list the variable under `env` instead");
+    Target::Command(CommandTarget {
+        cwd: reader.string(target, "cwd"),
+        env: reader.strings(target, "env"),
+        set_env,
+        timeout_ms: reader.seconds(target, "timeout").unwrap_or(30_000),
+        max_output_bytes: reader.positive(target, "max_output_bytes").unwrap_or(1 << 20),
+    })
+}

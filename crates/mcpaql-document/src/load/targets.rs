@@ -1,0 +1,142 @@
+//! `targets`: several upstreams of one kind. Each says only what is different from `target`.
+
+use super::mcp;
+use super::target::{report_plain, text_map};
+use super::{address, auth, caller_headers, params};
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{Alternative, Auth, HttpTarget, McpCommand, McpLink, Target};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::reader::{Object, Reader};
+
+/// Keys of one upstream.
+pub(super) const TARGET_KEYS: &[&str] =
+    &["description", "auth", "base_url", "url", "headers", "allow_http", "command", "cwd", "env", "set_env"];
+
+/// Reads `targets` of a document or of a configuration's entry.
+pub(crate) fn read(
+    reader: &mut Reader,
+    parent: &Object<'_>,
+    base: &Target,
+    auth: &Auth,
+) -> IndexMap<String, Alternative> {
+    let mut targets = IndexMap::new();
+    let Some(members) = reader.member(parent, "targets") else { return targets };
+    if matches!(base, Target::Store(_) | Target::Code(_)) {
+        reader.push(
+            Diagnostic::error(Code::SchemaUnsupported, &members.pointer, "A store has no other targets")
+                .suggest("serve a second document with another name"),
+        );
+        return targets;
+    }
+    for (name, value) in members.map {
+        let pointer = members.at(name);
+        if !name.split('-').all(params::is_snake_case) {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidName,
+                    &pointer,
+                    format!("The target's name '{name}' must be lower case words"),
+                )
+                .at_key()
+                .found(name.as_str()),
+            );
+            continue;
+        }
+        if let Some(object) = reader.object(value, &pointer) {
+            targets.extend(alternative(reader, &object, base, auth).map(|found| (name.clone(), found)));
+        }
+    }
+    targets
+}
+
+/// The name of the upstream that is taken where a call chooses none.
+pub(crate) fn default(
+    reader: &mut Reader,
+    parent: &Object<'_>,
+    targets: &IndexMap<String, Alternative>,
+) -> Option<String> {
+    let name = reader.string(parent, "default_target")?;
+    if targets.contains_key(&name) {
+        return Some(name);
+    }
+    let known: Vec<&str> = targets.keys().map(String::as_str).collect();
+    reader.push(
+        Diagnostic::error(
+            Code::SchemaUnresolvedRef,
+            parent.at("default_target"),
+            format!("There is no target '{name}'"),
+        )
+        .expected(if known.is_empty() { "a name under `targets`".to_owned() } else { known.join(", ") })
+        .found(name),
+    );
+    None
+}
+
+fn alternative(reader: &mut Reader, object: &Object<'_>, base: &Target, auth: &Auth) -> Option<Alternative> {
+    reader.known(object, TARGET_KEYS);
+    let allow_http = reader.boolean(object, "allow_http");
+    let target = match base {
+        Target::Http(http) => {
+            let http = HttpTarget { allow_http: allow_http.unwrap_or(http.allow_http), ..http.clone() };
+            let base_url = match reader.string(object, "base_url") {
+                Some(text) => address::base_url(reader, object, &text, http.allow_http)?,
+                None => http.base_url.clone(),
+            };
+            let headers = headers(reader, object, &http.headers);
+            Target::Http(HttpTarget { base_url, headers, ..http })
+        }
+        Target::Command(command) => {
+            let mut command = command.clone();
+            command.cwd = reader.string(object, "cwd").or(command.cwd);
+            command.env.extend(reader.strings(object, "env"));
+            command.set_env.extend(variables(reader, object));
+            Target::Command(command)
+        }
+        Target::Mcp(server) => {
+            let mut server = server.clone();
+            let replaced = ["command", "url"].iter().any(|key| object.get(key).is_some());
+            match (&mut server.link, replaced) {
+                (_, true) => server.link = mcp::link(reader, object)?,
+                (McpLink::Command(command), false) => {
+                    let set_env = variables(reader, object);
+                    *command = McpCommand {
+                        cwd: reader.string(object, "cwd").or_else(|| command.cwd.clone()),
+                        env: [command.env.clone(), reader.strings(object, "env")].concat(),
+                        set_env: command.set_env.clone().into_iter().chain(set_env).collect(),
+                        command: command.command.clone(),
+                    };
+                }
+                (McpLink::Url { headers: own, .. }, false) => *own = headers(reader, object, own),
+            }
+            let is_program = matches!(server.link, McpLink::Command(_));
+            if is_program && replaced && !server.caller_headers.is_empty() {
+                caller_headers::report_program(reader, &object.at("command"));
+            }
+            Target::Mcp(server)
+        }
+        Target::Store(_) | Target::Code(_) => return None,
+    };
+    let auth = match object.get("auth") {
+        Some(_) => auth::read(reader, object, allow_http.unwrap_or_else(|| super::allows_http(Some(base)))),
+        None => auth.clone(),
+    };
+    let description = reader.string(object, "description").unwrap_or_default();
+    Some(Alternative { description, target, auth })
+}
+
+fn headers(
+    reader: &mut Reader,
+    object: &Object<'_>,
+    base: &IndexMap<String, String>,
+) -> IndexMap<String, String> {
+    let own = text_map(reader, object, "headers");
+    report_plain(reader, &object.at("headers"), &own, "write `${env:NAME}` instead, or use `auth`");
+    base.clone().into_iter().chain(own).collect()
+}
+
+fn variables(reader: &mut Reader, object: &Object<'_>) -> IndexMap<String, String> {
+    let own = text_map(reader, object, "set_env");
+    report_plain(reader, &object.at("set_env"), &own, "write `${env:NAME}` instead");
+    own
+}

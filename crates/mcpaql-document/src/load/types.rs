@@ -1,0 +1,133 @@
+//! `types`: named schemas, as a map of schemas or as the generator's list of `{name, fields: […]}`.
+
+use super::dialect::{self, PRIMITIVES};
+use super::origins::Origins;
+use indexmap::IndexMap;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::introspect::PROTOCOL_TYPES;
+use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_core::signature::pascal_case;
+use serde_json::{Map, Value};
+
+/// One declared type, before the names it may refer to are known.
+enum Written<'a> {
+    Schema(&'a Value, String),
+    Fields(Object<'a>),
+}
+
+/// Reads every type; one whose name cannot be used is reported and left out.
+pub(super) fn read(
+    reader: &mut Reader,
+    document: &Object<'_>,
+    origins: &mut Origins,
+) -> IndexMap<String, Value> {
+    let pointer = document.at("types");
+    let mut written: IndexMap<String, Written<'_>> = IndexMap::new();
+    match document.get("types") {
+        None => {}
+        Some(Value::Object(map)) => {
+            for (name, value) in map {
+                let pointer = child(&pointer, name);
+                if is_usable(reader, name, &pointer, true) {
+                    written.insert(name.clone(), Written::Schema(value, pointer));
+                }
+            }
+        }
+        Some(Value::Array(items)) => {
+            for (index, item) in items.iter().enumerate() {
+                let Some(object) = reader.object(item, &child(&pointer, index)) else { continue };
+                reader.known(&object, super::LISTED_TYPE_KEYS);
+                let Some(name) = reader.required_string(&object, "name") else { continue };
+                if !is_usable(reader, &name, &object.at("name"), false) {
+                    continue;
+                }
+                if written.contains_key(&name) {
+                    reader.push(
+                        Diagnostic::error(
+                            Code::SchemaDuplicateName,
+                            object.at("name"),
+                            format!("Type '{name}' is declared twice"),
+                        )
+                        .found(name)
+                        .suggest("rename or remove one"),
+                    );
+                    continue;
+                }
+                written.insert(name, Written::Fields(object));
+            }
+        }
+        Some(other) => reader.wrong_type(&pointer, "object", other),
+    }
+    let names: Vec<String> = written.keys().cloned().collect();
+    written
+        .into_iter()
+        .map(|(name, written)| {
+            let schema = match written {
+                Written::Schema(value, pointer) => dialect::schema(reader, value, &pointer, &names),
+                Written::Fields(object) => fields(reader, &name, &object, &names, origins),
+            };
+            (name, schema)
+        })
+        .collect()
+}
+
+/// A name that no JSON type and no type of the protocol has, and that stands in a reference as it is.
+fn is_usable(reader: &mut Reader, name: &str, pointer: &str, at_key: bool) -> bool {
+    let is_plain = |name: &str| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    };
+    let taken = PRIMITIVES.contains(&name) || PROTOCOL_TYPES.contains(&name) || name == "any";
+    if is_plain(name) && !taken {
+        return true;
+    }
+    let message = if taken {
+        format!("Type name '{name}' is reserved")
+    } else {
+        format!("Type name '{name}' must be letters, digits, '_' and '-', beginning with a letter")
+    };
+    let better = if taken { format!("My{}", pascal_case(name)) } else { pascal_case(name) };
+    let mut diagnostic = Diagnostic::error(Code::SchemaInvalidName, pointer, message)
+        .expected("a name of your own, such as Repository")
+        .found(name);
+    if is_plain(&better) {
+        diagnostic = diagnostic.suggest(format!("rename it to `{better}`"));
+    }
+    reader.push(if at_key { diagnostic.at_key() } else { diagnostic });
+    false
+}
+
+/// `fields: [{name, type, required}]` as an object schema.
+fn fields(
+    reader: &mut Reader,
+    type_name: &str,
+    object: &Object<'_>,
+    names: &[String],
+    origins: &mut Origins,
+) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    origins.note(format!("/types/{type_name}"), object.pointer.clone());
+    for (index, field) in reader.array(object, "fields").unwrap_or_default().iter().enumerate() {
+        let Some(field) = reader.object(field, &child(&object.at("fields"), index)) else { continue };
+        let Some(name) = reader.required_string(&field, "name") else { continue };
+        if let Some(Value::Bool(true)) = field.get("required") {
+            required.push(Value::from(name.as_str()));
+        }
+        let schema: Map<String, Value> =
+            field.map.iter().filter(|(key, _)| *key != "name").map(|(k, v)| (k.clone(), v.clone())).collect();
+        origins.note(format!("/types/{type_name}/properties/{name}"), field.pointer.clone());
+        properties.insert(name, dialect::schema(reader, &Value::Object(schema), &field.pointer, names));
+    }
+    let mut schema = Map::new();
+    schema.insert("type".into(), "object".into());
+    if let Some(description) = reader.string(object, "description") {
+        schema.insert("description".into(), description.into());
+    }
+    schema.insert("properties".into(), Value::Object(properties));
+    if !required.is_empty() {
+        schema.insert("required".into(), Value::Array(required));
+    }
+    Value::Object(schema)
+}

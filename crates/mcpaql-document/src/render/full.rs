@@ -1,0 +1,118 @@
+//! The message, the line it is about, and what to do: for people.
+
+use super::{Located, Report, contrast, located, printable};
+use crate::source::Source;
+use crate::source::lines::Lines;
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+use mcpaql_core::diagnostic::{Diagnostic, Severity, Span};
+use mcpaql_core::error::Code;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The reports as rustc would print them, a blank line behind each diagnostic.
+#[must_use]
+pub fn full(reports: &[Report<'_>], color: bool) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut text = String::new();
+    for (source, diagnostics) in reports {
+        if diagnostics.is_empty() {
+            continue;
+        }
+        let lines = Lines::new(&source.text);
+        let shown = masked(source, diagnostics);
+        for found in located(source, &lines, diagnostics) {
+            text.push_str(&one(&renderer, source, &lines, &shown, &found));
+            text.push_str("\n\n");
+        }
+    }
+    text
+}
+
+fn one(renderer: &Renderer, source: &Source, lines: &Lines<'_>, shown: &str, found: &Located) -> String {
+    let diagnostic = &found.diagnostic;
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let (start, window, marked) = window(lines, shown, found);
+    let name = printable(&source.name);
+    let snippet =
+        Snippet::source(window).line_start(found.line).annotation(AnnotationKind::Primary.span(marked));
+    let title = level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.as_str());
+    let outside = diagnostic.span == Some(Span::NOWHERE) && diagnostic.pointer.is_empty();
+    let unseen = source.text.is_empty() && !diagnostic.pointer.is_empty();
+    let mut group = if unseen || (outside && !source.text.is_empty() && diagnostic.code != Code::SchemaSyntax)
+    {
+        title.element(Origin::path(name))
+    } else if start == lines.start(found.line) {
+        title.element(snippet.path(name))
+    } else {
+        // The library would count columns from where the window begins.
+        title.element(Origin::path(name).line(found.line).char_column(found.column)).element(snippet)
+    };
+    if unseen {
+        group = group.element(Level::NOTE.message(printable(&format!("in {}", diagnostic.pointer))));
+    }
+    if let Some(contrast) = contrast(diagnostic) {
+        group = group.element(Level::NOTE.message(printable(&contrast)));
+    }
+    if let Some(suggestion) = &diagnostic.suggestion {
+        group = group.element(Level::HELP.message(printable(suggestion)));
+    }
+    renderer.render(&[group])
+}
+
+/// How much of a line to show on either side of a place; more than fits on any screen.
+const REACH: usize = 1024;
+
+/// The offset where the window begins, the window, and the part of it to underline. One line is enough to know the
+/// place, and a document of one endless line costs no more than any other.
+fn window<'t>(lines: &Lines<'_>, shown: &'t str, found: &Located) -> (usize, &'t str, Range<usize>) {
+    let start = lines.start(found.line).max(shown.floor_char_boundary(found.start.saturating_sub(REACH)));
+    let end = lines.start(found.line + 1).min(shown.ceil_char_boundary(found.start.saturating_add(REACH)));
+    let window = shown.get(start..end).unwrap_or_default().trim_end_matches(['\n', '\r']);
+    let from = found.start.saturating_sub(start).min(window.len());
+    let to = found.end.saturating_sub(start).min(window.len()).max(from);
+    (start, window, from..to)
+}
+
+/// The text with stars in place of every credential that a diagnostic is about; all offsets stay as they are.
+fn masked<'s>(source: &'s Source, diagnostics: &[Diagnostic]) -> Cow<'s, str> {
+    let credentials: Vec<&Diagnostic> =
+        diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::SchemaEmbeddedCredential).collect();
+    if credentials.is_empty() {
+        return Cow::Borrowed(&source.text);
+    }
+    let mut hidden = source.value_ranges(credentials.iter().map(|diagnostic| diagnostic.pointer.as_str()));
+    hidden.extend(
+        credentials
+            .iter()
+            .filter(|diagnostic| !diagnostic.at_key)
+            .filter_map(|diagnostic| diagnostic.span.map(|span| span.start..span.end)),
+    );
+    // The second of two equal keys is not behind the pointer, but holds a credential as well.
+    hidden.extend(
+        diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.code == Code::SchemaDuplicateName)
+            .filter(|diagnostic| credentials.iter().any(|other| other.pointer == diagnostic.pointer))
+            .filter_map(|diagnostic| {
+                diagnostic.span.map(|span| span.end..end_of_line(&source.text, span.end))
+            }),
+    );
+    let mut shown = String::with_capacity(source.text.len());
+    for (offset, char) in source.text.char_indices() {
+        let visible = matches!(char, '\n' | '\r') || !hidden.iter().any(|range| range.contains(&offset));
+        if visible {
+            shown.push(char);
+        } else {
+            shown.extend(std::iter::repeat_n('*', char.len_utf8()));
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn end_of_line(text: &str, offset: usize) -> usize {
+    let rest = text.get(offset..).unwrap_or_default();
+    offset + rest.find('\n').unwrap_or(rest.len())
+}

@@ -1,0 +1,402 @@
+//! YAML: parser events → a tree of values with their ranges.
+//!
+//! The parser's events are read directly instead of through serde, because only they tell a quoted `"true"` from a
+//! plain one, show both of two equal keys, and know where everything stands. Aliases share the node they name. What a
+//! copy of all aliases would cost is bounded before anything is copied.
+
+use super::finding::Finding;
+use super::scalar::{self, Scalar, Unfit};
+use super::tree::{Kind, MAX_DEPTH, Member, Node, first_line, push_segment};
+use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, StructureStyle, Tag};
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// What all aliases of a document together may expand to, in bytes or so.
+const MAX_EXPANSION: usize = 16 * 1024 * 1024;
+
+/// What came out of a text.
+pub(super) struct Tree {
+    /// `None` when the text holds nothing but blanks and comments.
+    pub(super) root: Option<Rc<Node>>,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Reads one YAML document.
+pub(super) fn read(text: &str) -> Result<Tree, Finding> {
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    let mut loader = Loader {
+        text,
+        open: Vec::new(),
+        anchors: HashMap::new(),
+        expanded: 0,
+        findings: Vec::new(),
+        root: None,
+        documents: 0,
+    };
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|error| fault(text, &error))?;
+        loader.take(event, &span)?;
+    }
+    Ok(Tree { root: loader.root, findings: loader.findings })
+}
+
+fn fault(text: &str, error: &ScanError) -> Finding {
+    let mut offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
+    if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+        return Finding::too_deep(offset..offset);
+    }
+    if matches!(error.kind(), ErrorKind::TabInPlainScalar) {
+        // The parser points to the scalar that it was reading, which may be lines away.
+        offset += text.get(offset..).and_then(|rest| rest.find('\t')).unwrap_or(0);
+    }
+    let end = text.ceil_char_boundary((offset + 1).min(text.len()));
+    let finding = Finding::syntax(offset..end, format!("this is not valid YAML: {}", error.kind()));
+    if let Some(better) = unquoted_path(text, offset) {
+        return finding.suggest(format!("quote it: `maps_to: \"{better}\"`"));
+    }
+    match hint(error.kind()) {
+        Some(hint) => finding.suggest(hint),
+        None => finding,
+    }
+}
+
+/// The path that should have been quoted: inside `{ … }` the braces of a placeholder begin a mapping of their own.
+fn unquoted_path(text: &str, offset: usize) -> Option<&str> {
+    let start = text.get(..offset)?.rfind('\n').map_or(0, |end| end + 1);
+    let line = text.get(start..)?.lines().next()?;
+    let (before, path) = line.split_once("maps_to: ")?;
+    if !before.contains('{') || path.starts_with(['"', '\'']) {
+        return None;
+    }
+    let last = path.find('{').and_then(|open| path.get(open..)?.find('}').map(|close| open + close + 1))?;
+    let rest = path.get(last..)?;
+    let end = last + rest.find([',', ' ']).unwrap_or(rest.len());
+    path.get(..end)
+}
+
+/// What most often repairs it.
+fn hint(kind: &ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabInPlainScalar => "indent with spaces",
+        ErrorKind::MappingValueNotAllowed => "quote a text that holds `: `, or check the indentation",
+        ErrorKind::UnknownAnchor => {
+            "quote a text that begins with `*`, or define the anchor before the alias"
+        }
+        ErrorKind::UnexpectedCharacter { .. } => "quote a text that begins with this character",
+        ErrorKind::SimpleKeyExpected => "write `key: value`, and check the indentation",
+        ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => "check the indentation",
+        ErrorKind::UnclosedQuotedScalar => "add the closing quote",
+        _ => return None,
+    })
+}
+
+/// A collection whose end has not been seen.
+struct Open {
+    anchor: usize,
+    start: usize,
+    /// Behind the last thing inside, which is where a block collection ends.
+    end: usize,
+    flow: bool,
+    inside: Inside,
+}
+
+enum Inside {
+    List(Vec<Rc<Node>>),
+    Map { members: IndexMap<String, Member>, key: Option<Key>, merged: Vec<Rc<Node>> },
+}
+
+/// A key that waits for its value.
+struct Key {
+    name: String,
+    range: Range<usize>,
+    merge: bool,
+    /// How many findings there were before the value.
+    findings: usize,
+}
+
+struct Loader<'t> {
+    text: &'t str,
+    open: Vec<Open>,
+    anchors: HashMap<usize, Rc<Node>>,
+    expanded: usize,
+    findings: Vec<Finding>,
+    root: Option<Rc<Node>>,
+    documents: usize,
+}
+
+impl Loader<'_> {
+    fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), Finding> {
+        let range = span.byte_range().unwrap_or(0..0);
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return Err(Finding::syntax(range, "this is a second YAML document in the same text")
+                        .suggest("put each document in a file of its own"));
+                }
+            }
+            Event::Scalar(text, style, anchor, tag) if self.awaits_key() => {
+                let merge =
+                    &*text == "<<" && style == ScalarStyle::Plain && tag.is_none_or(|tag| is_merge(&tag));
+                if anchor != 0 {
+                    let node = Node::new(range.clone(), Kind::Scalar(Scalar::Text(text.to_string())));
+                    self.anchors.insert(anchor, Rc::new(node));
+                }
+                self.set_key(text.into_owned(), range, merge);
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let range = self.trimmed(range);
+                let scalar = self.scalar(text.into_owned(), style, tag.as_deref(), &range);
+                let node = Rc::new(Node::new(range.clone(), Kind::Scalar(scalar)));
+                self.attach(node, anchor, range)?;
+            }
+            Event::Alias(id) => self.alias(id, range)?,
+            Event::SequenceStart(style, anchor, tag) => {
+                self.begin(style, anchor, tag.as_deref(), range, Inside::List(Vec::new()))?;
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                let inside = Inside::Map { members: IndexMap::new(), key: None, merged: Vec::new() };
+                self.begin(style, anchor, tag.as_deref(), range, inside)?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(&range)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn awaits_key(&self) -> bool {
+        matches!(self.open.last(), Some(Open { inside: Inside::Map { key: None, .. }, .. }))
+    }
+
+    fn set_key(&mut self, name: String, range: Range<usize>, merge: bool) {
+        let findings = self.findings.len();
+        if let Some(open) = self.open.last_mut() {
+            open.end = open.end.max(range.end);
+            if let Inside::Map { key, .. } = &mut open.inside {
+                *key = Some(Key { name, range, merge, findings });
+            }
+        }
+    }
+
+    fn begin(
+        &mut self,
+        style: StructureStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        range: Range<usize>,
+        inside: Inside,
+    ) -> Result<(), Finding> {
+        let flow = style == StructureStyle::Flow;
+        if self.awaits_key() {
+            let finding = Finding::syntax(range, "a mapping or a list cannot be a key");
+            return Err(if flow {
+                finding.suggest("quote a text that begins with `{` or `[`")
+            } else {
+                finding
+            });
+        }
+        if self.open.len() >= MAX_DEPTH {
+            return Err(Finding::too_deep(range));
+        }
+        if let Some(tag) = tag {
+            self.warn_about(tag, &range);
+        }
+        self.open.push(Open { anchor, start: range.start, end: range.end, flow, inside });
+        Ok(())
+    }
+
+    fn end(&mut self, range: &Range<usize>) -> Result<(), Finding> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let end = if open.flow { range.end } else { open.end };
+        let kind = match open.inside {
+            Inside::List(items) => Kind::List(items),
+            Inside::Map { mut members, merged, .. } => {
+                for source in merged {
+                    if let Kind::Map(inherited) = &source.kind {
+                        for (name, member) in inherited {
+                            members.entry(name.clone()).or_insert_with(|| member.clone());
+                        }
+                    }
+                }
+                Kind::Map(members)
+            }
+        };
+        let range = self.trimmed(open.start..end.max(open.start));
+        self.attach(Rc::new(Node::new(range.clone(), kind)), open.anchor, range)
+    }
+
+    fn alias(&mut self, id: usize, range: Range<usize>) -> Result<(), Finding> {
+        let Some(node) = self.anchors.get(&id).cloned() else {
+            return Err(Finding::syntax(range, "an alias cannot stand inside the value that it names"));
+        };
+        if self.awaits_key() {
+            let Kind::Scalar(scalar) = &node.kind else {
+                return Err(Finding::syntax(range, "a mapping or a list cannot be a key"));
+            };
+            self.expand(node.size, &range)?;
+            self.set_key(scalar.name(), range, false);
+            return Ok(());
+        }
+        self.expand(node.size, &range)?;
+        self.attach(node, 0, range)
+    }
+
+    fn expand(&mut self, size: usize, range: &Range<usize>) -> Result<(), Finding> {
+        self.expanded = self.expanded.saturating_add(size);
+        if self.expanded > MAX_EXPANSION {
+            return Err(Finding::syntax(
+                range.clone(),
+                "the aliases expand to more than a document may hold",
+            )
+            .suggest("write the repeated part once and refer to it by name in `types`"));
+        }
+        Ok(())
+    }
+
+    /// Puts a complete value where it belongs; `range` is where it stands, which for an alias is not where it is
+    /// defined.
+    fn attach(&mut self, node: Rc<Node>, anchor: usize, range: Range<usize>) -> Result<(), Finding> {
+        if self.open.len() + node.height > MAX_DEPTH {
+            return Err(Finding::too_deep(range));
+        }
+        if anchor != 0 {
+            self.anchors.insert(anchor, Rc::clone(&node));
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        open.end = open.end.max(range.end);
+        match &mut open.inside {
+            Inside::List(items) => items.push(node),
+            Inside::Map { members, key, merged } => {
+                let Some(key) = key.take() else { return Ok(()) };
+                if key.merge {
+                    match merge_sources(&node) {
+                        Some(sources) => merged.extend(sources),
+                        None => self.refuse_merge(key.range),
+                    }
+                    return Ok(());
+                }
+                match members.entry(key.name) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(Member { key: key.range, value: node });
+                    }
+                    Entry::Occupied(entry) => {
+                        let name = entry.key().clone();
+                        // What stands inside a value that is dropped is nobody's concern.
+                        self.findings.truncate(key.findings);
+                        let pointer = self.pointer(Some(&name));
+                        self.findings.push(Finding::duplicate(pointer, &name, key.range));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_merge(&mut self, key: Range<usize>) {
+        let diagnostic =
+            Diagnostic::error(Code::SchemaInvalidType, self.pointer(None), "`<<` can only merge mappings")
+                .expected("an alias of a mapping, or a list of them");
+        self.findings.push(Finding::new(key, diagnostic));
+    }
+
+    fn scalar(
+        &mut self,
+        text: String,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        range: &Range<usize>,
+    ) -> Scalar {
+        let resolved = match tag {
+            Some(tag) => match tag.core_suffix() {
+                Some(suffix) => scalar::tagged(&text, suffix).map(Some),
+                None => {
+                    self.warn_about(tag, range);
+                    Ok(None)
+                }
+            },
+            None if style == ScalarStyle::Plain => scalar::plain(&text),
+            None => Ok(None),
+        };
+        let (diagnostic, scalar) = match resolved {
+            Ok(Some(scalar)) => return scalar,
+            Ok(None) => return Scalar::Text(text),
+            Err(Unfit::NotFinite) => {
+                let message = "a number must be finite";
+                let diagnostic = Diagnostic::error(Code::SchemaInvalidValue, self.pointer(None), message)
+                    .expected("a finite number")
+                    .found(format!("`{text}`"))
+                    .suggest("quote it if it is meant as text, or leave it out for no limit");
+                (diagnostic, Scalar::Null)
+            }
+            Err(Unfit::Tag) => {
+                let name = tag.map(Tag::original).unwrap_or_default();
+                let message = format!("the value does not fit its tag `{name}`");
+                let diagnostic = Diagnostic::error(Code::SchemaInvalidType, self.pointer(None), message)
+                    .suggest("remove the tag or correct the value");
+                (diagnostic, Scalar::Text(text))
+            }
+        };
+        self.findings.push(Finding::new(range.clone(), diagnostic));
+        scalar
+    }
+
+    /// A tag of another program would be lost without a word.
+    fn warn_about(&mut self, tag: &Tag, range: &Range<usize>) {
+        let known = tag.suffix_in_namespace("tag:yaml.org,2002:").is_some() || tag.parts() == ("", "!");
+        if known || tag.original() == "!" {
+            return;
+        }
+        let message = format!("the tag `{}` means nothing here", tag.original());
+        let diagnostic = Diagnostic::warning(Code::SchemaUnsupported, self.pointer(None), message)
+            .suggest("remove the tag and write the value itself");
+        self.findings.push(Finding::new(first_line(self.text, range), diagnostic));
+    }
+
+    /// The pointer of the value that comes next, or of the innermost collection's member `name`.
+    fn pointer(&self, name: Option<&str>) -> String {
+        let mut pointer = String::new();
+        for open in &self.open {
+            match &open.inside {
+                Inside::List(items) => push_segment(&mut pointer, &items.len().to_string()),
+                Inside::Map { key: Some(key), .. } => push_segment(&mut pointer, &key.name),
+                Inside::Map { key: None, .. } => {}
+            }
+        }
+        if let Some(name) = name {
+            push_segment(&mut pointer, name);
+        }
+        pointer
+    }
+
+    /// Without the line breaks that belong to a block scalar but not to what people see.
+    fn trimmed(&self, range: Range<usize>) -> Range<usize> {
+        let length = self.text.get(range.clone()).map_or(0, |part| part.trim_end().len());
+        range.start..range.start + length
+    }
+}
+
+fn is_merge(tag: &Tag) -> bool {
+    tag.suffix_in_namespace("tag:yaml.org,2002:").as_deref() == Some("merge")
+}
+
+/// The mappings that the value of `<<` names, the strongest first.
+fn merge_sources(node: &Rc<Node>) -> Option<Vec<Rc<Node>>> {
+    let is_map = |node: &Rc<Node>| matches!(node.kind, Kind::Map(_));
+    match &node.kind {
+        Kind::Map(_) => Some(vec![Rc::clone(node)]),
+        Kind::List(items) if items.iter().all(is_map) => Some(items.clone()),
+        _ => None,
+    }
+}

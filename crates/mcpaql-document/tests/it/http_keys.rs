@@ -1,0 +1,336 @@
+//! What a document says about requests: bodies, styles, cookies, pages, credentials, addresses.
+
+use crate::support::{Expected, HEAD, assert_one, document, problems};
+use mcpaql_core::adapter::{Adapter, Auth, KeyPlace, OAuth2, Target};
+use mcpaql_core::diagnostic::Severity;
+use mcpaql_core::error::Code;
+use mcpaql_core::operation::{
+    Binding, BodyForm, HttpBinding, Operation, PageKind, Pagination, Place, StyleForm,
+};
+use mcpaql_document::load;
+use mcpaql_document::source::Source;
+
+/// The adapter of a text that must have no problems at all.
+fn adapter(source: &Source) -> Adapter {
+    let loaded = load::load(&source.parse().expect("a document").value);
+    assert_eq!(loaded.diagnostics, [], "{}", source.text);
+    loaded.adapter.expect("an adapter")
+}
+
+fn one(text: &str) -> Operation {
+    let source = document(&format!("operations:\n  create:\n    - {{ name: send_it, {text} }}\n"));
+    adapter(&source).operations.remove(0)
+}
+
+fn http(operation: &Operation) -> &HttpBinding {
+    match &operation.binding {
+        Binding::Http(binding) => binding,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn wrong(text: &str, expected: &Expected<'_>) {
+    assert_one(&problems(&format!("operations:\n  create:\n    - {{ name: send_it, {text} }}\n")), expected);
+}
+
+fn auth_of(text: &str) -> Auth {
+    adapter(&document(&format!("auth: {text}\noperations: {{ read: [] }}\n"))).auth
+}
+
+fn auth_problem(text: &str) -> (Code, String, Severity) {
+    let found = problems(&format!("auth: {text}\noperations: {{ read: [] }}\n"));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    (found[0].code, format!("{} {}", found[0].pointer, found[0].message), found[0].severity)
+}
+
+#[test]
+fn every_form_of_body_and_its_media_type() {
+    for (word, form) in [
+        ("json", BodyForm::Json),
+        ("form", BodyForm::Form),
+        ("multipart", BodyForm::Multipart),
+        ("text", BodyForm::Text),
+        ("binary", BodyForm::Binary),
+    ] {
+        let operation = one(&format!("maps_to: POST /a, body: {word}, params: {{ data: string }}"));
+        assert_eq!(http(&operation).body, form);
+        let whole = matches!(form, BodyForm::Text | BodyForm::Binary);
+        assert_eq!(http(&operation).body_param.as_deref(), whole.then_some("data"), "{word}");
+    }
+    let own = one("maps_to: POST /a, content_type: application/vnd.api+json, params: { data: string }");
+    assert_eq!(http(&own).content_type.as_deref(), Some("application/vnd.api+json"));
+    let nested =
+        one("http: { method: POST, path: /a, body: text, content_type: text/csv }, params: { data: string }");
+    assert_eq!(
+        (http(&nested).body, http(&nested).content_type.as_deref()),
+        (BodyForm::Text, Some("text/csv"))
+    );
+}
+
+#[test]
+fn a_text_of_several_parameters_says_which() {
+    wrong(
+        "maps_to: POST /a, body: binary, params: { a: string, b: string }",
+        &Expected {
+            code: Code::SchemaInvalidValue,
+            place: "8:48",
+            message: "A binary body is one parameter, but there are several: a, b",
+            expected: None,
+            found: None,
+            suggestion: Some("name the one with `body_param`, and give the others another `in`"),
+        },
+    );
+    let named = one(
+        "maps_to: POST /a, body: binary, body_param: b, params: { a: { type: string, in: query }, b: string }",
+    );
+    assert_eq!(http(&named).body_param.as_deref(), Some("b"));
+}
+
+#[test]
+fn a_media_type_that_the_body_cannot_have() {
+    for (text, place, expected, suggestion) in [
+        ("content_type: json", "8:68", "a media type such as application/vnd.api+json", None),
+        ("content_type: multipart/mixed", "8:68", "another media type", Some("say `body: multipart`")),
+    ] {
+        let found = text.strip_prefix("content_type: ").unwrap();
+        wrong(
+            &format!("maps_to: POST /a, params: {{}}, {text}"),
+            &Expected {
+                code: Code::SchemaInvalidValue,
+                place,
+                message: &format!("'{found}' is not a media type that the body can have"),
+                expected: Some(expected),
+                found: Some(found),
+                suggestion,
+            },
+        );
+    }
+}
+
+#[test]
+fn every_style_and_place_is_read() {
+    let operation = one("maps_to: \"POST /a/{l}/{m}/{j}/{s}\", params: { \
+         l: { type: array, style: label, required: true }, \
+         m: { type: array, style: matrix, explode: true, required: true }, \
+         j: { type: object, style: json, required: true }, \
+         s: { type: string, style: segments, required: true }, \
+         c: { type: string, in: cookie, as: Theme }, \
+         q: { type: string, in: query, allow_reserved: true } }");
+    let styles: Vec<_> = operation
+        .params
+        .iter()
+        .map(|param| (param.place, param.style.form, param.style.explode, param.style.reserved))
+        .collect();
+    assert_eq!(
+        styles,
+        [
+            (Place::Path, StyleForm::Label, false, false),
+            (Place::Path, StyleForm::Matrix, true, false),
+            (Place::Path, StyleForm::Json, false, false),
+            (Place::Path, StyleForm::Segments, false, false),
+            (Place::Cookie, StyleForm::Form, true, false),
+            (Place::Query, StyleForm::Form, true, true),
+        ]
+    );
+    assert_eq!(operation.params[4].wire, "Theme");
+}
+
+#[test]
+fn a_style_that_does_not_fit_its_place_is_a_warning() {
+    let found = problems(
+        "operations:\n  read:\n    - { name: get_it, maps_to: GET /a, params: { q: { type: array, style: matrix } } }\n",
+    );
+    assert_eq!((found.len(), found[0].severity), (1, Severity::Warning), "{found:#?}");
+    assert_eq!(found[0].message, "Parameter 'q' cannot be spelled in style 'matrix' where it stands");
+}
+
+#[test]
+fn methods_of_webdav_carry_their_parameters_in_the_body() {
+    for method in ["PROPFIND", "proppatch", "REPORT", "SEARCH", "MKCOL", "MKCALENDAR", "COPY", "MOVE"] {
+        let operation = one(&format!("maps_to: {method} /a, body: text, params: {{ data: string }}"));
+        assert_eq!(http(&operation).method, method.to_uppercase());
+        assert_eq!(operation.params[0].place, Place::Body);
+    }
+}
+
+#[test]
+fn a_cookie_needs_a_legal_name() {
+    wrong(
+        "maps_to: POST /a, params: { c: { type: string, in: cookie, as: 'a;b' } }",
+        &Expected {
+            code: Code::SchemaInvalidName,
+            place: "8:87",
+            message: "'a;b' is not a legal name of a cookie",
+            expected: Some("letters, digits and hyphens, such as session_id"),
+            found: Some("a;b"),
+            suggestion: None,
+        },
+    );
+}
+
+#[test]
+fn pages_and_the_original_name_are_kept() {
+    let operation =
+        one("maps_to: POST /a, source_id: things/list-all, params: { page: integer, per_page: integer }, \
+         pagination: { kind: page, at: page, size: per_page, next: links.next, items: data.items }");
+    assert_eq!(operation.source_id.as_deref(), Some("things/list-all"));
+    let expected = Pagination {
+        kind: PageKind::Page,
+        at: Some("page".into()),
+        size: Some("per_page".into()),
+        next: Some("links.next".into()),
+        items: Some("data.items".into()),
+    };
+    assert_eq!(operation.pagination, Some(expected));
+}
+
+#[test]
+fn pages_by_a_parameter_that_is_not_there() {
+    wrong(
+        "maps_to: POST /a, params: { page: integer }, pagination: { kind: page, at: pages }",
+        &Expected {
+            code: Code::SchemaUnresolvedRef,
+            place: "8:99",
+            message: "'pages' is not a declared parameter",
+            expected: Some("a parameter under params"),
+            found: Some("pages"),
+            suggestion: Some("did you mean `page`?"),
+        },
+    );
+    wrong(
+        "maps_to: POST /a, pagination: { kind: pages }",
+        &Expected {
+            code: Code::SchemaInvalidValue,
+            place: "8:62",
+            message: "Field 'operations.create[0].pagination.kind' has the unknown value 'pages'",
+            expected: Some("link, page, cursor, offset"),
+            found: Some("pages"),
+            suggestion: Some("did you mean `page`?"),
+        },
+    );
+}
+
+#[test]
+fn producers_that_do_not_exist_are_warned_about_and_left_out() {
+    let text = "operations:\n  read:\n    - { name: list_people, maps_to: GET /people }\n    - { name: get_person, maps_to: \"GET /people/{id}\", \
+                params: { id: { type: string, required: true, from: [list_people, list_peple] } } }\n";
+    let found = problems(text);
+    assert_eq!((found.len(), found[0].severity), (1, Severity::Warning), "{found:#?}");
+    assert_eq!(found[0].message, "'list_peple' is not an operation of this document");
+    assert_eq!(found[0].suggestion.as_deref(), Some("did you mean `list_people`?"));
+    assert_eq!(found[0].pointer, "/operations/read/1/params/id/from");
+    let adapter = adapter(&document(&text.replace(", list_peple", "")));
+    assert_eq!(adapter.operations[1].params[0].from, ["list_people"]);
+}
+
+#[test]
+fn every_way_of_authentication() {
+    assert_eq!(
+        auth_of("{ type: api_key, key_env: KEY, cookie: sid }"),
+        Auth::ApiKey { key_env: "KEY".into(), place: KeyPlace::Cookie("sid".into()), prefix: String::new() }
+    );
+    let oauth = OAuth2 {
+        token_url: "https://login.example.com/${env:TENANT:-common}/token".into(),
+        client_id_env: "ID".into(),
+        client_secret_env: Some("SECRET".into()),
+        refresh_token_env: None,
+        scopes: vec!["read".into(), "write".into()],
+    };
+    let keys = "token_url: \"https://login.example.com/${env:TENANT:-common}/token\", client_id_env: ID, \
+                client_secret_env: SECRET, scopes: [read, write]";
+    assert_eq!(auth_of(&format!("{{ type: oauth2, {keys} }}")), Auth::OAuth2(oauth.clone()));
+    assert_eq!(auth_of(&format!("{{ type: oauth2, config: {{ {keys} }} }}")), Auth::OAuth2(oauth.clone()));
+    let bearer =
+        Auth::Bearer { token_env: "T".into(), header: "Authorization".into(), prefix: "Bearer ".into() };
+    let key =
+        Auth::ApiKey { key_env: "K".into(), place: KeyPlace::Header("X-K".into()), prefix: String::new() };
+    assert_eq!(
+        auth_of(
+            "{ type: any, schemes: [{ type: all, schemes: [{ type: bearer, token_env: T }, { type: api_key, key_env: K, header: X-K }] }, { type: none }] }"
+        ),
+        Auth::Any(vec![Auth::All(vec![bearer.clone(), key]), Auth::None])
+    );
+    let operation = one("maps_to: POST /a, auth: { type: bearer, token_env: T }");
+    assert_eq!(http(&operation).auth, Some(bearer));
+    assert_eq!(http(&one("maps_to: POST /a, auth: { type: none }")).auth, Some(Auth::None));
+    assert_eq!(http(&one("maps_to: POST /a")).auth, None);
+}
+
+#[test]
+fn authentication_that_cannot_work_says_why() {
+    let missing = auth_problem("{ type: oauth2, token_url: \"https://a.example/t\", client_id_env: ID }");
+    assert_eq!(missing.0, Code::SchemaMissingField);
+    assert!(missing.1.contains("needs the client's secret, a refresh token, or both"), "{}", missing.1);
+    let plain = auth_problem(
+        "{ type: oauth2, token_url: \"http://a.example/t\", client_id_env: ID, refresh_token_env: R }",
+    );
+    assert!(plain.1.starts_with("/auth/token_url token_url uses plain http://"), "{}", plain.1);
+    let written = auth_problem(
+        "{ type: oauth2, token_url: \"https://a.example/t\", client_id_env: ID, refresh_token_env: R, client_secret: hunter22 }",
+    );
+    assert_eq!(written.0, Code::SchemaEmbeddedCredential);
+    assert_eq!(auth_problem("{ type: any }").0, Code::SchemaMissingField);
+    assert_eq!(auth_problem("{ type: all, schemes: [] }").0, Code::SchemaInvalidValue);
+    let inner = auth_problem("{ type: any, schemes: [{ type: none }, { type: bearr, token_env: T }] }");
+    assert!(inner.1.starts_with("/auth/schemes/1/type"), "{}", inner.1);
+    let both = auth_problem(
+        "{ type: all, schemes: [{ type: bearer, token_env: T }, { type: basic, username_env: U, password_env: P }] }",
+    );
+    assert_eq!((both.0, both.2), (Code::SchemaInvalidValue, Severity::Warning));
+    assert!(both.1.contains("both write the header 'authorization'"), "{}", both.1);
+}
+
+fn with_base(base_url: &str, rest: &str) -> Source {
+    let head = HEAD.replace("https://api.example.com", base_url);
+    Source::new("demo-adapter.yaml", format!("{head}{rest}operations: {{ read: [] }}\n"))
+}
+
+fn base_of(adapter: &Adapter) -> &str {
+    match &adapter.target {
+        Target::Http(target) => &target.base_url,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_address_may_hold_variables() {
+    for base_url in [
+        "${env:API_URL}",
+        "${env:API_URL:-https://api.example.com/v1}",
+        "https://${env:REGION:-eu}.example.com/${env:VERSION}",
+        "http://${env:HOST}:8080",
+        "http://${env:HOST:-localhost}:8080",
+    ] {
+        let source = with_base(base_url, "");
+        assert_eq!(base_of(&adapter(&source)), base_url);
+    }
+    let operation = one("maps_to: POST /a, base_url: \"https://uploads.${env:REGION:-eu}.example.com\"");
+    assert_eq!(http(&operation).base_url.as_deref(), Some("https://uploads.${env:REGION:-eu}.example.com"));
+}
+
+#[test]
+fn an_address_that_cannot_be_used_says_why() {
+    for (base_url, message) in [
+        ("${API_URL}", "base_url holds a variable that is not written as one"),
+        ("https://${env:1}", "base_url holds a variable that is not written as one"),
+        ("https://${env:A", "base_url holds a variable that is not written as one"),
+        ("${env:A:-api.example.com}", "base_url is not a URL"),
+        ("${env:A:-http://api.example.com}", "base_url uses plain http://, which is only for this machine"),
+        ("https://{region}.example.com", "base_url must be a scheme, a host and an optional path"),
+    ] {
+        let found = crate::support::check(&with_base(base_url, "")).diagnostics;
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert_eq!(found[0].message, message, "{base_url}");
+    }
+    wrong(
+        "maps_to: POST /a, base_url: uploads.example.com",
+        &Expected {
+            code: Code::SchemaInvalidValue,
+            place: "8:52",
+            message: "base_url is not a URL",
+            expected: Some("https://host/optional/path"),
+            found: None,
+            suggestion: Some("begin with https://"),
+        },
+    );
+}

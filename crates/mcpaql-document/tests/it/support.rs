@@ -1,0 +1,129 @@
+//! Documents as text, and what became of them.
+
+use mcpaql_core::catalog::Tool;
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::introspect;
+use mcpaql_core::request::{self, Call};
+use mcpaql_document::check::{self, Checked};
+use mcpaql_document::render::Style;
+use mcpaql_document::source::Source;
+use serde_json::{Map, Value, json};
+
+/// The first five lines of a document that has nothing but operations still to come.
+pub(crate) const HEAD: &str = "name: demo
+type: adapter
+version: \"1.0.0\"
+description: A demo
+target: { base_url: \"https://api.example.com\" }
+";
+
+/// A document over HTTP with these lines behind `HEAD`; the first of them is line 6.
+pub(crate) fn document(rest: &str) -> Source {
+    Source::new("demo-adapter.yaml", format!("{HEAD}{rest}"))
+}
+
+pub(crate) fn check(source: &Source) -> Checked {
+    check::check(source, &Settings::default())
+}
+
+/// What is wrong with a document made of `HEAD` and these lines.
+pub(crate) fn problems(rest: &str) -> Vec<Diagnostic> {
+    check(&document(rest)).diagnostics
+}
+
+/// The catalog of a text that must have no problems at all.
+pub(crate) fn catalog_of(source: &Source, settings: &Settings) -> Catalog {
+    let checked = check::check(source, settings);
+    assert_eq!(Style::Concise.render(&[(source, &checked.diagnostics)], false), "", "{}", source.text);
+    checked.catalog.expect("a document without problems can be served")
+}
+
+/// The catalog of `HEAD` and these lines.
+pub(crate) fn catalog(rest: &str) -> Catalog {
+    catalog_of(&document(rest), &Settings::default())
+}
+
+pub(crate) fn tool<'c>(catalog: &'c Catalog, name: &str) -> &'c Tool {
+    let names: Vec<&str> = catalog.tools.iter().map(|tool| tool.name.as_str()).collect();
+    catalog
+        .tools
+        .iter()
+        .find(|tool| tool.name == name)
+        .unwrap_or_else(|| panic!("{name} is not in {names:?}"))
+}
+
+pub(crate) fn tool_names(catalog: &Catalog) -> Vec<&str> {
+    catalog.tools.iter().map(|tool| tool.name.as_str()).collect()
+}
+
+/// What a diagnostic should say; the message need only begin so.
+pub(crate) struct Expected<'a> {
+    pub(crate) code: Code,
+    pub(crate) place: &'a str,
+    pub(crate) message: &'a str,
+    pub(crate) expected: Option<&'a str>,
+    pub(crate) found: Option<&'a str>,
+    pub(crate) suggestion: Option<&'a str>,
+}
+
+/// Exactly one problem, saying exactly this.
+#[track_caller]
+pub(crate) fn assert_one(diagnostics: &[Diagnostic], expected: &Expected<'_>) {
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:#?}");
+    assert_says(&diagnostics[0], expected);
+}
+
+#[track_caller]
+pub(crate) fn assert_says(diagnostic: &Diagnostic, expected: &Expected<'_>) {
+    let span = diagnostic.span.expect("every diagnostic is located");
+    assert_eq!(diagnostic.code, expected.code, "{diagnostic:#?}");
+    assert_eq!(format!("{}:{}", span.line, span.column), expected.place, "{diagnostic:#?}");
+    assert!(diagnostic.message.starts_with(expected.message), "{diagnostic:#?}");
+    assert_eq!(diagnostic.expected.as_deref(), expected.expected, "{diagnostic:#?}");
+    assert_eq!(diagnostic.found.as_deref(), expected.found, "{diagnostic:#?}");
+    assert_eq!(diagnostic.suggestion.as_deref(), expected.suggestion, "{diagnostic:#?}");
+}
+
+pub(crate) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        other => panic!("{other} is no object"),
+    }
+}
+
+/// A call through a tool.
+pub(crate) fn call<'c>(catalog: &'c Catalog, tool: &str, arguments: Value) -> Result<Call<'c>, OpError> {
+    let outcome = request::prepare(catalog, tool, object(arguments));
+    if let Err(error) = &outcome {
+        assert_says_nothing_like_a_stack(&error.message);
+    }
+    outcome
+}
+
+#[track_caller]
+pub(crate) fn refused(catalog: &Catalog, tool: &str, arguments: Value) -> OpError {
+    call(catalog, tool, arguments).map(|call| call.args).expect_err("the call must be refused")
+}
+
+/// The reference's leak check takes "at" and a word for a stack frame.
+#[track_caller]
+pub(crate) fn assert_says_nothing_like_a_stack(message: &str) {
+    let words: Vec<&str> = message.split_whitespace().collect();
+    let frame = words.windows(2).any(|pair| pair[0] == "at" && pair[1].starts_with(char::is_alphanumeric));
+    assert!(!frame, "{message}");
+}
+
+/// What `introspect` answers to these parameters, warnings beside the data.
+pub(crate) fn introspect(catalog: &Catalog, params: Value) -> (Value, Vec<String>) {
+    let call = request::prepare_operation(catalog, "introspect", object(params)).expect("valid parameters");
+    let answer = introspect::answer(catalog, &call.args).expect("introspection answers");
+    let warnings = answer.warnings.into_iter().map(|warning| warning.message).collect();
+    (answer.data.into_value(), warnings)
+}
+
+/// One operation's details.
+pub(crate) fn details(catalog: &Catalog, name: &str) -> Value {
+    introspect(catalog, json!({"query": "operations", "name": name})).0["operation"].clone()
+}
