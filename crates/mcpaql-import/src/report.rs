@@ -36,7 +36,7 @@ pub type Notes = IndexMap<String, Vec<Note>>;
 /// What happened during an import.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Everything that was odd, each with its place in the description.
+    /// Problems, each with its place in the description.
     pub diagnostics: Vec<Diagnostic>,
     /// Operations that cannot be called and were left out; why stands among the diagnostics.
     pub skipped: usize,
@@ -212,7 +212,7 @@ impl Report {
     }
 }
 
-/// So many operations to look at, and so many odd places, are named in a summary.
+/// Maximum number of operations to review, and of problems, that a summary names.
 const SHOWN: usize = 10;
 
 fn line(odd: &Diagnostic) -> String {

@@ -1,9 +1,9 @@
 //! The surfaces of earlier starts: what a client is shown before everything is read again.
 //!
 //! A surface is kept under a fingerprint of all that it was made from: the program's version, every text and every setting. It is
-//! only ever a preview; what is served is compiled anew, and clients are told if it turns out otherwise.
+//! only a preview: what is served is compiled again, and clients are notified if it differs.
 //!
-//! What MCP servers said of themselves is kept in the same way, under a fingerprint of how they are reached.
+//! What MCP servers said about themselves is kept in the same way, under a fingerprint of how they are reached.
 
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Tool;
@@ -13,8 +13,8 @@ use mcpaql_runtime::protocol::Features;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// So many surfaces are kept.
-const KEPT: usize = 64;
+/// Maximum number of files in each folder.
+const MAX_FILES: usize = 64;
 
 /// Where one surface is kept.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ fn write(path: &Path, text: &str) {
     }
 }
 
-/// Removes what has not been written for the longest time.
+/// Removes the oldest files.
 fn prune(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut files: Vec<_> = entries
@@ -101,7 +101,7 @@ fn prune(folder: &Path) {
         .filter(|(_, path)| path.extension().is_some_and(|extension| extension == "json"))
         .collect();
     files.sort_unstable_by(|a, b| b.cmp(a));
-    for (_, path) in files.into_iter().skip(KEPT) {
+    for (_, path) in files.into_iter().skip(MAX_FILES) {
         let _ = std::fs::remove_file(path);
     }
 }

@@ -47,7 +47,7 @@ use mcpaql_core::adapter::{Adapter, HttpTarget, Target};
 use mcpaql_core::classify::{Decision, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
+use mcpaql_core::facts::Guard;
 use mcpaql_core::operation::{Binding, BodyForm, Category};
 use mcpaql_document::overrides::Overrides;
 use refs::Documents;
@@ -213,22 +213,12 @@ fn names(drafts: &[Draft<'_>], decisions: &[Decision]) -> Vec<String> {
 }
 
 fn entry(draft: &Draft<'_>, decision: &Decision, category: Category, name: &str, binding: &Binding) -> Entry {
-    let effect = if decision.effect.category() == category { decision.effect } else { Effect::of(category) };
-    let facts = facts::infer(&Declared {
-        category,
-        effect: Some(effect),
-        idempotent: decision.idempotent,
-        danger: decision.danger,
-        guard: Guard::None,
-        reach: Reach::Open,
-        binding,
-    });
     Entry {
         place: draft.place,
         name: name.into(),
         category,
         danger: decision.danger,
-        facts,
+        facts: corrections::decided_facts(decision, category, Guard::None, binding),
         correction: None,
     }
 }

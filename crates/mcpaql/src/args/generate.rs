@@ -1,6 +1,6 @@
 //! What can be typed behind `generate`.
 
-use super::{Access, Importing};
+use super::{Access, Importing, one_of};
 use clap::{Args as ClapArgs, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_generate::Language;
@@ -97,10 +97,9 @@ pub(crate) enum OutputFormat {
 }
 
 pub(crate) fn parse_language(text: &str) -> Result<Language, String> {
-    Language::parse(text)
-        .ok_or_else(|| format!("expected one of {}", Language::ALL.map(Language::as_str).join(", ")))
+    one_of(Language::parse(text), Language::ALL.map(Language::as_str))
 }
 
 pub(crate) fn parse_mode(text: &str) -> Result<Mode, String> {
-    Mode::parse(text).ok_or_else(|| format!("expected one of {}", Mode::ALL.map(Mode::as_str).join(", ")))
+    one_of(Mode::parse(text), Mode::ALL.map(Mode::as_str))
 }

@@ -1,8 +1,9 @@
 //! `mcpaql call`: one operation from the command line, through the same pipeline as a client's call.
 
 use crate::documents::{Request, open_gateway};
-use crate::output::Hinted;
-use crate::{Outcome, args, descriptions, output};
+use crate::file;
+use crate::output::hinted;
+use crate::{Outcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::Catalog;
@@ -52,16 +53,15 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
 fn params(args: &args::Call, catalog: &Catalog) -> Result<Map<String, Value>> {
     let mut params = match args.params.as_deref() {
         None => Map::new(),
-        Some("-") => object(&descriptions::read_stdin()?)?,
+        Some("-") => object(&file::read_stdin()?)?,
         Some(text) => object(text)?,
     };
     for pair in &args.pairs {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(Hinted {
-                message: format!("'{pair}' is not a parameter"),
-                hint: "write KEY=VALUE, or pass all parameters with --params JSON".into(),
-            }
-            .into());
+            return Err(hinted(
+                format!("'{pair}' is not a parameter"),
+                "write KEY=VALUE, or pass all parameters with --params JSON",
+            ));
         };
         let schema = catalog
             .get(&args.operation)

@@ -39,6 +39,5 @@ fn text(hit: &Value) -> String {
         let names: Vec<&str> = producers.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         lines.push(format!("    {param} comes from {}", names.join(", ")));
     }
-    // What somebody else wrote does not get to steer the terminal.
-    lines.join("\n").replace(|letter: char| letter.is_control() && letter != '\n', "")
+    output::visible(&lines.join("\n"))
 }

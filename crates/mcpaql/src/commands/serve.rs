@@ -2,7 +2,7 @@
 
 use crate::cache::Slot;
 use crate::documents::{Plan, default_data, open_gateway};
-use crate::output::Hinted;
+use crate::output::hinted;
 use crate::reload::{Files, keep_up, plan};
 use crate::status::Posted;
 use crate::{Outcome, args, output};
@@ -10,7 +10,6 @@ use anyhow::{Context, Result};
 use mcpaql_core::adapter::Target;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::{Limits, Loading, Pending, Preview};
-use mcpaql_runtime::secret::Secret;
 use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
 use mcpaql_runtime::target::store::STORE_FILE;
 use serde_json::{Value, json};
@@ -108,7 +107,7 @@ async fn load_beside(args: Arc<args::Serve>, loading: Loading<Gateway>) -> Resul
     Ok((gateway, origin))
 }
 
-/// Compiles and opens all that shall be served.
+/// Compiles and opens everything that is to be served.
 async fn open(args: &args::Serve, mut plan: Plan, since: SystemTime) -> Result<(Gateway, Origin)> {
     let origin = Origin {
         config: plan
@@ -128,13 +127,10 @@ async fn open(args: &args::Serve, mut plan: Plan, since: SystemTime) -> Result<(
 /// Adds the flags that help to what the library refuses.
 fn with_hint(error: ServeError) -> anyhow::Error {
     match error {
-        ServeError::Unauthenticated(address) => Hinted {
-            message: format!("refusing to serve everybody who reaches {address}"),
-            hint:
-                "demand a token with --token-env NAME, or serve this machine alone with --http 127.0.0.1:PORT"
-                    .into(),
-        }
-        .into(),
+        ServeError::Unauthenticated(address) => hinted(
+            format!("refusing to listen on {address} without authentication"),
+            "require a token with --token-env NAME, or serve only this machine with --http 127.0.0.1:PORT",
+        ),
         other => other.into(),
     }
 }
@@ -145,11 +141,7 @@ fn http_options(args: &args::Serve, address: SocketAddr) -> Result<HttpOptions> 
     options.allowed_origins.clone_from(&args.allow_origin);
     options.allow_unauthenticated_remote = args.allow_remote_without_authentication;
     if let Some(name) = &args.token_env {
-        let token = std::env::var(name).ok().filter(|token| !token.is_empty()).ok_or_else(|| Hinted {
-            message: format!("the environment variable {name} is not set"),
-            hint: format!("export {name}=… with the token that clients shall send"),
-        })?;
-        options.token = Some(Secret::new(token));
+        options.token = Some(super::token(name, "the token that clients must send")?);
     }
     Ok(options)
 }
@@ -267,14 +259,14 @@ fn program_to_type() -> String {
 
 /// What the system tells this process.
 struct Signals {
-    /// Cancelled when it shall stop.
+    /// Cancelled when it is to stop.
     shutdown: CancellationToken,
-    /// Tells each time everything shall be read again.
+    /// Signals each time everything is to be read again.
     hangups: watch::Receiver<()>,
 }
 
 impl Signals {
-    /// Begins to listen at once, so that no signal ends the process unheard once it has said that it serves.
+    /// Begins to listen at once, so that no signal is missed once the server has reported that it serves.
     #[cfg(unix)]
     fn listen() -> std::io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};

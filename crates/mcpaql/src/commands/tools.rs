@@ -65,30 +65,7 @@ fn table(tools: &[&Tool]) -> String {
         *cell = text;
     }
     rows.push(total);
-    render(&rows)
-}
-
-fn render(rows: &[[String; 8]]) -> String {
-    let mut widths = [0; 8];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |row: &[String; 8]| {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(widths)
-            .enumerate()
-            .map(
-                |(column, (cell, width))| {
-                    if column >= 6 { format!("{cell:>width$}") } else { format!("{cell:width$}") }
-                },
-            )
-            .collect();
-        cells.join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    output::table(&rows, 6)
 }
 
 /// Tokens in the vocabulary that current models share.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::args::Importing;
 use crate::descriptions::{self, Description};
-use crate::output::Hinted;
+use crate::output::{Hinted, hinted};
 use anyhow::Result;
 use mcpaql_core::diagnostic::{Diagnostic, Severity, capital};
 use mcpaql_core::error::Code;
@@ -62,9 +62,8 @@ impl Plan {
         };
         let folder = path.parent().unwrap_or(Path::new(""));
         let layers = layers.with_file(config.settings.clone());
-        let mut plan = Plan::default();
-        plan.is_config_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        plan.files.push(path.to_path_buf());
+        let is_config_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        let mut plan = Plan { is_config_broken, files: vec![path.to_path_buf()], ..Plan::default() };
         let mut servers = HashSet::new();
         for entry in &config.adapters {
             let name = entry_name(entry, folder);
@@ -117,11 +116,10 @@ fn made(
             overrides.limits.apply_to_server(&mut target);
             let name = entry.name.clone().unwrap_or_else(|| mcp::name_of(&target.link));
             if !servers.insert(snake_case(&name)) {
-                return Err(Hinted {
-                    message: format!("two MCP servers would be called '{name}'"),
-                    hint: "give one of them a `name` of its own".into(),
-                }
-                .into());
+                return Err(hinted(
+                    format!("two MCP servers would be called '{name}'"),
+                    "give one of them a `name` of its own",
+                ));
             }
             let importing = importing(entry, folder);
             let options = mcp::Options {
@@ -189,12 +187,11 @@ fn unresolved(entry: &AdapterEntry, error: &anyhow::Error) -> Diagnostic {
         Origin::Document(found) | Origin::Builtin(found) | Origin::Openapi(found) => found.as_str(),
         Origin::Mcp(_) => "mcp",
     };
-    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
     let suggestion = error.downcast_ref::<Hinted>().map_or_else(
         || "name a file that exists; the path is relative to this file".to_owned(),
         |hinted| hinted.hint.clone(),
     );
-    Diagnostic::error(Code::SchemaUnresolvedRef, &entry.pointer, capital(&causes.join(": ")))
+    Diagnostic::error(Code::SchemaUnresolvedRef, &entry.pointer, capital(&format!("{error:#}")))
         .found(found)
         .suggest(suggestion)
 }

@@ -1,4 +1,4 @@
-//! What the configuration decides about one adapter, whatever the adapter says itself.
+//! What the configuration decides about one adapter, over what its document says.
 
 use mcpaql_core::adapter::{Adapter, Auth};
 use mcpaql_core::catalog::Catalog;

@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::entry::EntryOverrides;
-use super::source::{AdapterSource, McpSource, PlannedAdapter, tell};
+use super::source::{AdapterSource, McpSource, PlannedAdapter};
 use crate::cache::Captured;
 use crate::output::{self, Hinted};
 use anyhow::Result;
@@ -28,7 +28,7 @@ pub(crate) async fn open_gateway(plan: Plan, cache: bool) -> Result<Gateway> {
     Ok(Gateway::open(members, opening).await?)
 }
 
-/// The adapter that somebody named, and nothing else.
+/// A single adapter that was named.
 async fn alone(plan: Plan, opening: &Opening) -> Result<Vec<Member>> {
     let keys: Vec<String> = plan.adapters.iter().map(|adapter| adapter.key().to_owned()).collect();
     let mut members = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn no_adapter() -> anyhow::Error {
 }
 
 impl Plan {
-    /// Whether there is one adapter and no configuration: whoever named it wants it and nothing else.
+    /// Whether there is one adapter and no configuration; then its errors are fatal.
     pub(crate) fn is_alone(&self) -> bool {
         self.config.is_none() && self.adapters.len() + self.unreadable.len() <= 1
     }
@@ -67,7 +67,7 @@ impl Plan {
     /// What keeps everything from being served.
     pub(crate) fn members(self, present: Option<&Gateway>, cache: bool) -> Result<Vec<Member>> {
         if let Some((source, diagnostics)) = &self.config {
-            tell(source, diagnostics);
+            output::diagnostics(source, diagnostics);
             let is_wrong = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
             if present.is_some() && is_wrong && self.is_config_broken {
                 anyhow::bail!("{} has errors", source.name);
@@ -142,10 +142,10 @@ fn live(server: McpSource, settings: Settings, entry: EntryOverrides, cache: boo
     let compile = Arc::new(move |capture: &_| {
         let Checked { catalog, mut diagnostics } = server.check(capture, &settings, &entry);
         if catalog.is_some() {
-            // Whoever configured it can fix rules that do nothing; the rest is the server's own.
+            // The operator can fix rules that match nothing; the rest is up to the server.
             diagnostics.retain(|one| one.code == Code::SchemaUnresolvedRef && one.pointer.is_empty());
         }
-        tell(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);
+        output::diagnostics(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);
         catalog.ok_or_else(|| "its tools cannot be served as it is configured; the log says why".to_owned())
     });
     let keep = Arc::new(move |capture: &_| slot.iter().for_each(|slot| slot.write(capture)));

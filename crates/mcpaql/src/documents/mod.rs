@@ -1,4 +1,4 @@
-//! From what was typed to adapters: a [`Request`] is what somebody asked for, a [`Plan`] is what that means.
+//! From what was typed to adapters: a [`Request`] is what was typed, a [`Plan`] is what it means.
 //!
 //! What always holds: files, environment and settings are read once, in [`Request::resolve`]; what comes after works on the plan.
 
@@ -13,11 +13,12 @@ pub(crate) use entry::EntryOverrides;
 pub(crate) use mcpaql_runtime::environment::data_folder as default_data;
 pub(crate) use members::open_gateway;
 pub(crate) use settings::Layers;
-pub(crate) use source::{AdapterSource, McpSource, OpenApiSource, PlannedAdapter, corrections, tell};
+pub(crate) use source::{AdapterSource, McpSource, OpenApiSource, PlannedAdapter, corrections};
 
 use crate::args::Importing;
 use crate::descriptions::{self, Description, Digest};
-use crate::output::{self, Hinted};
+use crate::file;
+use crate::output::{self, hinted};
 use anyhow::{Context, Result};
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::diagnostic::Diagnostic;
@@ -134,7 +135,7 @@ impl Plan {
         Err(unknown(name, &others))
     }
 
-    /// Tells this plan from any other that would come to another surface.
+    /// Fingerprint of everything that decides the surface.
     pub(crate) fn fingerprint(&self) -> String {
         let mut digest = Digest::new();
         self.adapters.iter().for_each(|adapter| digest.add(adapter.key()));
@@ -170,7 +171,7 @@ impl Plan {
 
     /// The catalogs of all documents. Problems are shown; a document that cannot be served at all is an error.
     pub(crate) fn catalogs(self) -> Result<Vec<(String, Catalog)>> {
-        self.config.iter().for_each(|(source, diagnostics)| tell(source, diagnostics));
+        self.config.iter().for_each(|(source, diagnostics)| output::diagnostics(source, diagnostics));
         if let Some((_, error)) = self.unreadable.into_iter().next() {
             return Err(error);
         }
@@ -186,7 +187,7 @@ pub(crate) fn unknown(name: &str, others: &[String]) -> anyhow::Error {
     let nearest = suggest::nearest(name, others.iter().map(String::as_str));
     let meant = nearest.map(|nearest| format!("did you mean '{nearest}'? ")).unwrap_or_default();
     let hint = format!("{meant}{CONFIG} has {}", others.join(", "));
-    Hinted { message: format!("there is no file and no adapter '{name}'"), hint }.into()
+    hinted(format!("there is no file and no adapter '{name}'"), hint)
 }
 
 /// Adapters that could not stand behind one server; each document alone may be fine.
@@ -237,14 +238,13 @@ fn source_named(name: &str, importing: &Importing) -> Result<AdapterSource> {
         return builtin_document(name).map(AdapterSource::Document);
     }
     let known: Vec<&str> = builtin::names().collect();
-    Err(Hinted {
-        message: format!("there is no file '{name}'"),
-        hint: format!(
+    Err(hinted(
+        format!("there is no file '{name}'"),
+        format!(
             "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
             known.join(", ")
         ),
-    }
-    .into())
+    ))
 }
 
 fn source_of_file(path: &Path, importing: &Importing) -> Result<AdapterSource> {
@@ -263,12 +263,12 @@ fn builtin_document(name: &str) -> Result<Source> {
     builtin::document(name).ok_or_else(|| {
         let known: Vec<&str> = builtin::names().collect();
         let hint = format!("there is {}", known.join(", "));
-        Hinted { message: format!("there is no built-in adapter '{name}'"), hint }.into()
+        hinted(format!("there is no built-in adapter '{name}'"), hint)
     })
 }
 
 fn read_source(path: &Path) -> Result<Source> {
-    Ok(Source::new(path.display().to_string(), descriptions::read_text(path)?))
+    Ok(Source::new(path.display().to_string(), file::read_text(path)?))
 }
 
 /// Renders reports as the user chose.

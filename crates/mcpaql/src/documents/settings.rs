@@ -4,7 +4,7 @@ use mcpaql_core::catalog::Settings;
 use mcpaql_runtime::environment::{self, Environment, EnvironmentError};
 
 /// What was said for all adapters. Flags win over the environment, that over an adapter's entry in the configuration, that over the
-/// rest of the file. The document comes last: the compiler fills in what nobody decided here.
+/// rest of the file. The document comes last: the compiler fills in what is not decided here.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Layers {
     flags: Settings,

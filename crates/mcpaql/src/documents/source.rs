@@ -3,9 +3,11 @@
 use super::entry::EntryOverrides;
 use super::read_source;
 use crate::args::Importing;
+use crate::blocking::blocking;
 use crate::cache::Captured;
-use crate::descriptions::{self, Description, Digest};
-use crate::output::{self, Hinted};
+use crate::descriptions::{Description, Digest};
+use crate::file;
+use crate::output::{self, hinted};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
@@ -17,7 +19,6 @@ use mcpaql_document::check::{self, Checked};
 use mcpaql_document::compile;
 use mcpaql_document::load::Origins;
 use mcpaql_document::overrides::{self, Overrides};
-use mcpaql_document::render;
 use mcpaql_document::source::Source;
 use mcpaql_import::mcp;
 use mcpaql_import::openapi::{self, Import, Options};
@@ -92,7 +93,7 @@ impl PlannedAdapter {
         }
     }
 
-    /// Tells this adapter from any other that would be served otherwise.
+    /// Fingerprint of the adapter and of everything that decides how it is served.
     pub(crate) fn key(&self) -> &str {
         self.key.get_or_init(|| self.fingerprint())
     }
@@ -165,7 +166,7 @@ impl PlannedAdapter {
             AdapterSource::Document(_) | AdapterSource::Openapi(_) => self.check(),
         };
         let Checked { catalog, mut diagnostics } = checked;
-        tell(&source, &diagnostics);
+        output::diagnostics(&source, &diagnostics);
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
         let catalog = catalog.ok_or_else(|| unserved(&name, &source.name))?;
         Ok((catalog, diagnostics))
@@ -180,14 +181,7 @@ fn unserved(name: &str, file: &str) -> anyhow::Error {
     } else {
         format!("fix {file}")
     };
-    Hinted { message: format!("{name} cannot be served"), hint }.into()
-}
-
-/// Shows what is wrong with a text.
-pub(crate) fn tell(source: &Source, diagnostics: &[Diagnostic]) {
-    if !diagnostics.is_empty() {
-        output::painted(&render::full(&[(source, diagnostics)], output::stderr_is_terminal()));
-    }
+    hinted(format!("{name} cannot be served"), hint)
 }
 
 impl McpSource {
@@ -197,7 +191,7 @@ impl McpSource {
             Ok(mut imported) => {
                 self.entitle(&mut imported.adapter);
                 let compiled = compile::compile(imported.adapter, &Origins::default(), settings);
-                // What a server says badly is not for whoever serves it to fix; their own rules are.
+                // The operator cannot fix what a server says, only the own rules.
                 let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
                 let diagnostics = ours.chain(compiled.diagnostics).collect();
                 let mut checked = Checked { catalog: compiled.catalog, diagnostics };
@@ -222,18 +216,12 @@ impl McpSource {
         if let Some(known) = slot.as_ref().and_then(Captured::read) {
             return Ok(known);
         }
-        let run = || -> Result<Capture> {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            runtime.block_on(async {
-                let upstream = Upstream::new(&self.target, &self.auth, &environment::process())?;
-                let capture = upstream.capture().await;
-                upstream.close().await;
-                Ok(capture?)
-            })
-        };
-        // On a thread of its own, because callers may or may not be in a runtime already.
-        let asked = std::thread::scope(|scope| scope.spawn(run).join());
-        let capture = asked.unwrap_or_else(|_| anyhow::bail!("asking the server failed"));
+        let capture = blocking(async || {
+            let upstream = Upstream::new(&self.target, &self.auth, &environment::process())?;
+            let capture = upstream.capture().await;
+            upstream.close().await;
+            Ok(capture?)
+        });
         let capture = capture.with_context(|| format!("cannot ask the MCP server '{}'", self.name))?;
         slot.iter().for_each(|slot| slot.write(&capture));
         Ok(capture)
@@ -268,7 +256,7 @@ pub(crate) fn corrections(flags: &Importing) -> Result<(Option<Source>, Override
     match overrides::parse(&source) {
         Ok(corrections) => Ok((Some(source), corrections)),
         Err(diagnostics) => {
-            tell(&source, &diagnostics);
+            output::diagnostics(&source, &diagnostics);
             anyhow::bail!("{} cannot be used", source.name)
         }
     }
@@ -311,7 +299,7 @@ impl OpenApiSource {
             let source = self.overrides.filter(|_| corrected);
             // The text went into the import: where something is wrong with it, its file shows the place.
             let placed = url.is_none() && diagnostics.iter().any(|diagnostic| diagnostic.span.is_some());
-            let text = placed.then(|| descriptions::read_text(Path::new(&name)).ok()).flatten();
+            let text = placed.then(|| file::read_text(Path::new(&name)).ok()).flatten();
             let text = text.unwrap_or_default().trim_start_matches(['\u{feff}', '\0']).to_owned();
             (source.unwrap_or_else(|| Source::new(name, text)), diagnostics)
         })

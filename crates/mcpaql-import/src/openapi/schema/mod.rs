@@ -173,7 +173,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A type that was referred to, from so many references away.
+    /// A type that was referred to, with the number of references that lead to it.
     fn pending(&mut self, reached: &Reached, target: &Resolved, references: usize) -> Body {
         let outer = (self.side, self.references, self.nesting);
         (self.side, self.references, self.nesting) = (reached.side, references, MAX_NESTING);

@@ -1,14 +1,14 @@
 //! `mcpaql audit --fix`: what is safe to correct is written down, into the document itself or as overrides for an import.
 //!
-//! What always holds: nothing that somebody wrote is lost; a document that had no error has none afterwards; only corrections
+//! What always holds: nothing that people wrote is lost; a document without errors has none afterwards; only corrections
 //! that a rule calls safe are made.
 
 mod overrides;
 
 use super::sources::Sources;
 use super::written;
-use crate::clients::file;
-use crate::output::Hinted;
+use crate::file;
+use crate::output::hinted;
 use crate::{args, diff, output};
 use anyhow::Result;
 use mcpaql_audit::{Finding, Fix, Origin};
@@ -99,11 +99,11 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
     check_replaced(args, sources)?;
     let mut corrected = 0;
     let foreign = sources.origins.iter().filter(|origin| !matches!(origin, Origin::Document { .. })).count();
-    // An import takes the file of -o, be there something in it or not.
+    // An import takes the file of -o, even if it is empty.
     let only = sources.origins.len() == 1 && foreign == 1 && args.output.is_some();
     match if outside.is_empty() && only { &[0] } else { outside.as_slice() } {
         [] => {}
-        // Overrides do not say whose they are: with others beside it, nobody could tell.
+        // Overrides do not name their server, so one file is for one server.
         [server] if foreign == 1 && (args.config.is_none() || sources.failed.is_empty()) => {
             let Some(path) = &args.output else {
                 return Err(hinted(
@@ -124,10 +124,6 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
         output::status_line("There is nothing that is safe to correct");
     }
     Ok(corrected)
-}
-
-fn hinted(message: &str, hint: &str) -> anyhow::Error {
-    Hinted { message: message.into(), hint: hint.into() }.into()
 }
 
 /// What the findings say is safe to write, by tool. Tools that cannot be told apart are left alone.
@@ -179,7 +175,7 @@ fn check_replaced(args: &args::Audit, sources: &Sources) -> Result<()> {
         return Ok(());
     }
     Err(hinted(
-        &format!("{} is there and is not the document that is corrected", path.display()),
+        format!("{} is there and is not the document that is corrected", path.display()),
         "name another file, or remove it first",
     ))
 }
@@ -219,7 +215,7 @@ fn document(
     }
     if args.output.is_none() && !path.is_file() {
         return Err(hinted(
-            &format!("{} is no file that could be corrected", source.name),
+            format!("{} is not a file that can be corrected", source.name),
             "name a file with -o",
         ));
     }

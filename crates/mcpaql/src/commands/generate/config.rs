@@ -5,6 +5,7 @@
 use super::failure::{Failure, Kind};
 use crate::args::{self, Importing, parse_language, parse_mode};
 use crate::descriptions;
+use crate::file;
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::diagnostic::{Diagnostic, capital};
 use mcpaql_core::error::Code;
@@ -325,7 +326,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn read(path: &Path) -> Result<File, Failure> {
-    let text = descriptions::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
+    let text = file::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
     let source = Source::new(path.display().to_string(), text);
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     if source.text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty() {

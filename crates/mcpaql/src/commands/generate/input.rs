@@ -12,6 +12,7 @@ use crate::args::Importing;
 use crate::commands::import;
 use crate::descriptions::{self, Description};
 use crate::documents::CONFIG;
+use crate::file;
 use crate::{args, documents, servers};
 use configured::Found;
 use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
@@ -74,7 +75,7 @@ fn schema(name: &str, wanted: &Wanted) -> Result<Input, Failure> {
     if !path.exists() || path.is_dir() {
         return adapter_named(name, wanted);
     }
-    let text = descriptions::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
+    let text = file::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
     if openapi::is_description(&text) {
         return described(descriptions::of_file(name, text), wanted);
     }

@@ -8,7 +8,6 @@ use super::input::Imported;
 use crate::args::{self, OutputFormat};
 use crate::output;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
-use mcpaql_document::render;
 use mcpaql_generate::{Project, VERSION};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -218,7 +217,7 @@ pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat, quiet: bool)
         Some((source, diagnostics)) => {
             let told = |one: &&Diagnostic| !quiet || one.severity == Severity::Error;
             let diagnostics: Vec<Diagnostic> = diagnostics.iter().filter(told).cloned().collect();
-            output::painted(&render::full(&[(source, &diagnostics)], output::stderr_is_terminal()));
+            output::diagnostics(source, &diagnostics);
         }
         None => {
             for detail in &failure.details {

@@ -2,7 +2,7 @@
 
 use super::super::probe::{self, Probed, Snapshot};
 use super::{Asked, Sources};
-use crate::output::Hinted;
+use crate::output::hinted;
 use crate::servers::{self, Interrupted};
 use crate::{args, output};
 use anyhow::Result;
@@ -14,11 +14,10 @@ use std::time::Duration;
 /// Asks and probes the one server that was named; what was seen goes with its tools.
 pub(super) async fn probe(sources: &mut Sources, asked: Vec<Asked>, args: &args::Audit) -> Result<()> {
     let Ok([asked]) = <[Asked; 1]>::try_from(asked) else {
-        return Err(Hinted {
-            message: "--probe takes one server that can be called".into(),
-            hint: "name one command behind `--`, or one --url: a change must belong to one server".into(),
-        }
-        .into());
+        return Err(hinted(
+            "--probe takes one server that can be called",
+            "name one command behind `--`, or one --url: a change must belong to one server",
+        ));
     };
     let timeout = Duration::from_secs(args.timeout);
     let snapshot = args.snapshot.clone().map(|command| Snapshot { command, timeout });

@@ -1,19 +1,47 @@
-//! Files that are written: a configuration of another program, read once and kept as a copy, or one of our own.
+//! Reading and writing files: our own, and configurations of other programs, which are kept as a copy.
 //!
-//! What always holds: a file that may not be written to is left alone. One that is ours is written whole or not at all; one that
-//! belongs to somebody else or has several names keeps both: its new text is written beside it first and then into it, and stays
-//! beside it should that fail half way. What is no file, such as a device or a pipe, is neither read nor replaced, but written to;
-//! the process's own standard streams are written through themselves.
+//! What always holds: a file without write permission is left alone. Our own file is written whole or not at all. A file with another
+//! owner or with several names keeps them: its new text is written beside it first and then into it, and stays beside it if that
+//! fails half way. A device or a pipe is neither read nor replaced, only written to; standard output and standard error are written
+//! through the process's own streams.
 
-use crate::descriptions;
-use crate::output::Hinted;
+use crate::output::hinted;
 use anyhow::{Context, Result, bail};
 use std::fs::{Metadata, OpenOptions, Permissions};
-use std::io::{ErrorKind, Write, stderr, stdout};
+use std::io::{ErrorKind, Read, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 
-/// More copies than this are nobody's wish.
-const MAX_COPIES: u32 = 10_000;
+/// Largest document that is read; the largest real descriptions have some tens of megabytes.
+const MAX_DOCUMENT: u64 = 64 << 20;
+/// Maximum number of backups of one file.
+const MAX_BACKUPS: u32 = 10_000;
+
+/// The text of a file.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    let name = path.display().to_string();
+    let file = std::fs::File::open(path).with_context(|| format!("cannot read {name}"))?;
+    read_all(&name, file)
+}
+
+/// The text of standard input.
+pub(crate) fn read_stdin() -> Result<String> {
+    read_all("standard input", std::io::stdin().lock())
+}
+
+/// The whole text, within bounds: a device or a pipe may never end.
+fn read_all(name: &str, reader: impl Read) -> Result<String> {
+    let mut bytes = Vec::new();
+    reader.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > MAX_DOCUMENT {
+        bail!("{name} has more than the {MAX_DOCUMENT} bytes that a document may have");
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        hinted(
+            format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),
+            "save it as UTF-8",
+        )
+    })
+}
 
 /// A file as it was found.
 #[derive(Debug)]
@@ -29,23 +57,22 @@ pub(crate) struct File {
 impl File {
     pub(crate) fn read(path: &Path) -> Result<File> {
         if is_stream(path) {
-            return Err(Hinted {
-                message: format!("{} is not a file but a device, a pipe or a socket", path.display()),
-                hint: "name the file to change".into(),
-            }
-            .into());
+            return Err(hinted(
+                format!("{} is not a file but a device, a pipe or a socket", path.display()),
+                "name the file to change",
+            ));
         }
         let Some(real) = led_to(path)? else {
             return Ok(File { path: path.to_owned(), real: path.to_owned(), text: None });
         };
-        let text = descriptions::read_text(&real)?;
+        let text = read_text(&real)?;
         Ok(File { path: path.to_owned(), real, text: Some(text) })
     }
 
     /// Keeps what the file holds beside it, under a name that was free; nothing where there is no file.
     pub(crate) fn back_up(&self) -> Result<Option<PathBuf>> {
         let Some(text) = &self.text else { return Ok(None) };
-        for number in 1..MAX_COPIES {
+        for number in 1..MAX_BACKUPS {
             let mut name = self.path.as_os_str().to_owned();
             name.push(format!(".bak{number}"));
             let copy = PathBuf::from(name);
@@ -87,7 +114,7 @@ fn permissions(path: &Path) -> Option<Permissions> {
     std::fs::metadata(path).ok().map(|data| data.permissions())
 }
 
-/// Names of what the process has open already, be it a file: whoever opened it may have written to it.
+/// Names of what the process has open already. It may be a file that its opener has written to.
 const OPEN: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
 
 /// Whether a path stands for standard output as such, where a file is to be written.
@@ -119,7 +146,7 @@ pub(crate) fn is_there(path: &Path) -> bool {
     !nothing && !is_stream(path)
 }
 
-/// Whether both paths are one file, be it by links or because the process has it open.
+/// Whether both paths are one file, by links or because the process has it open.
 pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
@@ -134,22 +161,25 @@ pub(crate) fn check_apart<'p>(path: &Path, read: impl IntoIterator<Item = &'p Pa
     if !is_file || !read.into_iter().any(|read| read.exists() && is_same(read, path)) {
         return Ok(());
     }
-    Err(Hinted {
-        message: format!("{} would be written over what is read", path.display()),
-        hint: "name another file".into(),
+    Err(hinted(format!("{} would be written over what is read", path.display()), "name another file"))
+}
+
+/// Refuses to write over a file whose text is not `ours`, which it `is`.
+pub(crate) fn check_ours(path: &Path, is: &str, ours: impl Fn(&str) -> bool) -> Result<()> {
+    if !is_there(path) || read_text(path).is_ok_and(|text| ours(&text)) {
+        return Ok(());
     }
-    .into())
+    let message = format!("{} is there and {is}", path.display());
+    Err(hinted(message, "choose another file, or write over it with --force"))
 }
 
 /// The file behind all links; `None` where there is none yet.
 fn led_to(path: &Path) -> Result<Option<PathBuf>> {
     match path.canonicalize() {
         Ok(real) => Ok(Some(real)),
-        Err(_) if path.symlink_metadata().is_ok_and(|data| data.is_symlink()) => Err(Hinted {
-            message: format!("{} is a link that leads nowhere", path.display()),
-            hint: "mend or remove the link".into(),
+        Err(_) if path.symlink_metadata().is_ok_and(|data| data.is_symlink()) => {
+            Err(hinted(format!("{} is a link that leads nowhere", path.display()), "fix or remove the link"))
         }
-        .into()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
@@ -169,7 +199,7 @@ fn put(
     }
     let old = std::fs::metadata(real).ok();
     if old.is_some() {
-        // Whoever may change the folder could replace it all the same.
+        // Renaming would succeed for a read-only file in a writable folder.
         OpenOptions::new().append(true).open(real).with_context(|| format!("cannot write {shown}"))?;
     }
     let mut beside = real.as_os_str().to_owned();
@@ -206,7 +236,7 @@ fn is_to_stay(_: &Metadata, _: &Path) -> bool {
     false
 }
 
-/// A file that was not there before. Nobody may read it who may not read the original.
+/// A new file with the permissions of the original.
 fn create(path: &Path, permissions: Option<Permissions>) -> std::io::Result<std::fs::File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -243,7 +273,7 @@ impl std::fmt::Display for Written<'_> {
     }
 }
 
-/// Writes a file of our own, over an older one, or to what is no file.
+/// Writes a file of our own, over an older one, or to a device or a pipe.
 pub(crate) fn write<'p>(path: &'p Path, text: &str) -> Result<Written<'p>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
     if is_stream(path) {
@@ -259,7 +289,7 @@ pub(crate) fn write<'p>(path: &'p Path, text: &str) -> Result<Written<'p>> {
 /// Writes to what is there. A reader that went away is not an error, just as at standard output.
 fn pour(path: &Path, text: &str) -> std::io::Result<()> {
     let poured = match own_stream(path) {
-        // Opened anew, a file behind it would be written from another place on.
+        // Opened again, a file behind it would be written from its beginning.
         Some(1) => into(stdout().lock(), text),
         Some(_) => into(stderr().lock(), text),
         None => into(OpenOptions::new().append(true).open(path)?, text),
@@ -309,7 +339,7 @@ mod tests {
         let mut permissions = std::fs::metadata(&path).unwrap().permissions();
         permissions.set_readonly(true);
         std::fs::set_permissions(&path, permissions).unwrap();
-        // Root may write whatever the permissions say.
+        // Permissions do not stop root.
         let may = OpenOptions::new().append(true).open(&path).is_ok();
         assert_eq!(write(&path, "new").is_ok(), may);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), if may { "new" } else { "old" });
