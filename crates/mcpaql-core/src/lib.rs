@@ -16,6 +16,7 @@ pub mod error;
 mod extends;
 pub mod facts;
 mod groups;
+pub mod host;
 pub mod introspect;
 pub mod library;
 pub mod lifecycle;

@@ -48,6 +48,7 @@ use mcpaql_core::classify::{Decision, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
+use mcpaql_core::host::is_loopback;
 use mcpaql_core::operation::{Binding, BodyForm, Category};
 use mcpaql_core::overrides::Overrides;
 use refs::Documents;
@@ -274,7 +275,7 @@ fn adapter(
     setting: &Setting,
     operations: Vec<mcpaql_core::operation::Operation>,
 ) -> Adapter {
-    let allow_http = setting.base_url.starts_with("http://") && !servers::is_loopback(&setting.base_url);
+    let allow_http = setting.base_url.starts_with("http://") && !is_loopback(&setting.base_url);
     let target = HttpTarget {
         base_url: setting.base_url.clone(),
         headers: IndexMap::new(),
