@@ -15,6 +15,7 @@ pub mod mcp;
 pub mod native;
 pub mod open;
 pub mod probe;
+mod process;
 pub mod protocol;
 pub mod record;
 pub mod secret;

@@ -6,7 +6,7 @@
 //! started anew before the next one, and behind an address nobody is blamed until an answer comes. A snapshot that changes by itself proves nothing, so that nothing is called then.
 
 use crate::caller::Caller;
-use crate::target::command::process::{self, Ending, Job};
+use crate::process::{self, Ending, Job};
 use crate::target::mcp::{Upstream, UpstreamError};
 use mcpaql_core::audit::Server;
 use mcpaql_core::audit::probe::{Answers, Observed, Plan, plans};

@@ -296,7 +296,7 @@ impl Gateway {
         self.shown().instructions().to_owned()
     }
 
-    /// Signals whenever an adapter comes, goes or fares otherwise.
+    /// Signals whenever an adapter comes, goes or changes its state.
     #[must_use]
     pub fn moved(&self) -> watch::Receiver<()> {
         self.inner.moved.subscribe()

@@ -29,11 +29,11 @@ pub(super) const LEVELS: &str = "The params of logging/setLevel need a level: de
 /// The levels that clients have set.
 #[derive(Default)]
 pub(super) struct Levels {
-    book: Mutex<Book>,
+    inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
-struct Book {
+struct Inner {
     /// Of the one client of a connection.
     connection: Option<Level>,
     /// Of clients over HTTP; their ids are in the order in which they began.
@@ -60,19 +60,19 @@ impl Place {
 }
 
 impl Levels {
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// False where there is nobody to remember it for.
     fn set(&self, place: Place, level: Level) -> bool {
-        let mut book = self.book();
+        let mut inner = self.inner();
         match place {
-            Place::Connection => book.connection = Some(level),
+            Place::Connection => inner.connection = Some(level),
             Place::Conversation(id) => {
-                book.conversations.insert(id, level);
-                if book.conversations.len() > REMEMBERED {
-                    book.conversations.pop_first();
+                inner.conversations.insert(id, level);
+                if inner.conversations.len() > REMEMBERED {
+                    inner.conversations.pop_first();
                 }
             }
             Place::Nowhere => return false,
@@ -81,10 +81,10 @@ impl Levels {
     }
 
     fn wish(&self, place: Place) -> LogWish {
-        let book = self.book();
+        let inner = self.inner();
         let level = match place {
-            Place::Connection => book.connection,
-            Place::Conversation(id) => book.conversations.get(&id).copied(),
+            Place::Connection => inner.connection,
+            Place::Conversation(id) => inner.conversations.get(&id).copied(),
             Place::Nowhere => None,
         };
         level.map_or(LogWish::Everything, LogWish::From)

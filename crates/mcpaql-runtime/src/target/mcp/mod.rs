@@ -121,8 +121,8 @@ pub(super) const TARGET_KIND: TargetKind = TargetKind {
             let proxy = match Proxy::new(target, request.auth, request.environment) {
                 Ok(proxy) => proxy,
                 Err(error) => {
-                    let told = error.to_string();
-                    return Err(request.error(error, told));
+                    let user_message = error.to_string();
+                    return Err(request.error(error, user_message));
                 }
             };
             if target.eager {
