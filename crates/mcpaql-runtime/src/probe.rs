@@ -19,7 +19,7 @@ use thiserror::Error;
 /// A larger snapshot is none.
 const LARGEST: usize = 64 << 20;
 
-/// So many calls in a row without an answer, and nothing more is called.
+/// After this many calls in a row without an answer nothing more is called.
 const PATIENCE: usize = 3;
 
 /// How long it is waited for a server that ended to be started again.

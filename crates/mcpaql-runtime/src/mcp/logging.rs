@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
-/// Of so many conversations the level is remembered; the oldest are forgotten first.
-const REMEMBERED: usize = 10_000;
+/// Maximum conversations whose level is remembered; the oldest are forgotten first.
+const MAX_REMEMBERED: usize = 10_000;
 
 const NAMELESS: &str = "The level cannot be kept for a client that does not say who it is: send the Mcp-Session-Id header that initialize \
      was answered with.";
@@ -71,7 +71,7 @@ impl Levels {
             Place::Connection => inner.connection = Some(level),
             Place::Conversation(id) => {
                 inner.conversations.insert(id, level);
-                if inner.conversations.len() > REMEMBERED {
+                if inner.conversations.len() > MAX_REMEMBERED {
                     inner.conversations.pop_first();
                 }
             }
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn each_client_has_its_own_level_and_the_oldest_are_forgotten() {
         let levels = Levels::default();
-        let ids: Vec<Uuid> = (0..=REMEMBERED).map(|_| Uuid::now_v7()).collect();
+        let ids: Vec<Uuid> = (0..=MAX_REMEMBERED).map(|_| Uuid::now_v7()).collect();
         let wish = |index: usize| levels.wish(Place::Conversation(ids[index]));
         assert!(levels.set(Place::Conversation(ids[0]), Level::Error));
         assert!(levels.set(Place::Conversation(ids[1]), Level::Debug));

@@ -74,7 +74,7 @@ enum Phase {
     Down { until: Instant, why: UpstreamError },
 }
 
-/// How long an upstream is left alone after so many failures in a row.
+/// How long an upstream is left alone after that many failures in a row.
 fn delay(failures: u32) -> Duration {
     match failures {
         0 | 1 => Duration::ZERO,
