@@ -465,18 +465,18 @@ impl Service for Gateway {
         self.snapshot().adapters().iter().any(|adapter| adapter.has_executions())
     }
 
-    async fn task(&self, id: &str) -> Option<Task> {
+    async fn task(&self, id: &str, caller: &Caller) -> Option<Task> {
         for adapter in self.snapshot().adapters() {
-            if let Some(task) = adapter.task(id).await {
+            if let Some(task) = adapter.task(id, caller).await {
                 return Some(task);
             }
         }
         None
     }
 
-    async fn cancel_task(&self, id: &str) -> Option<Task> {
+    async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<Task> {
         for adapter in self.snapshot().adapters() {
-            if let Some(task) = adapter.cancel_task(id).await {
+            if let Some(task) = adapter.cancel_task(id, caller).await {
                 return Some(task);
             }
         }
