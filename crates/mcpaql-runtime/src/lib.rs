@@ -14,6 +14,8 @@ mod limits;
 pub mod mcp;
 pub mod native;
 pub mod open;
+pub mod probe;
+mod process;
 pub mod protocol;
 pub mod record;
 pub mod secret;

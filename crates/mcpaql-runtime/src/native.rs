@@ -50,7 +50,7 @@ use crate::open::{self, OpenError};
 use crate::target::code::{Function, Functions};
 use futures_util::FutureExt as _;
 use mcpaql_core::classify::{self, Evidence};
-use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::policy::Hint;
 use mcpaql_core::response::Answer;
 use mcpaql_document::compile;
@@ -68,7 +68,7 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
     /// What it says does not make an adapter; as for a document, every problem is there.
-    #[error("adapter '{adapter}': {}", listed(.problems))]
+    #[error("adapter '{adapter}': {}", open::problems(.problems))]
     Invalid {
         /// Whose.
         adapter: String,
@@ -78,11 +78,6 @@ pub enum NativeError {
     /// It cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-}
-
-fn listed(problems: &[Diagnostic]) -> String {
-    let one = |problem: &Diagnostic| format!("{} ({})", problem.message, field_path(&problem.pointer));
-    problems.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// An adapter in the making.

@@ -7,6 +7,7 @@ use crate::target;
 pub use crate::target::OpenError;
 use crate::target::TargetKind;
 use mcpaql_core::catalog::Catalog;
+use mcpaql_core::diagnostic::{Diagnostic, field_path};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,4 +54,13 @@ pub(crate) async fn keeping(served: Served, data: Option<&Path>) -> Result<Serve
             OpenError::new(adapter, source, "its executions cannot be kept; the log says why")
         })?;
     Ok(served.with_executions(executions))
+}
+
+/// What is wrong with a document, in one line.
+pub(crate) fn problems(problems: &[Diagnostic]) -> String {
+    let one = |problem: &Diagnostic| match field_path(&problem.pointer) {
+        path if path.is_empty() => problem.message.clone(),
+        path => format!("{} ({path})", problem.message),
+    };
+    problems.iter().map(one).collect::<Vec<_>>().join("; ")
 }

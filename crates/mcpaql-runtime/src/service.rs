@@ -47,12 +47,12 @@ pub trait Service: Send + Sync + 'static {
     }
 
     /// What a call that went on in the background has come to; `None` where it is not known.
-    fn task(&self, _id: &str) -> impl Future<Output = Option<Task>> + Send {
+    fn task(&self, _id: &str, _caller: &Caller) -> impl Future<Output = Option<Task>> + Send {
         std::future::ready(None)
     }
 
     /// Stops it; `None` where it is not known.
-    fn cancel_task(&self, _id: &str) -> impl Future<Output = Option<Task>> + Send {
+    fn cancel_task(&self, _id: &str, _caller: &Caller) -> impl Future<Output = Option<Task>> + Send {
         std::future::ready(None)
     }
 

@@ -47,7 +47,8 @@ use mcpaql_core::adapter::{Adapter, HttpTarget, Target};
 use mcpaql_core::classify::{Decision, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::facts::Guard;
+use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
+use mcpaql_core::host::is_loopback;
 use mcpaql_core::operation::{Binding, BodyForm, Category};
 use mcpaql_document::overrides::Overrides;
 use refs::Documents;
@@ -264,7 +265,7 @@ fn adapter(
     setting: &Setting,
     operations: Vec<mcpaql_core::operation::Operation>,
 ) -> Adapter {
-    let allow_http = setting.base_url.starts_with("http://") && !servers::is_loopback(&setting.base_url);
+    let allow_http = setting.base_url.starts_with("http://") && !is_loopback(&setting.base_url);
     let target = HttpTarget {
         base_url: setting.base_url.clone(),
         headers: IndexMap::new(),

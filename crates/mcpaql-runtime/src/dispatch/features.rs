@@ -3,15 +3,12 @@
 
 use crate::caller::{Caller, EntryPoint};
 use crate::gate::{self, Decision, Subject};
-use crate::protocol::{Feature, Features, RpcError};
+use crate::protocol::{Feature, Features, INTERNAL_ERROR, RpcError};
 use crate::record::Stats;
 use crate::target::{FeatureRequest, Target};
 use mcpaql_core::error::Code;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-
-/// JSON-RPC's code for a failure inside.
-const INTERNAL: i64 = -32603;
 
 /// What one adapter has besides operations.
 #[derive(Debug, Clone)]
@@ -46,7 +43,9 @@ impl FeatureSource {
             Decision::Allow(pass) => {
                 self.target.request(FeatureRequest::new(pass, feature, params, caller)).await
             }
-            Decision::Refuse(error) => Err(RpcError { code: INTERNAL, message: error.message, data: None }),
+            Decision::Refuse(error) => {
+                Err(RpcError { code: INTERNAL_ERROR, message: error.message, data: None })
+            }
         };
         recording.end(outcome.as_ref().err().map(|_| Code::Internal));
         outcome

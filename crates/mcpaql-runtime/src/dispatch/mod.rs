@@ -185,25 +185,28 @@ impl Served {
         self.executions.is_some()
     }
 
-    /// What came of a call in the background; `None` where it was not one of this adapter.
-    pub async fn task(&self, id: &str) -> Option<Task> {
-        let executions = self.executions_for(id)?;
-        executions.task(id, |outcome| self.concluded(outcome)).await
+    /// What came of a call in the background; `None` where it was not one of this adapter, or may not be asked after.
+    pub async fn task(&self, id: &str, caller: &Caller) -> Option<Task> {
+        let task = self.executions.as_ref()?.task(id, |outcome| self.concluded(outcome)).await?;
+        self.may_ask_after(id, caller).then_some(task)
     }
 
-    /// Stops one; `None` where it was not one of this adapter.
-    pub async fn cancel_task(&self, id: &str) -> Option<Task> {
-        let executions = self.executions_for(id)?;
+    /// Stops one; `None` where it was not one of this adapter, or may not be stopped.
+    pub async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<Task> {
+        let executions = self.executions.as_ref()?;
+        executions.task(id, |outcome| self.concluded(outcome)).await?;
+        if !self.may_ask_after(id, caller) {
+            return None;
+        }
         executions.cancel_task(id, |outcome| self.concluded(outcome)).await
     }
 
-    /// Where a task is looked for, where the gate lets that through.
-    fn executions_for(&self, id: &str) -> Option<&Executions> {
-        let executions = self.executions.as_ref()?;
-        self.adapter.stats.begin(EntryPoint::Task).end(None);
-        let (caller, args) = (Caller::nobody(), Map::new());
-        let decision = self.adapter.decide(EntryPoint::Task, Subject::Task(id), &args, &caller);
-        matches!(decision, Decision::Allow(_)).then_some(executions)
+    /// Takes a request about a task of this adapter through the gate, and records it.
+    fn may_ask_after(&self, id: &str, caller: &Caller) -> bool {
+        let entry = EntryPoint::Task;
+        let decision = self.adapter.decide(entry, Subject::Task(id), &Args::new(), caller);
+        self.adapter.stats.begin(entry).end(None);
+        matches!(decision, Decision::Allow(_))
     }
 
     /// What a call would have been answered with.

@@ -102,7 +102,8 @@ async fn enter(entry: EntryPoint, served: &Served) -> (Vec<EntryPoint>, usize) {
         }
         EntryPoint::Task => {
             let id = run_long(served).await;
-            assert!(served.task(&id).await.is_some());
+            assert!(served.task("another", &Caller::nobody()).await.is_none());
+            assert!(served.task(&id, &Caller::nobody()).await.is_some());
             (vec![EntryPoint::Tool, EntryPoint::Tool, entry], 1)
         }
         EntryPoint::Prompt => {

@@ -44,7 +44,8 @@ use crate::gateway::Collision;
 use crate::open::{self, OpenError};
 use crate::serve::ServeError;
 use mcpaql_core::catalog::Catalog;
-use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
+use mcpaql_core::check;
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::operation::Binding;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
@@ -56,7 +57,7 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// It is no adapter; every problem is there.
-    #[error("{file}: {}", listed(.problems))]
+    #[error("{file}: {}", open::problems(.problems))]
     Invalid {
         /// The document's name.
         file: String,
@@ -86,14 +87,6 @@ pub enum DocumentError {
     /// The system gave no thread, timer or signal.
     #[error("the server cannot be started: {0}")]
     Io(#[from] std::io::Error),
-}
-
-fn listed(problems: &[Diagnostic]) -> String {
-    let one = |problem: &Diagnostic| match field_path(&problem.pointer) {
-        path if path.is_empty() => problem.message.clone(),
-        path => format!("{} ({path})", problem.message),
-    };
-    problems.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// A document, and what the program has to say about it.

@@ -97,8 +97,8 @@ impl Tools {
                     proxy(&upstream)
                 }
                 Err(source) => {
-                    let told = source.to_string();
-                    Arc::new(Closed::new(adapter, &OpenError::new(adapter, source, told)))
+                    let user_message = source.to_string();
+                    Arc::new(Closed::new(adapter, &OpenError::new(adapter, source, user_message)))
                 }
             };
             Some((name.clone(), target))
@@ -227,12 +227,12 @@ pub(super) async fn follow(gateway: Weak<Inner>, slot: Weak<Slot>, behind: Behin
             }
         }
         tokio::select! {
-            told = changed.changed() => match told {
+            changed = changed.changed() => match changed {
                 Ok(()) => is_due = true,
                 Err(_) => return,
             },
-            told = state.changed() => {
-                if told.is_err() {
+            changed = state.changed() => {
+                if changed.is_err() {
                     return;
                 }
                 let now = state.borrow_and_update().clone();

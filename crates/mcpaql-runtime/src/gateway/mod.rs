@@ -56,7 +56,7 @@ pub struct Gateway {
 
 #[derive(Debug)]
 struct Inner {
-    shown: RwLock<Arc<Snapshot>>,
+    snapshot: RwLock<Arc<Snapshot>>,
     slots: Mutex<Vec<Arc<Slot>>>,
     changes: watch::Sender<()>,
     moved: watch::Sender<()>,
@@ -158,7 +158,7 @@ impl Gateway {
 
     fn empty(opening: Opening) -> Gateway {
         let inner = Inner {
-            shown: RwLock::new(Arc::new(Snapshot::empty())),
+            snapshot: RwLock::new(Arc::new(Snapshot::empty())),
             slots: Mutex::default(),
             changes: watch::Sender::default(),
             moved: watch::Sender::default(),
@@ -268,8 +268,8 @@ impl Gateway {
 
     /// What is shown now.
     #[must_use]
-    pub fn shown(&self) -> Arc<Snapshot> {
-        self.inner.shown()
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.snapshot()
     }
 
     /// Every adapter's place, in order, those that cannot be served included.
@@ -287,16 +287,16 @@ impl Gateway {
     /// Every tool, adapter by adapter.
     #[must_use]
     pub fn tools(&self) -> Arc<[Tool]> {
-        Arc::clone(self.shown().tools())
+        Arc::clone(self.snapshot().tools())
     }
 
     /// How to use the tools, for the client's model.
     #[must_use]
     pub fn instructions(&self) -> String {
-        self.shown().instructions().to_owned()
+        self.snapshot().instructions().to_owned()
     }
 
-    /// Signals whenever an adapter comes, goes or fares otherwise.
+    /// Signals whenever an adapter comes, goes or changes its state.
     #[must_use]
     pub fn moved(&self) -> watch::Receiver<()> {
         self.inner.moved.subscribe()
@@ -305,12 +305,12 @@ impl Gateway {
     /// Runs one call; `None` when there is no such tool. Dropping the future stops the work.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
         // Only the adapter is held: what else was shown may go while the call runs.
-        let shown = self.shown();
-        if let Some(error) = self.absent(&shown, tool, &arguments) {
+        let snapshot = self.snapshot();
+        if let Some(error) = self.absent(&snapshot, tool, &arguments) {
             return Some(response::envelope(&Err(error), ErrorPolicy::default()));
         }
-        let route = shown.route(tool, arguments)?;
-        drop(shown);
+        let route = snapshot.route(tool, arguments)?;
+        drop(snapshot);
         Some(match route {
             Route::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,
             Route::Answered(reply) => reply,
@@ -320,10 +320,10 @@ impl Gateway {
 
 impl Gateway {
     /// Why the adapter that a call through a shared tool names is not among those that are served, where it is one of ours.
-    fn absent(&self, shown: &Snapshot, tool: &str, arguments: &Map<String, Value>) -> Option<OpError> {
+    fn absent(&self, snapshot: &Snapshot, tool: &str, arguments: &Map<String, Value>) -> Option<OpError> {
         let named = snake_case(arguments.get("adapter")?.as_str()?);
         let is_meant = |slot: &&Arc<Slot>| snake_case(slot.name()) == named && slot.served().is_none();
-        let slot = self.inner.slots().iter().find(is_meant).filter(|_| shown.is_shared(tool)).cloned()?;
+        let slot = self.inner.slots().iter().find(is_meant).filter(|_| snapshot.is_shared(tool)).cloned()?;
         let reason = match slot.state().0 {
             State::Failing { reason } => reason,
             State::Starting | State::Ready => "it is still starting".to_owned(),
@@ -337,8 +337,8 @@ impl Gateway {
 }
 
 impl Inner {
-    fn shown(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner))
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn slots(&self) -> MutexGuard<'_, Vec<Arc<Slot>>> {
@@ -372,10 +372,10 @@ impl Inner {
 
     /// The caller holds the slots, so that no two publish together.
     fn publish(&self, slots: &[Arc<Slot>]) -> Result<(), Collision> {
-        let before = self.shown();
-        let shown = Snapshot::new(unshadowed(slots))?.after(&before);
-        let is_different = !Arc::ptr_eq(shown.tools(), before.tools());
-        *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shown);
+        let before = self.snapshot();
+        let snapshot = Snapshot::new(unshadowed(slots))?.after(&before);
+        let is_different = !Arc::ptr_eq(snapshot.tools(), before.tools());
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
         if is_different {
             self.changes.send_replace(());
         }
@@ -462,21 +462,21 @@ impl Service for Gateway {
     }
 
     fn has_tasks(&self) -> bool {
-        self.shown().adapters().iter().any(|adapter| adapter.has_executions())
+        self.snapshot().adapters().iter().any(|adapter| adapter.has_executions())
     }
 
-    async fn task(&self, id: &str) -> Option<Task> {
-        for adapter in self.shown().adapters() {
-            if let Some(task) = adapter.task(id).await {
+    async fn task(&self, id: &str, caller: &Caller) -> Option<Task> {
+        for adapter in self.snapshot().adapters() {
+            if let Some(task) = adapter.task(id, caller).await {
                 return Some(task);
             }
         }
         None
     }
 
-    async fn cancel_task(&self, id: &str) -> Option<Task> {
-        for adapter in self.shown().adapters() {
-            if let Some(task) = adapter.cancel_task(id).await {
+    async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<Task> {
+        for adapter in self.snapshot().adapters() {
+            if let Some(task) = adapter.cancel_task(id, caller).await {
                 return Some(task);
             }
         }

@@ -7,7 +7,7 @@
 use super::Gateway;
 use crate::caller::Caller;
 use crate::dispatch::FeatureSource;
-use crate::protocol::{Feature, Features, RpcError};
+use crate::protocol::{Feature, Features, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError};
 use futures_util::future::join_all;
 use mcpaql_core::suggest::snake_case;
 use serde_json::{Map, Value, json};
@@ -18,9 +18,6 @@ use tokio::time::timeout;
 /// How long a list waits for one server.
 const PATIENCE: Duration = Duration::from_secs(10);
 const SCHEME: &str = "mcpaql://";
-
-const NOT_FOUND: i64 = -32002;
-const INVALID: i64 = -32602;
 
 /// A server behind the gateway.
 struct Source {
@@ -154,7 +151,7 @@ async fn prompt(
     }
     let Some((source, own)) = chosen else {
         let message = format!("Unknown prompt '{name}'. List the prompts with prompts/list.");
-        return Err(RpcError { code: INVALID, message, data: None });
+        return Err(RpcError { code: INVALID_PARAMS, message, data: None });
     };
     params.insert("name".into(), own.as_str().into());
     source.source.request(Feature::Prompt, params, caller).await
@@ -167,7 +164,7 @@ async fn resource(
 ) -> Result<Value, RpcError> {
     let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
     let unknown = || RpcError {
-        code: NOT_FOUND,
+        code: RESOURCE_NOT_FOUND,
         message: "Unknown resource. List the resources with resources/list.".to_owned(),
         data: Some(json!({"uri": uri})),
     };

@@ -61,7 +61,7 @@ impl fmt::Display for Collision {
         write!(
             f,
             "adapters {first} and {second} both name a tool '{tool}'; give one of them another name or a prefix of its own; \
-             a prefix from MCP_AQL_TOOL_PREFIX, --prefix or the top of mcpaql.yaml applies to all"
+             a prefix for the whole server applies to all"
         )
     }
 }

@@ -3,8 +3,7 @@
 //! The protocol library wants its own types on the way out. An entry of a list that it cannot hold is left out and logged, so
 //! that one odd entry does not cost the others.
 
-use super::client::{self, Asking};
-use super::handler::{self, Server};
+use super::handler::Server;
 use crate::protocol::{Feature, Features, RpcError};
 use crate::service::Service;
 use rmcp::ErrorData;
@@ -44,8 +43,7 @@ impl<S: Service> Server<S> {
         if !feature.is_in(self.features()) {
             return Err(RpcError::unknown(feature).into());
         }
-        let asking = if handler::is_stateless(context) { Asking::Never } else { Asking::Connection };
-        let (caller, _) = client::caller(context, asking, self.session(), self.hearing(context));
+        let (caller, _) = self.caller(context);
         tokio::select! {
             answer = self.service().request(feature, params, &caller) => answer.map_err(ErrorData::from),
             () = context.ct.cancelled() => Err(ErrorData::internal_error("The request was cancelled.", None)),

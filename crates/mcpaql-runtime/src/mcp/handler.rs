@@ -129,6 +129,13 @@ impl<S: Service> Server<S> {
         })
     }
 
+    /// Who sent a request, and where its progress is heard. Without a handshake a client is asked with the answer to its
+    /// request, or not at all.
+    pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> (Caller, watch::Receiver<Progress>) {
+        let asking = if is_stateless(context) { Asking::Never } else { Asking::Connection };
+        client::caller(context, asking, self.session(), self.hearing(context))
+    }
+
     /// Waits for the service, but not for long.
     async fn nearly_ready(&self) {
         let _ = tokio::time::timeout(HANDSHAKE_PATIENCE, self.shared.service.listed()).await;
@@ -157,9 +164,7 @@ impl<S: Service> Server<S> {
             let call = Call::begin(service, &request.name, arguments, context, session, hearing);
             return self.go_on(call, context, progress).await;
         }
-        // Without a handshake a question goes out as above or not at all.
-        let asking = if is_stateless(context) { Asking::Never } else { Asking::Connection };
-        let (caller, heard) = client::caller(context, asking, self.session(), self.hearing(context));
+        let (caller, heard) = self.caller(context);
         let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
         let reply = announced(call, heard, context, progress.as_ref()).await;
         self.answered(reply, &caller, context).await
@@ -194,7 +199,7 @@ impl<S: Service> Server<S> {
         let Some(reply) = reply else { return Outcome::Unknown };
         let knows_tasks = || context.client_capabilities().is_some_and(|able| able.supports_tasks());
         if let Some(id) = caller.started().filter(|_| knows_tasks())
-            && let Some(task) = self.shared.service.task(id).await
+            && let Some(task) = self.shared.service.task(id, caller).await
         {
             return Outcome::Answered(CallToolResponse::Task(CreateTaskResult::new(task::seed(&task))));
         }
@@ -360,18 +365,20 @@ impl<S: Service> ServerHandler for Server<S> {
     async fn get_task(
         &self,
         request: GetTaskParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let task = self.shared.service.task(&request.task_id).await.ok_or_else(no_task)?;
+        let (caller, _) = self.caller(&context);
+        let task = self.shared.service.task(&request.task_id, &caller).await.ok_or_else(no_task)?;
         Ok(GetTaskResult::new(task::detailed(task, result)))
     }
 
     async fn cancel_task(
         &self,
         request: CancelTaskParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.shared.service.cancel_task(&request.task_id).await.map(drop).ok_or_else(no_task)
+        let (caller, _) = self.caller(&context);
+        self.shared.service.cancel_task(&request.task_id, &caller).await.map(drop).ok_or_else(no_task)
     }
 
     async fn on_custom_request(

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
-/// Of so many conversations the level is remembered; the oldest are forgotten first.
-const REMEMBERED: usize = 10_000;
+/// Maximum conversations whose level is remembered; the oldest are forgotten first.
+const MAX_REMEMBERED: usize = 10_000;
 
 const NAMELESS: &str = "The level cannot be kept for a client that does not say who it is: send the Mcp-Session-Id header that initialize \
      was answered with.";
@@ -29,11 +29,11 @@ pub(super) const LEVELS: &str = "The params of logging/setLevel need a level: de
 /// The levels that clients have set.
 #[derive(Default)]
 pub(super) struct Levels {
-    book: Mutex<Book>,
+    inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
-struct Book {
+struct Inner {
     /// Of the one client of a connection.
     connection: Option<Level>,
     /// Of clients over HTTP; their ids are in the order in which they began.
@@ -60,19 +60,19 @@ impl Place {
 }
 
 impl Levels {
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// False where there is nobody to remember it for.
     fn set(&self, place: Place, level: Level) -> bool {
-        let mut book = self.book();
+        let mut inner = self.inner();
         match place {
-            Place::Connection => book.connection = Some(level),
+            Place::Connection => inner.connection = Some(level),
             Place::Conversation(id) => {
-                book.conversations.insert(id, level);
-                if book.conversations.len() > REMEMBERED {
-                    book.conversations.pop_first();
+                inner.conversations.insert(id, level);
+                if inner.conversations.len() > MAX_REMEMBERED {
+                    inner.conversations.pop_first();
                 }
             }
             Place::Nowhere => return false,
@@ -81,10 +81,10 @@ impl Levels {
     }
 
     fn wish(&self, place: Place) -> LogWish {
-        let book = self.book();
+        let inner = self.inner();
         let level = match place {
-            Place::Connection => book.connection,
-            Place::Conversation(id) => book.conversations.get(&id).copied(),
+            Place::Connection => inner.connection,
+            Place::Conversation(id) => inner.conversations.get(&id).copied(),
             Place::Nowhere => None,
         };
         level.map_or(LogWish::Everything, LogWish::From)
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn each_client_has_its_own_level_and_the_oldest_are_forgotten() {
         let levels = Levels::default();
-        let ids: Vec<Uuid> = (0..=REMEMBERED).map(|_| Uuid::now_v7()).collect();
+        let ids: Vec<Uuid> = (0..=MAX_REMEMBERED).map(|_| Uuid::now_v7()).collect();
         let wish = |index: usize| levels.wish(Place::Conversation(ids[index]));
         assert!(levels.set(Place::Conversation(ids[0]), Level::Error));
         assert!(levels.set(Place::Conversation(ids[1]), Level::Debug));

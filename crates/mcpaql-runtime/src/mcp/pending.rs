@@ -155,12 +155,12 @@ impl<S: Service> Service for Pending<S> {
         known.or_else(|| self.preview().map(|preview| preview.tasks)).unwrap_or(true)
     }
 
-    async fn task(&self, id: &str) -> Option<Task> {
-        self.service()?.task(id).await
+    async fn task(&self, id: &str, caller: &Caller) -> Option<Task> {
+        self.service()?.task(id, caller).await
     }
 
-    async fn cancel_task(&self, id: &str) -> Option<Task> {
-        self.service()?.cancel_task(id).await
+    async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<Task> {
+        self.service()?.cancel_task(id, caller).await
     }
 
     async fn listed(&self) {

@@ -14,3 +14,9 @@ pub(crate) use scan::IdScan;
 
 /// JSON-RPC's code for a method that does not exist.
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
+/// JSON-RPC's code for parameters that are wrong.
+pub(crate) const INVALID_PARAMS: i64 = -32602;
+/// JSON-RPC's code for a failure inside.
+pub(crate) const INTERNAL_ERROR: i64 = -32603;
+/// MCP's code for a resource that does not exist.
+pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;

@@ -27,7 +27,7 @@ impl Closed {
     fn refusal(&self) -> OpError {
         let Closed { adapter, reason, cause } = self;
         let message = format!(
-            "The adapter '{adapter}' cannot be used now: {reason}. Tell the user that the operator has to mend that; the server tries again by itself."
+            "The adapter '{adapter}' cannot be used now: {reason}. Tell the user that the operator has to fix that; the server tries again by itself."
         );
         OpError::new(Code::Internal, message).because(cause)
     }

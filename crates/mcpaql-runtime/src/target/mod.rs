@@ -13,6 +13,7 @@ pub mod command;
 pub mod http;
 mod kind;
 pub mod mcp;
+mod program;
 mod several;
 pub mod store;
 

@@ -152,7 +152,7 @@ fn greet(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) {
         output::status_lines(&greeting(gateway, origin, bound));
         return;
     }
-    for adapter in gateway.shown().adapters() {
+    for adapter in gateway.snapshot().adapters() {
         tracing::info!(
             adapter = %adapter.catalog().adapter.name,
             operations = adapter.catalog().operations.len() - 1,
@@ -180,7 +180,7 @@ struct Origin {
 
 fn greeting(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) -> String {
     let mut lines = Vec::new();
-    for adapter in gateway.shown().adapters() {
+    for adapter in gateway.snapshot().adapters() {
         let catalog = adapter.catalog();
         let operations = catalog.operations.len() - 1;
         lines.push(format!("Serving {} ({operations} operations) as", catalog.adapter.display_name));
@@ -198,8 +198,8 @@ fn greeting(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) -> St
     }
     lines.push(String::new());
     let program = program_to_type();
-    let shown = gateway.shown();
-    let document = shown.adapters().first().map_or("notebook", |adapter| adapter.source());
+    let snapshot = gateway.snapshot();
+    let document = snapshot.adapters().first().map_or("notebook", |adapter| adapter.source());
     let document = document.strip_prefix("builtin:").unwrap_or(document);
     lines.push("To try a call without one, in another terminal:".into());
     let data = match &origin.data {

@@ -5,17 +5,17 @@
 
 mod argv;
 mod output;
-pub mod process;
 
+use super::program::{self, StartError, short};
 use super::{Args, Target, TargetCall, TargetKind};
 use crate::environment::Template;
 use crate::limits;
+use crate::process::{self, Ending, Finished, Job, TAIL};
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{self, CommandTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, CommandBinding, ExitMeaning, Operation, Stdin};
 use mcpaql_core::response::{Answer, Warning};
-use process::{Ending, Finished, Job, TAIL};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::io;
@@ -23,11 +23,6 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Passed on to every program; adapters add to them.
-pub(crate) const PASSED_ON: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
-/// A shorter value is a setting, not a secret, and would mask ordinary words.
-pub(crate) const SECRET_LENGTH: usize = 6;
 
 /// Runs the programs of one adapter.
 pub struct Runner {
@@ -88,24 +83,19 @@ impl Runner {
         if let Some(path) = cwd.as_ref().filter(|path| !path.is_dir()) {
             return Err(SetupError::MissingDirectory { path: path.clone() });
         }
-        let mut hidden = Vec::new();
-        let mut variables: Vec<(String, String)> = Vec::new();
-        let declared = target.env.iter().map(String::as_str);
-        for name in PASSED_ON.into_iter().chain(declared.clone()) {
-            let is_new =
-                variables.iter().all(|(known, _)| known != name) && !target.set_env.contains_key(name);
-            let Some(value) = env(name).filter(|_| is_new) else { continue };
-            if !PASSED_ON.contains(&name) && value.len() >= SECRET_LENGTH {
-                hidden.push((value.clone(), "***"));
-            }
-            variables.push((name.to_owned(), value));
-        }
+        let mut set = Vec::with_capacity(target.set_env.len());
         for (name, value) in &target.set_env {
-            if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            if !program::is_variable(name) || value.contains('\0') {
                 return Err(SetupError::BadVariable { name: name.clone() });
             }
-            variables.push((name.clone(), value.clone()));
+            set.push((name.clone(), value.clone()));
         }
+        let variables = program::variables(&target.env, set, &env);
+        let is_set = |name: &str| target.set_env.contains_key(name);
+        let secrets =
+            variables.iter().filter(|(name, value)| !is_set(name) && program::is_secret(name, value));
+        let mut hidden: Vec<(String, &'static str)> =
+            secrets.map(|(_, value)| (value.clone(), "***")).collect();
         let places =
             [(cwd.as_ref().and_then(|path| path.to_str()).map(str::to_owned), "."), (env("HOME"), "~")];
         hidden.extend(
@@ -207,24 +197,22 @@ impl Runner {
 
     fn cannot_run(&self, program: &str, error: &io::Error) -> OpError {
         let name = short(program);
-        let message = match error.kind() {
-            _ if self.cwd.as_ref().is_some_and(|path| !path.is_dir()) => {
-                "The adapter's working directory is gone; tell the user.".to_owned()
-            }
-            io::ErrorKind::NotFound => {
+        let message = match StartError::of(error, self.cwd.as_deref()) {
+            StartError::NoDirectory => "The adapter's working directory is gone; tell the user.".to_owned(),
+            StartError::NotInstalled => {
                 format!("The program '{name}' is not installed on the server; tell the user to install it.")
             }
-            io::ErrorKind::PermissionDenied => {
+            StartError::NotAllowed => {
                 format!("The program '{name}' may not be run by the server; tell the user.")
             }
-            io::ErrorKind::ArgumentListTooLong => {
+            StartError::ArgumentsTooLong => {
                 let message =
                     format!("The parameters are too long for the arguments of '{name}'; send less.");
                 return OpError::new(Code::PayloadTooLarge, message)
                     .with("limit", "argument list")
                     .because(error);
             }
-            _ => format!("The program '{name}' could not be run; tell the user."),
+            StartError::Other => format!("The program '{name}' could not be run; tell the user."),
         };
         OpError::new(Code::Internal, message).because(error)
     }
@@ -256,8 +244,8 @@ pub(super) const TARGET_KIND: TargetKind = TargetKind {
             match Runner::new(target, request.lookup()) {
                 Ok(runner) => Ok(Arc::new(runner) as Arc<dyn Target>),
                 Err(error) => {
-                    let told = error.user_message();
-                    Err(request.error(error, told))
+                    let user_message = error.user_message();
+                    Err(request.error(error, user_message))
                 }
             }
         })),
@@ -284,11 +272,6 @@ fn failed(code: Code, name: &str, status: ExitStatus, (stream, said): (&str, &st
         error = error.with("signal", signal);
     }
     if said.is_empty() { error } else { error.with(stream, said) }
-}
-
-/// The program without its folder.
-pub(crate) fn short(program: &str) -> &str {
-    program.rsplit(['/', '\\']).next().unwrap_or(program)
 }
 
 fn stdin(form: &Stdin, operation: &Operation, args: &Args) -> Option<Vec<u8>> {
@@ -326,15 +309,4 @@ fn collect_values(value: &Value, out: &mut Vec<(String, &str)>) {
 fn expand(text: &str, env: &impl Fn(&str) -> Option<String>) -> Result<String, SetupError> {
     let template = Template::parse(text).ok_or_else(|| SetupError::BadReference { text: text.to_owned() })?;
     template.fill(env).map_err(|name| SetupError::MissingVariable { name: name.to_owned() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_program_is_named_without_its_folder() {
-        assert_eq!(short("/usr/bin/git"), "git");
-        assert_eq!(short("git"), "git");
-    }
 }

@@ -11,7 +11,7 @@ pub(crate) mod address;
 mod base64;
 mod body;
 mod call;
-pub(crate) mod door;
+pub(crate) mod endpoint;
 pub(crate) mod failure;
 mod headers;
 mod multipart;
@@ -21,6 +21,7 @@ pub(crate) mod response;
 mod retry;
 #[cfg(test)]
 mod samples;
+mod send;
 mod style;
 
 pub use retry::Backoff;
@@ -205,8 +206,8 @@ pub(super) const TARGET_KIND: TargetKind = TargetKind {
             match HttpClient::new(target, request.auth, request.lookup()) {
                 Ok(client) => Ok(Arc::new(client) as Arc<dyn Target>),
                 Err(error) => {
-                    let told = error.to_string();
-                    Err(request.error(error, told))
+                    let user_message = error.to_string();
+                    Err(request.error(error, user_message))
                 }
             }
         })),

@@ -9,7 +9,7 @@ pub use upstream::{SetupError, State, Upstream, UpstreamError};
 use super::{Args, FeatureRequest, Target, TargetCall, TargetKind};
 use crate::caller::Caller;
 use crate::environment::Environment;
-use crate::protocol::{Feature, Features, RpcError};
+use crate::protocol::{Feature, Features, INTERNAL_ERROR, RpcError};
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{self, Auth, McpTarget};
 use mcpaql_core::error::{Code, OpError};
@@ -17,9 +17,6 @@ use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::response::Answer;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-
-/// JSON-RPC's code for a failure inside.
-const INTERNAL: i64 = -32603;
 
 /// The tools of one server.
 #[derive(Debug)]
@@ -109,7 +106,7 @@ impl Target for Proxy {
 fn rpc_error(error: UpstreamError) -> RpcError {
     match error {
         UpstreamError::Refused { code, message, data, .. } => RpcError { code, message, data },
-        other => RpcError { code: INTERNAL, message: other.to_op_error().message, data: None },
+        other => RpcError { code: INTERNAL_ERROR, message: other.to_op_error().message, data: None },
     }
 }
 
@@ -121,8 +118,8 @@ pub(super) const TARGET_KIND: TargetKind = TargetKind {
             let proxy = match Proxy::new(target, request.auth, request.environment) {
                 Ok(proxy) => proxy,
                 Err(error) => {
-                    let told = error.to_string();
-                    return Err(request.error(error, told));
+                    let user_message = error.to_string();
+                    return Err(request.error(error, user_message));
                 }
             };
             if target.eager {

@@ -89,7 +89,7 @@ async fn a_collision_names_what_helps_wherever_the_prefix_comes_from() {
     assert_eq!(
         message,
         "adapters desk (a.yaml) and desk (a.yaml) both name a tool 'desk_mcpaql'; give one of them another name or a prefix of its own; \
-         a prefix from MCP_AQL_TOOL_PREFIX, --prefix or the top of mcpaql.yaml applies to all"
+         a prefix for the whole server applies to all"
     );
 }
 

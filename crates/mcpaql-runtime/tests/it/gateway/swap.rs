@@ -164,7 +164,7 @@ async fn an_adapter_that_cannot_be_opened_says_so_and_comes_back() {
     while slot.state().0 != State::Ready {
         in_time(moved.changed()).await.unwrap();
     }
-    let served = gateway.shown().adapter_of("lame_mcpaql_read").cloned().unwrap();
+    let served = gateway.snapshot().adapter_of("lame_mcpaql_read").cloned().unwrap();
     assert!(served.is_open());
     assert!(Arc::ptr_eq(served.stats(), slot.stats()));
 }

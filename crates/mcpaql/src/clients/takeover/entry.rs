@@ -5,9 +5,9 @@ use crate::clients::secrets::places::{self, REFERENCE, Secret};
 use crate::clients::variables::{
     Piece, References, Variables, is_variable, may_be_own, variable_name, written,
 };
-use crate::file;
-use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget};
-use mcpaql_document::load::is_credential_name;
+use crate::descriptions;
+use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget, is_credential_name};
+use mcpaql_core::host;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -249,7 +249,7 @@ impl Reader<'_> {
         let (text, references) = masked(pieces)?;
         let found = places::in_text(&text);
         let url = written(&self.hide(&text, references, &found, "url", "URL"));
-        let allow_http = url.starts_with("http://") && !is_loopback(authority(&url));
+        let allow_http = url.starts_with("http://") && !host::is_loopback(&url);
         if allow_http {
             self.notes.push("it is reached without encryption; `allow_http` says so".into());
         }
@@ -484,14 +484,4 @@ fn is_sse(url: &str) -> bool {
 fn authority(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or(rest)
-}
-
-fn is_loopback(authority: &str) -> bool {
-    let host = authority.strip_prefix('[').map_or_else(
-        || authority.split(':').next().unwrap_or_default(),
-        |rest| rest.split(']').next().unwrap_or_default(),
-    );
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

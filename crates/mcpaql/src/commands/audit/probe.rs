@@ -5,8 +5,11 @@
 //! that was called last. A tool is found silent only where the server was free to hear the call: a program that did not answer is
 //! started anew before the next one, and behind an address nobody is blamed until an answer comes. A snapshot that changes by itself proves nothing, so that nothing is called then.
 
-use mcpaql_audit::Server;
-use mcpaql_audit::probe::{Answers, Observed, Plan, plans};
+use crate::caller::Caller;
+use crate::process::{self, Ending, Job};
+use crate::target::mcp::{Upstream, UpstreamError};
+use mcpaql_core::audit::Server;
+use mcpaql_core::audit::probe::{Answers, Observed, Plan, plans};
 use mcpaql_core::error::Code;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::target::command::process::{self, Ending, Job};
@@ -19,7 +22,7 @@ use thiserror::Error;
 /// A larger snapshot is none.
 const LARGEST: usize = 64 << 20;
 
-/// So many calls in a row without an answer, and nothing more is called.
+/// After this many calls in a row without an answer nothing more is called.
 const PATIENCE: usize = 3;
 
 /// How long it is waited for a server that ended to be started again.

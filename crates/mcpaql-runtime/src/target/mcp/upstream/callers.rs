@@ -1,16 +1,16 @@
 //! Conversations of callers who bring credentials of their own: one for each set of values, never shared with other values.
 //!
 //! What always holds: what a caller sends goes to the server in that caller's conversation alone; values are looked up by a
-//! digest and never shown; there are no more than [`MOST`] conversations, and one that nobody uses for a while is closed.
+//! digest and never shown; there are no more than [`MAX_CALLERS`] conversations, and one that nobody uses for a while is closed.
 
 use super::calls::Changes;
 use super::error::UpstreamError;
 use super::http::Endpoint;
-use super::life::{Life, Plan};
 use super::session::Link;
+use super::supervisor::{Plan, Supervisor};
 use crate::caller::Caller;
 use crate::secret::{Mask, Secret};
-use crate::target::http::door::Instead;
+use crate::target::http::endpoint::HeaderOverrides;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mcpaql_core::error::{Code, OpError};
@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How many callers have conversations together.
-const MOST: usize = 64;
+/// Callers that have conversations at the same time.
+const MAX_CALLERS: usize = 64;
 /// How long a conversation stays when nobody uses it.
 const IDLE: Duration = Duration::from_secs(300);
 
@@ -37,18 +37,18 @@ pub(super) struct Callers {
     limit: usize,
     start_timeout: Duration,
     changes: Changes,
-    book: Mutex<Book>,
+    inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
-struct Book {
+struct Inner {
     entries: HashMap<Key, Entry>,
     /// Somebody looks for what is idle.
     watched: bool,
 }
 
 struct Entry {
-    life: Arc<Life>,
+    supervisor: Arc<Supervisor>,
     /// Calls that use it now.
     busy: usize,
     used: Instant,
@@ -58,13 +58,14 @@ struct Entry {
 pub(super) struct Lease {
     callers: Arc<Callers>,
     key: Key,
-    pub(super) life: Arc<Life>,
+    pub(super) supervisor: Arc<Supervisor>,
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let mut book = self.callers.book();
-        if let Some(entry) = book.entries.get_mut(&self.key).filter(|one| Arc::ptr_eq(&one.life, &self.life))
+        let mut inner = self.callers.inner();
+        if let Some(entry) =
+            inner.entries.get_mut(&self.key).filter(|one| Arc::ptr_eq(&one.supervisor, &self.supervisor))
         {
             entry.busy = entry.busy.saturating_sub(1);
             entry.used = Instant::now();
@@ -73,20 +74,20 @@ impl Drop for Lease {
 }
 
 impl Callers {
-    /// `life` is how the adapter itself speaks to the same server.
+    /// `supervisor` is how the adapter itself speaks to the same server.
     pub(super) fn new(
         names: Vec<(String, HeaderName)>,
         endpoint: Arc<Endpoint>,
         name: &str,
         (limit, start_timeout): (usize, Duration),
-        life: &Life,
+        supervisor: &Supervisor,
     ) -> Arc<Callers> {
-        let (name, changes, book) = (name.to_owned(), life.changes().clone(), Mutex::default());
-        Arc::new(Callers { names, endpoint, name, limit, start_timeout, changes, book })
+        let (name, changes, inner) = (name.to_owned(), supervisor.changes().clone(), Mutex::default());
+        Arc::new(Callers { names, endpoint, name, limit, start_timeout, changes, inner })
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The conversation of that caller, not started where it is new.
@@ -94,22 +95,22 @@ impl Callers {
         let refused = |error| UpstreamError::Refusal(Box::new(error));
         let values = self.values(caller).map_err(refused)?;
         let key = digest(&values);
-        let mut book = self.book();
-        if !book.entries.contains_key(&key) {
-            if book.entries.len() >= MOST && !book.make_room() {
+        let mut inner = self.inner();
+        if !inner.entries.contains_key(&key) {
+            if inner.entries.len() >= MAX_CALLERS && !inner.make_room() {
                 return Err(refused(too_many()));
             }
-            let life = self.begin(&values).map_err(refused)?;
-            book.entries.insert(key, Entry { life, busy: 0, used: Instant::now() });
+            let supervisor = self.begin(&values).map_err(refused)?;
+            inner.entries.insert(key, Entry { supervisor, busy: 0, used: Instant::now() });
         }
-        let entry = book.entries.get_mut(&key);
+        let entry = inner.entries.get_mut(&key);
         let Some(entry) = entry else { return Err(refused(too_many())) };
         entry.busy += 1;
-        let life = Arc::clone(&entry.life);
-        if !std::mem::replace(&mut book.watched, true) {
+        let supervisor = Arc::clone(&entry.supervisor);
+        if !std::mem::replace(&mut inner.watched, true) {
             tokio::spawn(watch(Arc::downgrade(self)));
         }
-        Ok(Lease { callers: Arc::clone(self), key, life })
+        Ok(Lease { callers: Arc::clone(self), key, supervisor })
     }
 
     /// What the caller sends in each of the headers.
@@ -117,7 +118,7 @@ impl Callers {
         self.names.iter().map(|(written, name)| value(caller.headers(), written, name)).collect()
     }
 
-    fn begin(&self, values: &[Secret]) -> Result<Arc<Life>, OpError> {
+    fn begin(&self, values: &[Secret]) -> Result<Arc<Supervisor>, OpError> {
         let mut headers = HeaderMap::new();
         let mut mask = Mask::default();
         for ((written, name), value) in self.names.iter().zip(values) {
@@ -126,43 +127,43 @@ impl Callers {
             headers.insert(name, sent);
             hide(&mut mask, value.expose());
         }
-        let link = Link::Endpoint(Arc::new(self.endpoint.with(Instead { headers, mask })));
+        let link = Link::Endpoint(Arc::new(self.endpoint.with(HeaderOverrides { headers, mask })));
         let (name, limit, start_timeout) = (self.name.clone(), self.limit, self.start_timeout);
-        Ok(Life::sharing(Plan { link, name, limit, start_timeout }, self.changes.clone()))
+        Ok(Supervisor::sharing(Plan { link, name, limit, start_timeout }, self.changes.clone()))
     }
 
     /// Closes what nobody used for a while; how long to wait before looking again, while there is anything to look at.
     fn close_idle(&self, now: Instant) -> Option<Duration> {
-        let mut book = self.book();
+        let mut inner = self.inner();
         let left = |entry: &Entry| (entry.used + IDLE).saturating_duration_since(now);
-        book.entries.retain(|_, entry| {
+        inner.entries.retain(|_, entry| {
             let stays = entry.busy > 0 || !left(entry).is_zero();
             if !stays {
-                drop(entry.life.end());
+                drop(entry.supervisor.end());
             }
             stays
         });
-        let next = book.entries.values().map(|entry| if entry.busy > 0 { IDLE } else { left(entry) }).min();
-        book.watched = next.is_some();
+        let next = inner.entries.values().map(|entry| if entry.busy > 0 { IDLE } else { left(entry) }).min();
+        inner.watched = next.is_some();
         next
     }
 
     /// Lets go of all conversations.
     pub(super) fn end(&self) -> Vec<Arc<super::session::Session>> {
-        let entries = std::mem::take(&mut self.book().entries);
-        entries.into_values().filter_map(|entry| entry.life.end()).collect()
+        let entries = std::mem::take(&mut self.inner().entries);
+        entries.into_values().filter_map(|entry| entry.supervisor.end()).collect()
     }
 }
 
-impl Book {
+impl Inner {
     /// Closes the conversation that nobody uses for the longest time, one that does not stand before one that does; false
     /// where all are used.
     fn make_room(&mut self) -> bool {
         let idle = self.entries.iter().filter(|(_, entry)| entry.busy == 0);
-        let oldest = idle.min_by_key(|(_, entry)| (entry.life.running().is_some(), entry.used));
+        let oldest = idle.min_by_key(|(_, entry)| (entry.supervisor.running().is_some(), entry.used));
         let Some(key) = oldest.map(|(key, _)| *key) else { return false };
         if let Some(entry) = self.entries.remove(&key) {
-            drop(entry.life.end());
+            drop(entry.supervisor.end());
         }
         true
     }
@@ -221,7 +222,7 @@ fn unsendable(header: &str) -> OpError {
 fn too_many() -> OpError {
     let message =
         "Too many callers with credentials of their own have calls running on this server; try again later.";
-    OpError::new(Code::RateLimitExceeded, message).with("maximum", MOST)
+    OpError::new(Code::RateLimitExceeded, message).with("maximum", MAX_CALLERS)
 }
 
 /// Equal only where all values are, each in its place.
@@ -269,7 +270,7 @@ mod tests {
         };
         let names = ["X-One", "X-Two"]
             .map(|name| (name.to_owned(), HeaderName::from_bytes(name.as_bytes()).unwrap()));
-        Callers::new(names.into(), endpoint, "far", (1, Duration::from_secs(1)), &Life::new(plan))
+        Callers::new(names.into(), endpoint, "far", (1, Duration::from_secs(1)), &Supervisor::new(plan))
     }
 
     fn caller(one: &str, two: &str) -> Caller {
@@ -287,11 +288,11 @@ mod tests {
         let callers = callers();
         let lease = |one, two| callers.lease(&caller(one, two)).unwrap();
         let first = lease("ab", "c");
-        assert!(Arc::ptr_eq(&first.life, &lease("ab", "c").life));
+        assert!(Arc::ptr_eq(&first.supervisor, &lease("ab", "c").supervisor));
         for (one, two) in [("a", "bc"), ("c", "ab"), ("AB", "c"), ("ab", "C")] {
-            assert!(!Arc::ptr_eq(&first.life, &lease(one, two).life), "{one} {two}");
+            assert!(!Arc::ptr_eq(&first.supervisor, &lease(one, two).supervisor), "{one} {two}");
         }
-        assert_eq!(callers.book().entries.len(), 5);
+        assert_eq!(callers.inner().entries.len(), 5);
     }
 
     #[tokio::test]
@@ -302,9 +303,9 @@ mod tests {
         assert_eq!(callers.close_idle(Instant::now() + IDLE * 2), Some(IDLE), "both are in use");
         drop(idle);
         assert!(callers.close_idle(Instant::now()).is_some_and(|wait| wait <= IDLE));
-        assert_eq!(callers.book().entries.len(), 2);
+        assert_eq!(callers.inner().entries.len(), 2);
         assert_eq!(callers.close_idle(Instant::now() + IDLE), Some(IDLE));
-        assert_eq!(callers.book().entries.len(), 1);
+        assert_eq!(callers.inner().entries.len(), 1);
         drop(used);
         assert_eq!(callers.close_idle(Instant::now() + IDLE), None);
     }
@@ -312,13 +313,13 @@ mod tests {
     #[tokio::test]
     async fn the_one_that_waited_longest_makes_room() {
         let callers = callers();
-        for number in 0..MOST {
+        for number in 0..MAX_CALLERS {
             drop(callers.lease(&caller(&number.to_string(), "x")).unwrap());
         }
         drop(callers.lease(&caller("0", "x")).unwrap());
         drop(callers.lease(&caller("new", "x")).unwrap());
         let has =
-            |one: &str| callers.book().entries.contains_key(&digest(&[Secret::new(one), Secret::new("x")]));
+            |one: &str| callers.inner().entries.contains_key(&digest(&[Secret::new(one), Secret::new("x")]));
         assert_eq!((has("0"), has("1"), has("2"), has("new")), (true, false, true, true));
     }
 

@@ -47,7 +47,7 @@ pub(super) struct Changes {
 
 /// The calls of one conversation.
 pub(super) struct Calls {
-    book: Mutex<Book>,
+    inner: Mutex<Inner>,
     next: AtomicU64,
     begun: Instant,
     outbox: mpsc::Sender<String>,
@@ -60,7 +60,7 @@ pub(super) struct Calls {
 
 type Confided = Box<dyn Fn() -> Mask + Send + Sync>;
 
-struct Book {
+struct Inner {
     /// In the order they began.
     waiting: BTreeMap<u64, Waiting>,
     /// The server's name, as far as it is known.
@@ -105,7 +105,7 @@ impl Drop for Ticket {
                 json!({"code": -32000, "message": "The call that the question belongs to was cancelled."});
             self.calls.send_aside(message::answer(&question, Err(error)));
         }
-        if self.calls.book().waiting.remove(&self.id).is_some() {
+        if self.calls.inner().waiting.remove(&self.id).is_some() {
             let params = json!({"requestId": self.id, "reason": "the caller does not wait any more"});
             self.calls.send_aside(message::notification("notifications/cancelled", Some(params)));
         }
@@ -116,9 +116,9 @@ impl Calls {
     /// For a conversation with that server; what is to be sent comes out of the other end. `limit` is that of answers.
     pub(super) fn new(server: &str, limit: usize, changes: Changes) -> (Arc<Calls>, mpsc::Receiver<String>) {
         let (outbox, outgoing) = mpsc::channel(OUTBOX);
-        let book = Book { waiting: BTreeMap::new(), server: server.to_owned(), end: None };
+        let inner = Inner { waiting: BTreeMap::new(), server: server.to_owned(), end: None };
         let calls = Calls {
-            book: Mutex::new(book),
+            inner: Mutex::new(inner),
             next: AtomicU64::new(1),
             begun: Instant::now(),
             outbox,
@@ -130,17 +130,17 @@ impl Calls {
         (Arc::new(calls), outgoing)
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The server's name, as far as it is known.
     pub(super) fn server(&self) -> String {
-        self.book().server.clone()
+        self.inner().server.clone()
     }
 
     pub(super) fn rename(&self, server: &str) {
-        self.book().server = server.to_owned();
+        self.inner().server = server.to_owned();
     }
 
     /// Hides what the server was told in confidence.
@@ -165,23 +165,23 @@ impl Calls {
             is_work: is_work(method),
             heard: Arc::clone(&heard),
         };
-        let mut book = self.book();
-        if let Some(end) = &book.end {
+        let mut inner = self.inner();
+        if let Some(end) = &inner.end {
             return Err(end.clone());
         }
-        book.waiting.insert(id, waiting);
-        drop(book);
+        inner.waiting.insert(id, waiting);
+        drop(inner);
         Ok(Ticket { calls: Arc::clone(self), id, answer, events, open: Vec::new(), heard })
     }
 
     /// What the callers of running calls want to hear of what the server logs.
     pub(super) fn log_wishes(&self) -> Vec<LogWish> {
-        self.book().waiting.values().map(|call| call.caller.log_wish()).collect()
+        self.inner().waiting.values().map(|call| call.caller.log_wish()).collect()
     }
 
     /// Whether the call's answer has not come yet.
     pub(super) fn is_waiting(&self, id: u64) -> bool {
-        self.book().waiting.contains_key(&id)
+        self.inner().waiting.contains_key(&id)
     }
 
     /// Sends a message as soon as there is room for it; false when nobody takes it any more.
@@ -199,9 +199,9 @@ impl Calls {
     /// Ends the conversation: whoever waits is told why.
     pub(super) fn end(&self, why: UpstreamError) {
         let waiting = {
-            let mut book = self.book();
-            let why = book.end.get_or_insert(why).clone();
-            std::mem::take(&mut book.waiting).into_values().map(move |call| (call, why.clone()))
+            let mut inner = self.inner();
+            let why = inner.end.get_or_insert(why).clone();
+            std::mem::take(&mut inner.waiting).into_values().map(move |call| (call, why.clone()))
         };
         for (call, why) in waiting {
             let _ = call.answer.send(Err(why));
@@ -211,13 +211,13 @@ impl Calls {
 
     /// Lets running calls go on, but no further one begin.
     pub(super) fn retire(&self, why: UpstreamError) {
-        self.book().end.get_or_insert(why);
+        self.inner().end.get_or_insert(why);
         self.ended.cancel();
     }
 
     /// Why it has ended.
     pub(super) fn end_reason(&self) -> Option<UpstreamError> {
-        self.book().end.clone()
+        self.inner().end.clone()
     }
 
     /// Completes when the conversation has ended.
@@ -258,7 +258,7 @@ impl Calls {
     }
 
     fn answered(&self, id: u64, outcome: Outcome) {
-        let waiting = self.book().waiting.remove(&id);
+        let waiting = self.inner().waiting.remove(&id);
         match waiting {
             // A caller that has gone away needs no answer.
             Some(call) => drop(call.answer.send(outcome)),
@@ -329,8 +329,8 @@ impl Calls {
         let id = token.and_then(|token| token.as_u64().or_else(|| token.as_str()?.parse().ok()));
         let said = params.get("message").and_then(Value::as_str);
         let message = said.map(|said| self.mask().apply(said).into_owned());
-        let book = self.book();
-        let Some(call) = id.and_then(|id| book.waiting.get(&id)) else { return };
+        let inner = self.inner();
+        let Some(call) = id.and_then(|id| inner.waiting.get(&id)) else { return };
         let millis = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         call.heard.store(millis.max(1), Ordering::Relaxed);
         call.caller.progress(Progress {
@@ -343,11 +343,11 @@ impl Calls {
     /// Tells the call that it belongs to; where that is not known, the latest one whose caller will do, unless calls of
     /// several clients are running: what is meant for one of them must not reach another.
     fn tell(&self, related: Option<u64>, event: Event, will_do: impl Fn(&Caller) -> bool) -> bool {
-        let book = self.book();
+        let inner = self.inner();
         let call = match related {
-            Some(id) => book.waiting.get(&id).filter(|call| will_do(&call.caller)),
+            Some(id) => inner.waiting.get(&id).filter(|call| will_do(&call.caller)),
             None => {
-                let work = || book.waiting.values().rev().filter(|call| call.is_work);
+                let work = || inner.waiting.values().rev().filter(|call| call.is_work);
                 let latest = work().find(|call| will_do(&call.caller));
                 latest.filter(|latest| {
                     let is_theirs = |other: &Waiting| other.caller.is_same_client(&latest.caller);

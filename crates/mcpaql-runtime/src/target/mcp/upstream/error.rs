@@ -77,20 +77,20 @@ impl UpstreamError {
 
     /// What the caller is told. An error of the protocol is not here: whoever made the request knows what it means.
     pub(crate) fn to_op_error(&self) -> OpError {
-        let told = |code, advice: &str| OpError::new(code, sentence(&format!("{self}; {advice}.")));
+        let error = |code, advice: &str| OpError::new(code, sentence(&format!("{self}; {advice}.")));
         match self {
             UpstreamError::Unavailable { retry_after, .. } => {
-                let error = told(
+                let now = error(
                     Code::TransportConnection,
                     "try again, and after a write first read whether it took effect",
                 );
                 match retry_after {
-                    Some(wait) => told(Code::TransportConnection, "it is tried again later")
+                    Some(wait) => error(Code::TransportConnection, "it is tried again later")
                         .with("retry_after_seconds", wait.as_secs() + u64::from(wait.subsec_nanos() > 0)),
-                    None => error,
+                    None => now,
                 }
             }
-            UpstreamError::Timeout { .. } => told(
+            UpstreamError::Timeout { .. } => error(
                 Code::TransportTimeout,
                 "try later or ask for less, and after a write first read whether it took effect",
             ),
@@ -100,7 +100,7 @@ impl UpstreamError {
                 limits::too_large(message, "max_response_bytes", None, *limit)
             }
             UpstreamError::Unreadable { .. } | UpstreamError::Refused { .. } => {
-                told(Code::Internal, "tell the user")
+                error(Code::Internal, "tell the user")
             }
             UpstreamError::Refusal(error) => (**error).clone(),
         }

@@ -11,7 +11,7 @@ use crate::environment::Environment;
 use crate::protocol::{IdScan, RpcError};
 use crate::secret::Mask;
 use crate::target::auth::Env;
-use crate::target::http::door::{self, Door, Instead, Opened, Shut};
+use crate::target::http::endpoint::{self, EndpointResponse, HeaderOverrides, HttpEndpoint, SendError};
 use bytes::Bytes;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Auth;
@@ -44,14 +44,14 @@ const AROUND: usize = 64 * 1024;
 
 /// Where a server answers. One for each conversation.
 pub(super) struct Endpoint {
-    door: Arc<Door>,
+    http: Arc<HttpEndpoint>,
     limit: usize,
     name: String,
     session: Mutex<Option<HeaderValue>>,
     version: OnceLock<HeaderValue>,
     greeted: Notify,
     /// What a caller sends in place of what the adapter would.
-    instead: Arc<Instead>,
+    overrides: Arc<HeaderOverrides>,
     /// What the last request was made with.
     mask: Mutex<Mask>,
 }
@@ -72,26 +72,27 @@ impl Endpoint {
         limit: usize,
     ) -> Result<Endpoint, SetupError> {
         let environment = Arc::clone(environment);
-        let door = Door::new(url, headers, allow_http, auth, Env::new(move |name| environment(name)))?;
+        let http =
+            HttpEndpoint::new(url, headers, allow_http, auth, Env::new(move |name| environment(name)))?;
         let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
         let name = host.unwrap_or_else(|| "remote".to_owned());
-        Ok(Endpoint::of(Arc::new(door), limit, name, Arc::default()))
+        Ok(Endpoint::of(Arc::new(http), limit, name, Arc::default()))
     }
 
-    fn of(door: Arc<Door>, limit: usize, name: String, instead: Arc<Instead>) -> Endpoint {
+    fn of(http: Arc<HttpEndpoint>, limit: usize, name: String, overrides: Arc<HeaderOverrides>) -> Endpoint {
         let (session, version, greeted) = (Mutex::new(None), OnceLock::new(), Notify::new());
-        let mask = Mutex::new(instead.mask.clone());
-        Endpoint { door, limit, name, session, version, greeted, instead, mask }
+        let mask = Mutex::new(overrides.mask.clone());
+        Endpoint { http, limit, name, session, version, greeted, overrides, mask }
     }
 
     /// The same place for a new conversation.
     pub(super) fn fresh(&self) -> Endpoint {
-        Endpoint::of(Arc::clone(&self.door), self.limit, self.name.clone(), Arc::clone(&self.instead))
+        Endpoint::of(Arc::clone(&self.http), self.limit, self.name.clone(), Arc::clone(&self.overrides))
     }
 
     /// The same place for a caller.
-    pub(super) fn with(&self, instead: Instead) -> Endpoint {
-        Endpoint::of(Arc::clone(&self.door), self.limit, self.name.clone(), Arc::new(instead))
+    pub(super) fn with(&self, overrides: HeaderOverrides) -> Endpoint {
+        Endpoint::of(Arc::clone(&self.http), self.limit, self.name.clone(), Arc::new(overrides))
     }
 
     /// What to call it before it has said its name.
@@ -132,7 +133,12 @@ impl Endpoint {
         headers
     }
 
-    async fn post(&self, line: String, method: Option<&str>, name: Option<&str>) -> Result<Opened, Shut> {
+    async fn post(
+        &self,
+        line: String,
+        method: Option<&str>,
+        name: Option<&str>,
+    ) -> Result<EndpointResponse, SendError> {
         let mut headers = self.headers("application/json, text/event-stream");
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if self.is_stateless() {
@@ -141,7 +147,7 @@ impl Endpoint {
                 said.into_iter().filter_map(|(key, text)| Some((key, HeaderValue::from_str(text?).ok()?))),
             );
         }
-        let opened = self.door.send(Method::POST, headers, Some(Bytes::from(line)), &self.instead).await?;
+        let opened = self.http.send(Method::POST, headers, Some(Bytes::from(line)), &self.overrides).await?;
         *self.mask.lock().unwrap_or_else(PoisonError::into_inner) = opened.mask.clone();
         Ok(opened)
     }
@@ -159,7 +165,7 @@ impl Endpoint {
         let opened = self.post(line, Some(method), name).await.map_err(|shut| self.shut(shut, calls))?;
         let status = opened.response.status();
         if !status.is_success() {
-            let (body, error) = door::refusal(opened).await;
+            let (body, error) = endpoint::refusal(opened).await;
             if known.is_some() && is_forgotten(status, &body) {
                 let expired = self.gone(calls, "does not know the session any more");
                 calls.retire(expired.clone());
@@ -182,7 +188,7 @@ impl Endpoint {
     }
 
     /// Reads a JSON answer.
-    async fn read(&self, mut opened: Opened, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
+    async fn read(&self, mut opened: EndpointResponse, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
         let limit = self.limit.saturating_add(AROUND);
         let mut body = Vec::new();
         loop {
@@ -193,7 +199,7 @@ impl Endpoint {
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => break,
-                Err(error) => return Err(self.shut(door::broken(error, &opened.mask), calls)),
+                Err(error) => return Err(self.shut(endpoint::broken(error, &opened.mask), calls)),
             }
         }
         calls.incoming(&body, Some(id));
@@ -201,7 +207,7 @@ impl Endpoint {
     }
 
     /// Reads a stream of events, and goes on where it breaks off, until the answer has come.
-    async fn follow(&self, opened: Opened, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
+    async fn follow(&self, opened: EndpointResponse, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
         let mut events = Events::new(self.limit.saturating_add(AROUND));
         let mut opened = Some(opened);
         for _ in 0..RESUMED {
@@ -226,11 +232,11 @@ impl Endpoint {
         Ok(())
     }
 
-    async fn listen_from(&self, last: Option<&str>) -> Result<Opened, Shut> {
+    async fn listen_from(&self, last: Option<&str>) -> Result<EndpointResponse, SendError> {
         let mut headers = self.headers("text/event-stream");
         let last = last.and_then(|last| HeaderValue::from_str(last).ok());
         headers.extend(last.map(|last| (LAST_EVENT, last)));
-        self.door.send(Method::GET, headers, None, &self.instead).await
+        self.http.send(Method::GET, headers, None, &self.overrides).await
     }
 
     /// Sends what is sent aside and listens for what the server says unasked, until the conversation is closed.
@@ -265,7 +271,7 @@ impl Endpoint {
         }
         calls.end(self.gone(&calls, "was closed"));
         if self.session().is_some() {
-            let bye = self.door.send(Method::DELETE, self.headers("application/json"), None, &self.instead);
+            let bye = self.http.send(Method::DELETE, self.headers("application/json"), None, &self.overrides);
             let _ = timeout(ASIDE, bye).await;
         }
     }
@@ -305,10 +311,10 @@ impl Endpoint {
         }
     }
 
-    fn shut(&self, shut: Shut, calls: &Calls) -> UpstreamError {
+    fn shut(&self, shut: SendError, calls: &Calls) -> UpstreamError {
         match shut {
-            Shut::Refused(error) => UpstreamError::Refusal(Box::new(error)),
-            Shut::Connection { unreachable, reason } => {
+            SendError::Refused(error) => UpstreamError::Refusal(Box::new(error)),
+            SendError::Connection { unreachable, reason } => {
                 tracing::debug!(server = %self.name, %reason, "the connection failed");
                 if !unreachable {
                     return self.gone(calls, "broke the connection before its answer was complete");
@@ -336,7 +342,12 @@ fn is_stream(headers: &HeaderMap) -> bool {
 }
 
 /// Reads a stream to its end; how it broke, where it did.
-async fn drain(mut opened: Opened, events: &mut Events, related: Option<u64>, calls: &Calls) -> Option<Shut> {
+async fn drain(
+    mut opened: EndpointResponse,
+    events: &mut Events,
+    related: Option<u64>,
+    calls: &Calls,
+) -> Option<SendError> {
     loop {
         match opened.response.chunk().await {
             Ok(Some(chunk)) => events.feed(&chunk, |data| match data {
@@ -344,7 +355,7 @@ async fn drain(mut opened: Opened, events: &mut Events, related: Option<u64>, ca
                 Data::TooLong(scan) => calls.too_long(&scan, None),
             }),
             Ok(None) => return None,
-            Err(error) => return Some(door::broken(error, &opened.mask)),
+            Err(error) => return Some(endpoint::broken(error, &opened.mask)),
         }
     }
 }

@@ -11,14 +11,14 @@ mod callers;
 mod calls;
 mod error;
 mod http;
-mod life;
 mod message;
 mod session;
 mod sse;
 mod stdio;
+mod supervisor;
 
 pub use error::{SetupError, UpstreamError};
-pub use life::State;
+pub use supervisor::State;
 
 use crate::caller::Caller;
 use crate::environment::Environment;
@@ -27,7 +27,6 @@ use crate::secret::Mask;
 use callers::{Callers, Lease};
 use futures_util::future::join_all;
 use http::Endpoint;
-use life::{Life, Plan};
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
 use reqwest::header::HeaderName;
@@ -39,6 +38,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use stdio::Program;
+use supervisor::{Plan, Supervisor};
 use tokio::sync::watch;
 
 /// The most pages of a list that are asked for.
@@ -69,8 +69,8 @@ pub struct Upstream {
 }
 
 struct Handle {
-    life: Arc<Life>,
-    /// Where callers bring credentials of their own; then `life` is there for the list of tools alone.
+    supervisor: Arc<Supervisor>,
+    /// Where callers bring credentials of their own; then `supervisor` is there for the list of tools alone.
     callers: Option<Arc<Callers>>,
     timeout: Duration,
     eager: bool,
@@ -78,14 +78,14 @@ struct Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        drop(self.life.end());
+        drop(self.supervisor.end());
         drop(self.callers.as_ref().map(|callers| callers.end()));
     }
 }
 
 impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Upstream").field("name", &self.handle.life.name()).finish_non_exhaustive()
+        f.debug_struct("Upstream").field("name", &self.handle.supervisor.name()).finish_non_exhaustive()
     }
 }
 
@@ -136,11 +136,11 @@ impl Upstream {
             Link::Endpoint(endpoint) => Some(Arc::clone(endpoint)),
             Link::Program(_) => return Err(SetupError::CallerHeaders),
         };
-        let life = Life::new(Plan { link, name: name.clone(), limit, start_timeout });
-        let callers =
-            endpoint.map(|endpoint| Callers::new(names, endpoint, &name, (limit, start_timeout), &life));
+        let supervisor = Supervisor::new(Plan { link, name: name.clone(), limit, start_timeout });
+        let callers = endpoint
+            .map(|endpoint| Callers::new(names, endpoint, &name, (limit, start_timeout), &supervisor));
         let timeout = Duration::from_millis(target.timeout_ms);
-        Ok(Upstream { handle: Arc::new(Handle { life, callers, timeout, eager: target.eager }) })
+        Ok(Upstream { handle: Arc::new(Handle { supervisor, callers, timeout, eager: target.eager }) })
     }
 
     /// What the server says of itself: its answer to the handshake and every page of its tools. No tool is called.
@@ -148,9 +148,9 @@ impl Upstream {
     /// # Errors
     /// Why the server could not be asked.
     pub async fn capture(&self) -> Result<Capture, UpstreamError> {
-        let life = &self.handle.life;
-        let initialize = life.session().await?.greeting();
-        let Pages { entries, end } = self.pages(life, "tools/list", "tools", &Caller::nobody()).await?;
+        let supervisor = &self.handle.supervisor;
+        let initialize = supervisor.session().await?.greeting();
+        let Pages { entries, end } = self.pages(supervisor, "tools/list", "tools", &Caller::nobody()).await?;
         let has_tools = || initialize.get("capabilities").is_some_and(|said| said.get("tools").is_some());
         let gap = match end {
             End::Last => None,
@@ -168,12 +168,12 @@ impl Upstream {
     /// Why the server could not be asked, or that its list has no end.
     pub async fn list(&self, method: &str, key: &str, caller: &Caller) -> Result<Vec<Value>, UpstreamError> {
         let place = self.place(caller)?;
-        self.pages(place.life(), method, key, caller).await.map(|pages| pages.entries)
+        self.pages(place.supervisor(), method, key, caller).await.map(|pages| pages.entries)
     }
 
     async fn pages(
         &self,
-        life: &Arc<Life>,
+        supervisor: &Arc<Supervisor>,
         method: &str,
         key: &str,
         caller: &Caller,
@@ -183,7 +183,7 @@ impl Upstream {
         let mut cursor: Option<String> = None;
         for _ in 0..PAGES {
             let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-            let answer = self.ask_in(life, method, &object(params), caller).await;
+            let answer = self.ask_in(supervisor, method, &object(params), caller).await;
             let mut page = match answer {
                 Err(UpstreamError::Refused { code: METHOD_NOT_FOUND, .. }) if cursor.is_none() => {
                     return Ok(Pages { entries, end: End::Unknown });
@@ -210,7 +210,7 @@ impl Upstream {
                 None => return Ok(Pages { entries, end: End::Last }),
             }
         }
-        let server = self.handle.life.name().to_owned();
+        let server = self.handle.supervisor.name().to_owned();
         Err(UpstreamError::Unreadable { server, reason: "is a list without an end".into() })
     }
 
@@ -258,7 +258,7 @@ impl Upstream {
 
     fn unreadable(&self, method: &str, why: &str) -> UpstreamError {
         let reason = format!("to {method} cannot be read: {why}").into();
-        UpstreamError::Unreadable { server: self.handle.life.name().to_owned(), reason }
+        UpstreamError::Unreadable { server: self.handle.supervisor.name().to_owned(), reason }
     }
 
     /// The result of any method, as the text it came as, without what was sent along to be let in.
@@ -269,27 +269,27 @@ impl Upstream {
         caller: &Caller,
     ) -> Result<Box<RawValue>, UpstreamError> {
         let place = self.place(caller)?;
-        self.ask_in(place.life(), method, params, caller).await
+        self.ask_in(place.supervisor(), method, params, caller).await
     }
 
     /// Where that caller's calls go.
     fn place(&self, caller: &Caller) -> Result<Place<'_>, UpstreamError> {
         Ok(match &self.handle.callers {
-            None => Place::Shared(&self.handle.life),
-            Some(callers) => Place::Own { lease: callers.lease(caller)?, shared: &self.handle.life },
+            None => Place::Shared(&self.handle.supervisor),
+            Some(callers) => Place::Own { lease: callers.lease(caller)?, shared: &self.handle.supervisor },
         })
     }
 
     async fn ask_in(
         &self,
-        life: &Arc<Life>,
+        supervisor: &Arc<Supervisor>,
         method: &str,
         params: &Map<String, Value>,
         caller: &Caller,
     ) -> Result<Box<RawValue>, UpstreamError> {
         let mut is_second = false;
         loop {
-            let session = life.session().await?;
+            let session = supervisor.session().await?;
             match session.ask(method, params, caller, self.handle.timeout).await {
                 // A tool is called by the name that its server gave it, whatever that looks like.
                 Ok(answer) if method == "tools/list" => return Ok(answer),
@@ -304,41 +304,41 @@ impl Upstream {
     /// How the server is doing.
     #[must_use]
     pub fn state(&self) -> watch::Receiver<State> {
-        self.handle.life.state()
+        self.handle.supervisor.state()
     }
 
     /// Counts how often the server said that its tools changed.
     #[must_use]
     pub fn tools_changed(&self) -> watch::Receiver<u64> {
-        self.handle.life.changes().tools.subscribe()
+        self.handle.supervisor.changes().tools.subscribe()
     }
 
     /// Counts how often the server said that its resources or prompts changed.
     #[must_use]
     pub fn offers_changed(&self) -> watch::Receiver<u64> {
-        self.handle.life.changes().offers.subscribe()
+        self.handle.supervisor.changes().offers.subscribe()
     }
 
     /// The server's last answer to the handshake, as far as one is known.
     #[must_use]
     pub fn greeting(&self) -> Option<Arc<Map<String, Value>>> {
-        self.handle.life.greeting()
+        self.handle.supervisor.greeting()
     }
 
     /// Takes what was heard at an earlier time for what the server would say, until it says it itself.
     pub fn remember(&self, capture: &Capture) {
-        self.handle.life.remember(&capture.initialize);
+        self.handle.supervisor.remember(&capture.initialize);
     }
 
     /// What must not be shown of what the server says.
     pub(crate) fn mask(&self) -> Mask {
-        self.handle.life.running().map(|session| session.mask()).unwrap_or_default()
+        self.handle.supervisor.running().map(|session| session.mask()).unwrap_or_default()
     }
 
     /// Whether it is a program that ends with the conversation.
     #[must_use]
     pub fn is_program(&self) -> bool {
-        self.handle.life.is_program()
+        self.handle.supervisor.is_program()
     }
 
     /// Whether it is to run before anybody calls it.
@@ -352,12 +352,12 @@ impl Upstream {
     /// # Errors
     /// Why it does not start.
     pub async fn start(&self) -> Result<(), UpstreamError> {
-        self.handle.life.session().await.map(drop)
+        self.handle.supervisor.session().await.map(drop)
     }
 
     /// Ends the conversation, and the program behind it with all its descendants. The next call starts it again.
     pub async fn close(&self) {
-        self.handle.life.close().await;
+        self.handle.supervisor.close().await;
         let others = self.handle.callers.as_ref().map(|callers| callers.end()).unwrap_or_default();
         join_all(others.iter().map(|session| session.close())).await;
     }
@@ -366,16 +366,16 @@ impl Upstream {
 /// The conversation that a call goes to.
 enum Place<'a> {
     /// One for all callers.
-    Shared(&'a Arc<Life>),
+    Shared(&'a Arc<Supervisor>),
     /// The caller's own.
-    Own { lease: Lease, shared: &'a Life },
+    Own { lease: Lease, shared: &'a Supervisor },
 }
 
 impl Place<'_> {
-    fn life(&self) -> &Arc<Life> {
+    fn supervisor(&self) -> &Arc<Supervisor> {
         match self {
-            Place::Shared(life) => life,
-            Place::Own { lease, .. } => &lease.life,
+            Place::Shared(supervisor) => supervisor,
+            Place::Own { lease, .. } => &lease.supervisor,
         }
     }
 }
@@ -386,7 +386,7 @@ impl Drop for Place<'_> {
         if let Place::Own { lease, shared } = self
             && shared.greeting().is_none()
             && let Some(capabilities) =
-                lease.life.greeting().and_then(|said| said.get("capabilities").cloned())
+                lease.supervisor.greeting().and_then(|said| said.get("capabilities").cloned())
         {
             shared.remember(&Map::from_iter([("capabilities".to_owned(), capabilities)]));
         }

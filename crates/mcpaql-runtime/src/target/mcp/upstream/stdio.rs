@@ -6,18 +6,17 @@
 use super::calls::Calls;
 use super::error::{SetupError, UpstreamError};
 use crate::environment::{Environment, Template};
+use crate::process::{GRACE, Process};
 use crate::protocol::{Line, LineReader};
 use crate::secret::Mask;
-use crate::target::command::process::{GRACE, Process};
-use crate::target::command::{PASSED_ON, SECRET_LENGTH, short};
 use crate::target::http::failure::quotable;
-use mcpaql_core::adapter::McpCommand;
-use mcpaql_document::load::without_credentials;
+use crate::target::program::{self, StartError, short};
+use mcpaql_core::adapter::{McpCommand, without_credentials};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncWriteExt};
@@ -67,7 +66,7 @@ impl Program {
             |text: &String| Template::parse(text).ok_or_else(|| SetupError::Reference { text: text.clone() });
         let mut set_env = Vec::with_capacity(command.set_env.len());
         for (name, value) in &command.set_env {
-            if name.is_empty() || name.contains(['=', '\0']) {
+            if !program::is_variable(name) {
                 return Err(SetupError::Variable { name: name.clone() });
             }
             set_env.push((name.clone(), parse(value)?));
@@ -91,7 +90,7 @@ impl Program {
         let hidden = RefCell::new(Mask::default());
         let look = |name: &str| {
             let value = (self.environment)(name);
-            if let Some(value) = value.as_deref().filter(|value| is_secret(name, value)) {
+            if let Some(value) = value.as_deref().filter(|value| program::is_secret(name, value)) {
                 hidden.borrow_mut().add(value);
             }
             value
@@ -104,12 +103,7 @@ impl Program {
         let cwd = self.cwd.as_ref().map(fill).transpose()?.map(PathBuf::from);
         let set = self.set_env.iter().map(|(name, template)| Ok((name.clone(), fill(template)?)));
         let set: Vec<(String, String)> = set.collect::<Result<_, String>>()?;
-        let mut env: Vec<(String, String)> = Vec::new();
-        for name in PASSED_ON.into_iter().chain(self.env.iter().map(String::as_str)) {
-            let is_new = env.iter().chain(&set).all(|(known, _)| known != name);
-            env.extend(is_new.then(|| look(name)).flatten().map(|value| (name.to_owned(), value)));
-        }
-        env.extend(set);
+        let env = program::variables(&self.env, set, look);
         Ok(Filled { argv, cwd, env, mask: hidden.into_inner() })
     }
 
@@ -130,7 +124,7 @@ impl Program {
         let Filled { argv, cwd, env, mask } = self.fill().map_err(failed)?;
         let (program, args) = argv.split_first().ok_or_else(|| failed("has no program".to_owned()))?;
         let mut process = Process::start(program, args, &env, cwd.as_deref(), Stdio::piped())
-            .map_err(|error| failed(cannot_start(program, &error, cwd.as_ref())))?;
+            .map_err(|error| failed(cannot_start(program, &error, cwd.as_deref())))?;
         let (stdin, stdout, stderr) = process.streams();
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err(failed("could not be given its streams".to_owned()));
@@ -149,11 +143,6 @@ impl Program {
     }
 }
 
-/// Whether a variable's value must not be shown.
-fn is_secret(name: &str, value: &str) -> bool {
-    !PASSED_ON.contains(&name) && value.len() >= SECRET_LENGTH
-}
-
 /// What people call it: the package that a launcher runs, else the program.
 fn name(command: &[String]) -> String {
     let program = command.first().map(|program| short(program)).unwrap_or_default();
@@ -164,17 +153,17 @@ fn name(command: &[String]) -> String {
     }
 }
 
-fn cannot_start(program: &str, error: &io::Error, cwd: Option<&PathBuf>) -> String {
+fn cannot_start(program: &str, error: &io::Error, cwd: Option<&Path>) -> String {
     let name = short(program);
-    match error.kind() {
-        _ if cwd.is_some_and(|cwd| !cwd.is_dir()) => {
-            "cannot be started: its working directory is not there".to_owned()
-        }
-        io::ErrorKind::NotFound => format!("cannot be started: the program '{name}' is not installed"),
-        io::ErrorKind::PermissionDenied => {
+    match StartError::of(error, cwd) {
+        StartError::NoDirectory => "cannot be started: its working directory is not there".to_owned(),
+        StartError::NotInstalled => format!("cannot be started: the program '{name}' is not installed"),
+        StartError::NotAllowed => {
             format!("cannot be started: the program '{name}' may not be run by this user")
         }
-        kind => format!("cannot be started: {kind}"),
+        StartError::ArgumentsTooLong | StartError::Other => {
+            format!("cannot be started: {}", error.kind())
+        }
     }
 }
 

@@ -2,11 +2,11 @@
 //! origin, a redirect never leaves it, and what must not be shown comes along as a mask.
 
 use super::address::{Base, Network};
-use super::call::{refused_redirect, signed};
 use super::failure::{READ_BYTES, Refusal};
-use super::redirect::{self, Hop, Step};
+use super::redirect::Hop;
 use super::request::Outgoing;
 use super::response::{self, End};
+use super::send::{Fault, Sender};
 use super::{SecretHeaders, SetupError, chain, target_headers};
 use crate::secret::Mask;
 use crate::target::auth::{Credentials, Env, Reserved, Tokens};
@@ -24,7 +24,7 @@ const CONNECT_MS: u64 = 10_000;
 
 /// One address, and how to be let in.
 #[derive(Debug)]
-pub(crate) struct Door {
+pub(crate) struct HttpEndpoint {
     network: Arc<Network>,
     base: Base,
     headers: HeaderMap,
@@ -36,7 +36,7 @@ pub(crate) struct Door {
 }
 
 /// An answer, and what must not be shown of it.
-pub(crate) struct Opened {
+pub(crate) struct EndpointResponse {
     pub(crate) response: Response,
     pub(crate) mask: Mask,
 }
@@ -44,12 +44,12 @@ pub(crate) struct Opened {
 /// Headers that stand in place of the target's own and of credentials that would go into them, and what must not be shown of
 /// what is answered.
 #[derive(Default)]
-pub(crate) struct Instead {
+pub(crate) struct HeaderOverrides {
     pub(crate) headers: HeaderMap,
     pub(crate) mask: Mask,
 }
 
-impl Instead {
+impl HeaderOverrides {
     /// Whether nothing of these credentials would be sent.
     fn replaces(&self, auth: &Auth) -> bool {
         let mut used = Reserved::default();
@@ -60,7 +60,7 @@ impl Instead {
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(crate) enum Shut {
+pub(crate) enum SendError {
     /// Nobody could be reached, or the connection broke; what happened, without addresses and secrets.
     Connection {
         /// Nothing was sent.
@@ -71,14 +71,14 @@ pub(crate) enum Shut {
     Refused(OpError),
 }
 
-impl Door {
+impl HttpEndpoint {
     pub(crate) fn new(
         url: &str,
         headers: &IndexMap<String, String>,
         allow_http: bool,
         auth: &Auth,
         env: Env,
-    ) -> Result<Door, SetupError> {
+    ) -> Result<HttpEndpoint, SetupError> {
         let target = HttpTarget {
             base_url: url.to_owned(),
             headers: headers.clone(),
@@ -98,7 +98,16 @@ impl Door {
             reason: "is not a header name; correct it in auth",
         })?;
         let tokens = Tokens::new(Arc::clone(&network));
-        Ok(Door { network, base, headers, secret_headers, auth: auth.clone(), tokens, env, allow_http })
+        Ok(HttpEndpoint {
+            network,
+            base,
+            headers,
+            secret_headers,
+            auth: auth.clone(),
+            tokens,
+            env,
+            allow_http,
+        })
     }
 
     /// One request. A token that is refused is fetched anew, once.
@@ -107,12 +116,12 @@ impl Door {
         method: Method,
         headers: HeaderMap,
         body: Option<Bytes>,
-        instead: &Instead,
-    ) -> Result<Opened, Shut> {
+        overrides: &HeaderOverrides,
+    ) -> Result<EndpointResponse, SendError> {
         let mut mask = Mask::default();
         let mut renewed = false;
         loop {
-            let credentials = self.credentials(instead).await.map_err(Shut::Refused)?;
+            let credentials = self.credentials(overrides).await.map_err(SendError::Refused)?;
             mask.join(credentials.mask.clone());
             let outcome = self.follow(&method, &headers, body.as_ref(), &credentials).await;
             match outcome {
@@ -123,25 +132,25 @@ impl Door {
                 {
                     renewed = true;
                 }
-                Ok(response) => return Ok(Opened { response, mask }),
+                Ok(response) => return Ok(EndpointResponse { response, mask }),
                 Err(shut) => return Err(shut),
             }
         }
     }
 
     /// What is sent to be let in.
-    async fn credentials(&self, instead: &Instead) -> Result<Credentials, OpError> {
-        if instead.headers.is_empty() {
+    async fn credentials(&self, overrides: &HeaderOverrides) -> Result<Credentials, OpError> {
+        if overrides.headers.is_empty() {
             return Credentials::read(&self.auth, &self.secret_headers, &self.env, &self.tokens).await;
         }
-        let auth = if instead.replaces(&self.auth) { &Auth::None } else { &self.auth };
-        let own = self.secret_headers.iter().filter(|(name, _)| !instead.headers.contains_key(name));
+        let auth = if overrides.replaces(&self.auth) { &Auth::None } else { &self.auth };
+        let own = self.secret_headers.iter().filter(|(name, _)| !overrides.headers.contains_key(name));
         let own: SecretHeaders = own.cloned().collect();
         let mut credentials = Credentials::read(auth, &own, &self.env, &self.tokens).await?;
-        for (name, value) in &instead.headers {
+        for (name, value) in &overrides.headers {
             credentials.headers.insert(name, value.clone());
         }
-        credentials.mask.join(instead.mask.clone());
+        credentials.mask.join(overrides.mask.clone());
         Ok(credentials)
     }
 
@@ -151,40 +160,30 @@ impl Door {
         headers: &HeaderMap,
         body: Option<&Bytes>,
         credentials: &Credentials,
-    ) -> Result<Response, Shut> {
-        let url = self.base.url(&self.network, &self.env).map_err(Shut::Refused)?;
+    ) -> Result<Response, SendError> {
+        let url = self.base.url(&self.network, &self.env).map_err(SendError::Refused)?;
         let mut all = self.headers.clone();
         all.extend(headers.clone());
-        let outgoing = Outgoing { method: method.clone(), url, headers: all, body: None };
-        let mut hop = Hop { outgoing, trusted: true };
-        for _ in 0..=redirect::MAX_HOPS {
-            let mut request = signed(&hop, credentials).map_err(Shut::Refused)?;
-            *request.body_mut() = body.cloned().map(Into::into);
-            let http = self.network.client(&hop.outgoing.url).map_err(Shut::Refused)?;
-            let response = http.execute(request).await.map_err(|error| broken(error, &credentials.mask))?;
-            let status = response.status();
-            match redirect::step(&hop, status, response.headers(), self.allow_http, &credentials.mask) {
-                Step::Final => return Ok(response),
-                Step::Follow(next) if next.trusted && next.outgoing.method == *method => hop = *next,
-                Step::Follow(_) => {
-                    return Err(Shut::Refused(refused_redirect(status, "it leads to another origin")));
-                }
-                Step::Refuse(reason) => return Err(Shut::Refused(refused_redirect(status, reason))),
-            }
+        let body = body.cloned().map(Into::into);
+        let outgoing = Outgoing { method: method.clone(), url, headers: all, body };
+        let sender = Sender { network: &self.network, allow_http: self.allow_http, credentials, stays: true };
+        match sender.send(Hop { outgoing, trusted: true }, |_| {}).await {
+            Ok(reply) => Ok(reply.response),
+            Err(Fault::Connection(error)) => Err(broken(error, &credentials.mask)),
+            Err(Fault::Refused(error)) => Err(SendError::Refused(error)),
         }
-        Err(Shut::Refused(refused_redirect(StatusCode::FOUND, "too many redirects")))
     }
 }
 
 /// A connection that failed.
-pub(crate) fn broken(error: reqwest::Error, mask: &Mask) -> Shut {
+pub(crate) fn broken(error: reqwest::Error, mask: &Mask) -> SendError {
     let unreachable = error.is_connect();
     let reason = mask.apply(&chain(&error.without_url())).into_owned();
-    Shut::Connection { unreachable, reason }
+    SendError::Connection { unreachable, reason }
 }
 
 /// The body of an answer that is no success, as far as it is read, and what the caller is told where it says nothing better.
-pub(crate) async fn refusal(mut opened: Opened) -> (Vec<u8>, OpError) {
+pub(crate) async fn refusal(mut opened: EndpointResponse) -> (Vec<u8>, OpError) {
     let mut body = Vec::new();
     let end = response::read(&mut opened.response, READ_BYTES, &mut body).await;
     let cut = !matches!(end, Ok(End::Whole));

@@ -1,4 +1,4 @@
-//! The life of an upstream: started when it is first needed, one start at a time, and again after it died, not too often.
+//! Supervises an upstream: started when it is first needed, one start at a time, and again after it died, not too often.
 //!
 //! What always holds: a start outlives the call that began it, so that one caller's impatience costs nobody else a start; while
 //! an upstream is left alone after failures, calls fail at once and say for how long; whoever drops the last handle ends it all.
@@ -49,15 +49,15 @@ pub(super) struct Plan {
     pub(super) start_timeout: Duration,
 }
 
-/// The life of one upstream. Tasks that start and watch it share it.
-pub(super) struct Life {
+/// Supervises one upstream. The tasks that start and watch it share it.
+pub(super) struct Supervisor {
     plan: Plan,
-    book: Mutex<Book>,
+    inner: Mutex<Inner>,
     state: watch::Sender<State>,
     changes: Changes,
 }
 
-struct Book {
+struct Inner {
     phase: Phase,
     /// In a row.
     failures: u32,
@@ -74,7 +74,7 @@ enum Phase {
     Down { until: Instant, why: UpstreamError },
 }
 
-/// How long an upstream is left alone after so many failures in a row.
+/// How long an upstream is left alone after that many failures in a row.
 fn delay(failures: u32) -> Duration {
     match failures {
         0 | 1 => Duration::ZERO,
@@ -82,19 +82,19 @@ fn delay(failures: u32) -> Duration {
     }
 }
 
-impl Life {
-    pub(super) fn new(plan: Plan) -> Arc<Life> {
-        Life::sharing(plan, Changes::default())
+impl Supervisor {
+    pub(super) fn new(plan: Plan) -> Arc<Supervisor> {
+        Supervisor::sharing(plan, Changes::default())
     }
 
     /// One that tells of changes together with others.
-    pub(super) fn sharing(plan: Plan, changes: Changes) -> Arc<Life> {
-        let book = Mutex::new(Book { phase: Phase::Idle, failures: 0, starts: 0, greeting: None });
-        Arc::new(Life { plan, book, state: watch::Sender::new(State::Idle), changes })
+    pub(super) fn sharing(plan: Plan, changes: Changes) -> Arc<Supervisor> {
+        let inner = Mutex::new(Inner { phase: Phase::Idle, failures: 0, starts: 0, greeting: None });
+        Arc::new(Supervisor { plan, inner, state: watch::Sender::new(State::Idle), changes })
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn state(&self) -> watch::Receiver<State> {
@@ -115,41 +115,41 @@ impl Life {
 
     /// The conversation that is under way, if one is.
     pub(super) fn running(&self) -> Option<Arc<Session>> {
-        match &self.book().phase {
+        match &self.inner().phase {
             Phase::Running { session, .. } => Some(Arc::clone(session)),
             _ => None,
         }
     }
 
     pub(super) fn greeting(&self) -> Option<Arc<Map<String, Value>>> {
-        self.book().greeting.clone()
+        self.inner().greeting.clone()
     }
 
     pub(super) fn remember(&self, greeting: &Map<String, Value>) {
-        self.book().greeting.get_or_insert_with(|| Arc::new(greeting.clone()));
+        self.inner().greeting.get_or_insert_with(|| Arc::new(greeting.clone()));
     }
 
     /// A conversation: the one that is under way, or a new one.
     pub(super) async fn session(self: &Arc<Self>) -> Started {
         let mut outcome = {
-            let mut book = self.book();
-            match &book.phase {
+            let mut inner = self.inner();
+            match &inner.phase {
                 Phase::Running { session, .. } if session.calls().end_reason().is_none() => {
                     return Ok(Arc::clone(session));
                 }
                 // The task that watches it has not come round to it yet.
                 Phase::Running { session, since } => {
                     let (why, since) = (session.calls().end_reason(), *since);
-                    self.fallen(&mut book, why, since);
+                    self.record_exit(&mut inner, why, since);
                 }
                 Phase::Idle | Phase::Starting { .. } | Phase::Down { .. } => {}
             }
-            match &book.phase {
+            match &inner.phase {
                 Phase::Starting { outcome, .. } => outcome.clone(),
                 Phase::Down { until, why } if *until > Instant::now() => {
                     return Err(resting(why, until.saturating_duration_since(Instant::now())));
                 }
-                _ => self.begin(&mut book),
+                _ => self.begin(&mut inner),
             }
         };
         let started = outcome.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
@@ -162,56 +162,57 @@ impl Life {
         })
     }
 
-    fn begin(self: &Arc<Self>, book: &mut Book) -> watch::Receiver<Option<Started>> {
-        let (told, outcome) = watch::channel(None);
-        book.starts += 1;
-        let number = book.starts;
+    fn begin(self: &Arc<Self>, inner: &mut Inner) -> watch::Receiver<Option<Started>> {
+        let (sender, outcome) = watch::channel(None);
+        inner.starts += 1;
+        let number = inner.starts;
         self.state.send_replace(State::Starting);
-        let life = Arc::clone(self);
+        let supervisor = Arc::clone(self);
         let task = tokio::spawn(async move {
-            let Plan { link, name, limit, start_timeout } = &life.plan;
-            let started = Session::start(link, name, *limit, life.changes.clone(), *start_timeout).await;
+            let Plan { link, name, limit, start_timeout } = &supervisor.plan;
+            let started =
+                Session::start(link, name, *limit, supervisor.changes.clone(), *start_timeout).await;
             let started = started.map(Arc::new);
-            life.started(&started, number);
-            told.send_replace(Some(started));
+            supervisor.started(&started, number);
+            sender.send_replace(Some(started));
         });
-        book.phase = Phase::Starting { number, outcome: outcome.clone(), task: task.abort_handle() };
+        inner.phase = Phase::Starting { number, outcome: outcome.clone(), task: task.abort_handle() };
         outcome
     }
 
     fn started(self: &Arc<Self>, started: &Started, start: u64) {
-        let mut book = self.book();
-        if !matches!(book.phase, Phase::Starting { number, .. } if number == start) {
+        let mut inner = self.inner();
+        if !matches!(inner.phase, Phase::Starting { number, .. } if number == start) {
             // It was closed meanwhile; whoever still waits for it may use it, and then it ends.
             return;
         }
         match started {
             Ok(session) => {
                 let since = Instant::now();
-                book.phase = Phase::Running { session: Arc::clone(session), since };
-                book.greeting = Some(Arc::new(session.greeting()));
+                inner.phase = Phase::Running { session: Arc::clone(session), since };
+                inner.greeting = Some(Arc::new(session.greeting()));
                 let (server, version) = session.about();
                 tracing::debug!(%server, %version, "MCP server started");
                 self.state.send_replace(State::Running { server, version });
-                let (life, calls) = (Arc::downgrade(self), Arc::clone(session.calls()));
+                let (supervisor, calls) = (Arc::downgrade(self), Arc::clone(session.calls()));
                 tokio::spawn(async move {
                     calls.ended().await;
-                    if let Some(life) = life.upgrade() {
-                        life.died(&calls);
+                    if let Some(supervisor) = supervisor.upgrade() {
+                        supervisor.conversation_ended(&calls);
                     }
                 });
             }
             Err(why) => {
                 tracing::warn!(server = %self.plan.name, reason = %why, "MCP server did not start");
-                self.fail(&mut book, why.clone());
+                self.fail(&mut inner, why.clone());
             }
         }
     }
 
     /// A conversation has ended. One that was closed, or replaced, is no news.
-    fn died(&self, calls: &Arc<super::calls::Calls>) {
-        let mut book = self.book();
-        if let Phase::Running { session, since } = &book.phase
+    fn conversation_ended(&self, calls: &Arc<super::calls::Calls>) {
+        let mut inner = self.inner();
+        if let Phase::Running { session, since } = &inner.phase
             && Arc::ptr_eq(session.calls(), calls)
         {
             let since = *since;
@@ -219,24 +220,24 @@ impl Life {
             if let Some(why) = &why {
                 tracing::warn!(server = %self.plan.name, reason = %why, "MCP server went away");
             }
-            self.fallen(&mut book, why, since);
+            self.record_exit(&mut inner, why, since);
         }
     }
 
-    fn fallen(&self, book: &mut Book, why: Option<UpstreamError>, since: Instant) {
+    fn record_exit(&self, inner: &mut Inner, why: Option<UpstreamError>, since: Instant) {
         if since.elapsed() >= SETTLED {
-            book.failures = 0;
+            inner.failures = 0;
         }
         match why {
-            Some(why) => self.fail(book, why),
-            None => book.phase = Phase::Idle,
+            Some(why) => self.fail(inner, why),
+            None => inner.phase = Phase::Idle,
         }
     }
 
-    fn fail(&self, book: &mut Book, why: UpstreamError) {
-        book.failures = book.failures.saturating_add(1);
+    fn fail(&self, inner: &mut Inner, why: UpstreamError) {
+        inner.failures = inner.failures.saturating_add(1);
         self.state.send_replace(State::Failed { reason: why.to_string() });
-        book.phase = Phase::Down { until: Instant::now() + delay(book.failures), why };
+        inner.phase = Phase::Down { until: Instant::now() + delay(inner.failures), why };
     }
 
     /// Ends what is under way; the next call starts anew.
@@ -248,10 +249,10 @@ impl Life {
 
     /// Lets go of everything without waiting for it.
     pub(super) fn end(&self) -> Option<Arc<Session>> {
-        let mut book = self.book();
-        book.failures = 0;
-        let phase = std::mem::replace(&mut book.phase, Phase::Idle);
-        drop(book);
+        let mut inner = self.inner();
+        inner.failures = 0;
+        let phase = std::mem::replace(&mut inner.phase, Phase::Idle);
+        drop(inner);
         self.state.send_replace(State::Idle);
         match phase {
             Phase::Running { session, .. } => Some(session),

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 /// How long a program may take to end after the polite signal, and its descendants to let go of the output after its end.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
 /// How much of standard error is kept: its end.
-pub(super) const TAIL: usize = 2048;
+pub(crate) const TAIL: usize = 2048;
 
 /// What to run.
 #[derive(Debug)]
