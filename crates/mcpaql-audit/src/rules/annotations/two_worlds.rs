@@ -1,9 +1,8 @@
 //! HINT-012.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::{Surface, Tool};
+use crate::rule::{Findings, rule};
+use crate::tool::{Surface, Tool};
 use mcpaql_core::classify::{verbs, words};
 use mcpaql_core::operation::Category;
 use std::collections::HashMap;

@@ -3,9 +3,8 @@
 use super::spelling::clipped;
 use crate::convention::Standard;
 use crate::convention::vocabulary::says_verb;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 rule! {
     /// A name says no verb.

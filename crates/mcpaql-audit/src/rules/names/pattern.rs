@@ -6,9 +6,8 @@ use super::spelling::{clipped, is_snake};
 use crate::convention::template::{self, Mismatch};
 use crate::convention::vocabulary::is_verb;
 use crate::convention::{Characters, Names, Standard};
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 rule! {
     /// A name does not follow the pattern of a convention.

@@ -3,9 +3,8 @@
 use super::spelling::{clipped, named};
 use crate::convention::Standard;
 use crate::convention::vocabulary::is_verb;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::{Surface, Tool};
+use crate::rule::{Findings, rule};
+use crate::tool::{Surface, Tool};
 use mcpaql_core::classify::verbs::{self, Verb, Weight};
 use mcpaql_core::facts::Effect;
 

@@ -1,10 +1,9 @@
 //! TITLE-004.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::clipped;
-use crate::view::Tool;
+use crate::tool::Tool;
 use mcpaql_core::classify::verbs::{self, Verb, Weight};
 use mcpaql_core::classify::words;
 use mcpaql_core::operation::Category;
