@@ -14,7 +14,6 @@ mod limits;
 pub mod mcp;
 pub mod native;
 pub mod open;
-pub mod probe;
 mod process;
 pub mod protocol;
 pub mod record;

@@ -4,10 +4,10 @@
 //! rest is, with the defaults in their places.
 
 use super::secrets;
-use crate::diagnostic::Diagnostic;
-use crate::error::Code;
-use crate::host::is_loopback;
-use crate::reader::{Object, Reader};
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::error::Code;
+use mcpaql_core::host::is_loopback;
+use mcpaql_core::reader::{Object, Reader};
 
 /// What stands for a variable without a default.
 const UNKNOWN: &str = "variable";

@@ -44,7 +44,6 @@ use crate::gateway::Collision;
 use crate::open::{self, OpenError};
 use crate::serve::ServeError;
 use mcpaql_core::catalog::Catalog;
-use mcpaql_core::check;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::operation::Binding;
 use mcpaql_document::check;

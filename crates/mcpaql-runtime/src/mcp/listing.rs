@@ -1,6 +1,6 @@
 //! Tools as the protocol library writes them.
 
-use mcpaql_core::surface::Tool;
+use mcpaql_core::catalog::Tool;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -6,8 +6,9 @@ use crate::clients::variables::{
     Piece, References, Variables, is_variable, may_be_own, variable_name, written,
 };
 use crate::descriptions;
-use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget, is_credential_name};
+use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget};
 use mcpaql_core::host;
+use mcpaql_document::load::is_credential_name;
 use serde_json::{Map, Value};
 use std::path::Path;
 

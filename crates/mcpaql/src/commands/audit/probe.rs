@@ -8,8 +8,8 @@
 use crate::caller::Caller;
 use crate::process::{self, Ending, Job};
 use crate::target::mcp::{Upstream, UpstreamError};
-use mcpaql_core::audit::Server;
-use mcpaql_core::audit::probe::{Answers, Observed, Plan, plans};
+use mcpaql_audit::Server;
+use mcpaql_audit::probe::{Answers, Observed, Plan, plans};
 use mcpaql_core::error::Code;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::target::command::process::{self, Ending, Job};
