@@ -66,7 +66,8 @@ impl Read {
     /// How much it tells.
     fn rank(&self) -> u8 {
         match &self.what {
-            What::Object { .. } | What::Type(Type::Literals(_) | Type::Integer | Type::WideInteger | Type::Named(_)) => 4,
+            What::Object { .. }
+            | What::Type(Type::Literals(_) | Type::Integer | Type::WideInteger | Type::Named(_)) => 4,
             What::Type(Type::Any) => 0,
             What::Type(Type::List(inner) | Type::Map(inner)) if **inner == Type::Any => 1,
             What::Type(Type::Union(_)) => 2,

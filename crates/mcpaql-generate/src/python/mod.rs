@@ -114,7 +114,8 @@ const TYPES: &[&str] = &[
     "When",
 ];
 
-const STYLE: Style = Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
+const STYLE: Style =
+    Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
 
 /// Files that every project has besides the runtime, by their place in it.
 const OWN: [(&str, &str); 7] = [

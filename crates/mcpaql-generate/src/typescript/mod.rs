@@ -70,7 +70,8 @@ const RESERVED: &[&str] = &[
 /// Types that generated files use under their own names.
 const TYPES: &[&str] = &["Call", "CommandLine", "Handler", "Handlers", "HttpRequest", "Promise", "Record"];
 
-const STYLE: Style = Style { functions: Case::Camel, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
+const STYLE: Style =
+    Style { functions: Case::Camel, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
 
 const PACKAGE: &str = include_str!("../../templates/typescript/package.json");
 const TSCONFIG: &str = include_str!("../../templates/typescript/tsconfig.json");

@@ -24,19 +24,6 @@ export type Auth =
   | OAuth2
   | Readonly<{ type: "all" | "any"; of: readonly Auth[] }>;
 
-/** What only the server sets: a parameter of that name is refused. */
-export type Reserved = Readonly<Record<"headers" | "query" | "cookies", Set<string>>>;
-
-/** Adds what these credentials use, alternatives included. */
-export function reserve(auth: Auth, reserved: Reserved): void {
-  if (auth === null) return;
-  if ("of" in auth) for (const one of auth.of) reserve(one, reserved);
-  else if (auth.type === "bearer") reserved.headers.add(auth.header.toLowerCase());
-  else if (auth.type !== "api_key") reserved.headers.add("authorization");
-  else if (auth.in === "header") reserved.headers.add(auth.name.toLowerCase());
-  else (auth.in === "query" ? reserved.query : reserved.cookies).add(auth.name);
-}
-
 function valueOf(name: string): string {
   return process.env[name]?.trim() ?? "";
 }

@@ -50,10 +50,9 @@ export class Adapter {
     readonly project: Project,
   ) {
     const { alternatives, ...target } = catalog.data.target;
-    const open = (one: Target): HttpClient | CommandRunner =>
-      one.protocol === "http" ? new HttpClient(one) : new CommandRunner(one);
-    if (alternatives === undefined) this.#targets.set("", open(target as Target));
-    for (const [name, one] of Object.entries(alternatives ?? {})) this.#targets.set(name, open(one));
+    for (const [name, one] of Object.entries(alternatives ?? { "": target as Target })) {
+      this.#targets.set(name, one.protocol === "http" ? new HttpClient(one) : new CommandRunner(one));
+    }
   }
 
   /** Answers a call through a tool; never throws. */
@@ -90,24 +89,12 @@ export class Adapter {
 
   #call(operation: string, signal: AbortSignal, warnings: Warning[]): Call {
     const warn = (warning: Warning): void => { warnings.push(warning); };
-    const target = (param: string | undefined, params: JsonObject): [HttpClient | CommandRunner | undefined, JsonObject] => {
-      if (param === undefined) return [this.#targets.get(""), params];
-      const { [param]: chosen, ...rest } = params;
-      return [this.#targets.get(String(chosen)), Object.assign(Object.create(null) as JsonObject, rest)];
+    const send = async (binding: HttpRequest | CommandLine, params: object): Promise<unknown> => {
+      const { [binding.target ?? ""]: chosen = "", ...rest } = params as Record<string, string>;
+      const target = this.#targets.get(chosen);
+      if (target === undefined) throw new OpError("INTERNAL_ERROR", "The call chose no target; tell the user.");
+      return await target.call({ binding: binding as never, args: { __proto__: null, ...rest }, signal, warn });
     };
-    const unfit = (): never => { throw new OpError("INTERNAL_ERROR", "The operation has no such target; tell the user."); };
-    return {
-      operation,
-      signal,
-      warn,
-      http: async (request, params) => {
-        const [client, args] = target(request.target, params as JsonObject);
-        return client instanceof HttpClient ? await client.call({ request, args, signal, warn }) : unfit();
-      },
-      command: async (line, params) => {
-        const [runner, args] = target(line.target, params as JsonObject);
-        return runner instanceof CommandRunner ? await runner.call(line, args, signal, warn) : unfit();
-      },
-    };
+    return { operation, signal, warn, http: send, command: send };
   }
 }

@@ -192,15 +192,11 @@ class Names {
   }
 }
 
+type Whose = Readonly<{ data: CatalogData; operation: Operation; param: Param }>;
 const REFUSED_TEXTS = { no_nul: /\0/, no_control: /[\0-\x08\x0a-\x1f\x7f]/ };
 
 /** Walks a value until a limit is passed; gives the bytes that are left for the rest of the request. */
-function measure(
-  whose: { readonly data: CatalogData; readonly operation: Operation; readonly param: Param },
-  value: unknown,
-  depth: number,
-  room: number,
-): number {
+function measure(whose: Whose, value: unknown, depth: number, room: number): number {
   const { data: { limits }, operation, param } = whose;
   const within = (limit: string, actual: number, maximum: number): void => {
     if (actual <= maximum) return;
@@ -232,25 +228,14 @@ function measure(
 }
 
 /** Patterns run on an engine that is linear in the text. */
-class LinearRegExp {
-  readonly #pattern: RE2JS;
-
-  constructor(pattern: string) {
-    this.#pattern = RE2JS.compile(pattern);
-  }
-
-  test(text: string): boolean {
-    return text.length <= MAX_PATTERN_TEXT && this.#pattern.test(text);
-  }
+function linear(pattern: string): { test: (text: string) => boolean } {
+  const compiled = RE2JS.compile(pattern);
+  return { test: (text) => text.length <= MAX_PATTERN_TEXT && compiled.test(text) };
 }
 
 const ajv = new Ajv2020({
-  strict: false,
-  allErrors: true,
-  verbose: true,
-  validateFormats: false,
-  multipleOfPrecision: 9,
-  code: { regExp: Object.assign((pattern: string) => new LinearRegExp(pattern), { code: "" }) as never },
+  ...{ strict: false, allErrors: true, verbose: true, validateFormats: false, multipleOfPrecision: 9 },
+  code: { regExp: Object.assign(linear, { code: "" }) },
 });
 let steps = 0;
 ajv.addKeyword({
@@ -321,9 +306,9 @@ function placeOf({ instancePath, params }: ErrorObject): string {
 
 /** One sentence with the rule, never with the value. */
 function said(error: ErrorObject): string {
-  const { keyword, message = "is not valid", schema, parentSchema } = error;
+  const { keyword, message = "is not valid", parentSchema } = error;
   const fields = Object.keys((parentSchema?.["properties"] ?? {}) as JsonObject).slice(0, 10).join(", ");
-  const rule = { additionalProperties: `: its fields are ${fields}`, enum: `: ${stringify(schema).slice(0, 300)}` }[keyword];
+  const rule = { additionalProperties: `: its fields are ${fields}`, enum: `: ${stringify(error.schema).slice(0, 300)}` }[keyword];
   const format = keyword === "pattern" ? parentSchema?.["format"] : undefined;
   return `Parameter '${placeOf(error)}' ${format === undefined ? message : `must be a ${String(format)}`}${rule ?? ""}`;
 }

@@ -9,29 +9,21 @@ import { statSync } from "node:fs";
 import { constants } from "node:os";
 import type { CommandTarget } from "./catalog.js";
 import { Secrets, fill } from "./environment.js";
-import { type Code, OpError, type Warning } from "./errors.js";
+import { type Code, type Job, OpError, type Warning } from "./errors.js";
 import { type JsonObject, scalar, stringify, tryParse } from "./json.js";
 
-/**
- * A text is one argument, whose `{placeholders}` are parameters; a missing one drops it. A list stands or falls together.
- * `when` adds its arguments where that boolean parameter is true.
- */
+/** One argument with `{placeholders}`; several that stand or fall together; or some that a boolean parameter adds. */
 export type Arg = string | readonly string[] | { readonly when: string; readonly args: readonly string[] };
 
 /** The one process that an operation is. */
 export type CommandLine = Readonly<{
-  argv: readonly Arg[];
-  /** Parameters of which there is something to say: another name for the program, or that they are secret. */
-  params: Readonly<Record<string, { readonly as?: string; readonly sensitive?: boolean }>>;
-  /** The parameter that chooses among several targets. */
-  target?: string;
-  /** What goes to standard input: all parameters as one JSON object, or one of them. */
-  stdin?: "params" | { readonly param: string };
+  argv: readonly Arg[]; // an argument whose parameter is not given is left out
+  params: Readonly<Record<string, { readonly as?: string; readonly sensitive?: boolean }>>; // where there is something to say
+  target?: string; // the parameter that chooses among several targets
+  stdin?: "params" | { readonly param: string }; // all parameters as one JSON object, or one of them
   output: "json" | "jsonlines" | "lines" | "text";
-  /** In place of the target's. */
-  timeout_ms?: number;
-  /** Exit statuses that mean success besides 0, or an error of their own. */
-  exit?: Readonly<Record<number, "success" | Code>>;
+  timeout_ms?: number; // in place of the target's
+  exit?: Readonly<Record<number, "success" | Code>>; // what an exit status means, where that is not the usual
 }>;
 
 const PASSED_ON = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
@@ -50,15 +42,13 @@ export class CommandRunner {
   constructor(readonly target: CommandTarget) {
     const unset = (name: string): Error => new Error(`the working directory needs the environment variable ${name}; set it`);
     this.#cwd = target.cwd === null ? undefined : fill(target.cwd, unset);
-    if (this.#cwd !== undefined && statSync(this.#cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new Error(`the working directory ${this.#cwd} is no directory`);
-    }
+    if (this.#cwd !== undefined && !statSync(this.#cwd).isDirectory()) throw new Error(`${this.#cwd} is no directory`);
     const passed = [...PASSED_ON, ...target.env].flatMap((name) => [[name, process.env[name]] as const]);
     for (const [name, value] of passed) if (value !== undefined) this.#env[name] = value;
     Object.assign(this.#env, target.set_env);
   }
 
-  async call(line: CommandLine, args: JsonObject, signal: AbortSignal, warn: (warning: Warning) => void): Promise<unknown> {
+  async call({ binding: line, args, signal, warn }: Job<CommandLine>): Promise<unknown> {
     const argv = argvOf(line.argv, args);
     const name = argv[0]?.split(/[/\\]/).at(-1) ?? "";
     const timeoutMs = line.timeout_ms ?? this.target.timeout_ms;
@@ -70,19 +60,14 @@ export class CommandRunner {
       throw new OpError(isLong ? "VALIDATION_PAYLOAD_TOO_LARGE" : "INTERNAL_ERROR", message, {}, error);
     });
     const { ending, code, stdout, stderr } = finished;
+    const max = this.target.max_output_bytes;
     if (ending === "cancelled") throw new OpError("TRANSPORT_CANCELLED", "The call was cancelled.");
-    if (ending === "timed out") {
-      throw new OpError("TRANSPORT_TIMEOUT", `${name} did not finish within ${timeoutMs} ms and was stopped; ask for less.`);
-    }
+    if (ending === "timed out") throw new OpError("TRANSPORT_TIMEOUT", `${name} took more than ${timeoutMs} ms; ask for less.`);
     if (ending === "too large") {
-      const max = this.target.max_output_bytes;
-      const message = `${name} wrote more than ${max} bytes and was stopped; ask for less.`;
-      throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_output_bytes", max });
+      const details = { limit: "max_output_bytes", max };
+      throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", `${name} wrote more than ${max} bytes; ask for less.`, details);
     }
-    if (ending === "held") {
-      const message = `${name} left a process behind that kept its output open; it was stopped.`;
-      warn({ code: "OUTPUT_HELD_OPEN", message });
-    }
+    if (ending === "held") warn({ code: "OUTPUT_HELD_OPEN", message: `${name} left a process behind; it was stopped.` });
     const meaning = code === null ? "INTERNAL_ERROR" : (line.exit?.[code] ?? (code === 0 ? "success" : "INTERNAL_ERROR"));
     if (meaning === "success") return outputOf(line.output, stdout, warn);
     const secrets = this.#secrets(line, args);

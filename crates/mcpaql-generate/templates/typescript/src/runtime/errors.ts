@@ -32,27 +32,28 @@ export class OpError extends Error {
 }
 
 /** What the agent should know although the call succeeded. */
-export interface Warning {
-  readonly code: string;
-  readonly message: string;
-}
+export type Warning = Readonly<{ code: string; message: string }>;
+
+/** A call on its way to a target. */
+export type Job<Binding> = Readonly<{
+  binding: Binding;
+  args: Record<string, unknown>;
+  signal: AbortSignal;
+  warn: (warning: Warning) => void;
+}>;
 
 /** What goes back to the client. */
-export interface Reply {
-  readonly text: string;
-  readonly isError: boolean;
-}
+export type Reply = Readonly<{ text: string; isError: boolean }>;
 
 export function success(data: unknown, warnings: readonly Warning[]): Reply {
-  const envelope = { success: true, data: data === undefined ? null : data };
-  return { text: stringify(warnings.length === 0 ? envelope : { ...envelope, warnings }), isError: false };
+  const envelope = { success: true, data: data ?? null, ...(warnings.length === 0 ? {} : { warnings }) };
+  return { text: stringify(envelope), isError: false };
 }
 
 /** `isError` only where the agent cannot repair the call itself, unless every failure shall carry it. */
 export function failure(error: OpError, policy: "unrecoverable" | "all"): Reply {
-  const { code, message, details } = error;
+  const { code, message, details, undispatched } = error;
   const told = Object.keys(details).length === 0 ? { code, message } : { code, message, details };
-  const isError =
-    policy === "all" || error.undispatched || code === "INTERNAL_ERROR" || code.startsWith("TRANSPORT_");
+  const isError = policy === "all" || undispatched || code === "INTERNAL_ERROR" || code.startsWith("TRANSPORT_");
   return { text: stringify({ success: false, error: told }), isError };
 }

@@ -4,17 +4,17 @@
 // origin that the document names alone; only operations whose repetition does no harm are repeated, as often as the target
 // says; an aborted call aborts the request.
 
-import { isIPv4, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
+import ipaddr from "ipaddr.js";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as send } from "undici";
 import { type Received, decode, failureOf, retryAfter } from "./answer.js";
-import { type Auth, Credentials, type Reserved, Tokens, noTokens, reserve } from "./auth.js";
+import { Credentials, Tokens, noTokens } from "./auth.js";
 import type { HttpTarget } from "./catalog.js";
 import { type Secrets, fill, variablesOf } from "./environment.js";
-import { OpError, type Warning } from "./errors.js";
-import { type JsonObject, tryParse } from "./json.js";
-import { type HttpRequest, type Outgoing, build, unusable } from "./request.js";
+import { type Job, OpError } from "./errors.js";
+import { tryParse } from "./json.js";
+import { type HttpRequest, type Outgoing, build, notYours, unusable } from "./request.js";
 import { encode } from "./style.js";
 
 export type { HttpRequest } from "./request.js";
@@ -28,14 +28,6 @@ class ConnectionError extends Error {}
 
 /** One request of a call, and whether credentials go along. */
 type Hop = Readonly<{ outgoing: Outgoing; trusted: boolean }>;
-
-/** What a call came in with, and when it is over. */
-export type HttpCall = Readonly<{
-  request: HttpRequest;
-  args: JsonObject;
-  signal: AbortSignal;
-  warn: (warning: Warning) => void;
-}>;
 
 export class HttpClient {
   readonly #direct: Dispatcher;
@@ -53,15 +45,15 @@ export class HttpClient {
   }
 
   /** Runs one call whose arguments are validated and completed with defaults. */
-  async call(call: HttpCall): Promise<unknown> {
-    const { request, args, signal } = call;
+  async call(job: Job<HttpRequest>): Promise<unknown> {
+    const { binding: request, args, signal } = job;
     const { base_url, timeout_ms: timeout } = this.target;
     const late = AbortSignal.timeout(timeout);
     try {
       const base = this.#address(request.base_url ?? base_url);
-      const outgoing = build(base, this.#plain, this.#reserved(request), request, args);
+      const outgoing = build(base, this.#plain, request, args);
       const over = AbortSignal.any([signal, late]);
-      return await this.#attempts({ ...call, signal: over }, { outgoing, trusted: true }, Date.now() + timeout);
+      return await this.#attempts({ ...job, signal: over }, { outgoing, trusted: true }, Date.now() + timeout);
     } catch (error) {
       if (error instanceof OpError) throw error;
       if (signal.aborted) throw new OpError("TRANSPORT_CANCELLED", "The call was cancelled.");
@@ -73,9 +65,10 @@ export class HttpClient {
     }
   }
 
-  async #attempts(call: HttpCall, first: Hop, deadline: number): Promise<unknown> {
-    const { request, signal } = call;
-    const signIn = (): Promise<Credentials> => Credentials.read(this.#auth(request), this.#secret, this.#tokens);
+  async #attempts(job: Job<HttpRequest>, first: Hop, deadline: number): Promise<unknown> {
+    const { binding: request, signal } = job;
+    const auth = request.auth === undefined ? this.target.auth : request.auth;
+    const signIn = (): Promise<Credentials> => Credentials.read(auth, this.#secret, this.#tokens);
     let credentials = await signIn();
     const repeats = request.repeatable === true ? this.target.retries : 0;
     let renewed = false;
@@ -94,14 +87,15 @@ export class HttpClient {
       const wait = n < repeats ? waitAfter(reply?.received, n) : undefined;
       if (wait === undefined || Date.now() + wait >= deadline) {
         if (outcome instanceof ConnectionError) throw outcome;
-        return this.#conclude(call, outcome.method, outcome.received, credentials.secrets, n > 0);
+        return this.#conclude(job, outcome.method, outcome.received, credentials.secrets, n > 0);
       }
       n += 1;
       await sleep(wait, undefined, { signal });
     }
   }
 
-  #conclude({ request, args, warn }: HttpCall, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
+  #conclude(job: Job<HttpRequest>, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
+    const { binding: request, args, warn } = job;
     const { status, cut } = received;
     if (status === 304) {
       warn({ code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." });
@@ -136,7 +130,7 @@ export class HttpClient {
     try {
       const raw = [...headers].map(([name, value]) => [name, Buffer.from(value).toString("latin1")]);
       const reply = await send(url, {
-        method: method as Dispatcher.HttpMethod,
+        method,
         headers: [["user-agent", "mcpaql-adapter"], ["accept-encoding", "gzip"], ...raw].flat(),
         body: body ?? null,
         signal,
@@ -146,7 +140,7 @@ export class HttpClient {
       });
       const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
       const isGzip = method !== "HEAD" && /\bgzip\b/i.test(header("content-encoding") ?? "");
-      const stream: AsyncIterable<Buffer> = isGzip ? reply.body.compose(createGunzip()) : reply.body;
+      const stream = (isGzip ? reply.body.pipe(createGunzip()) : reply.body) as AsyncIterable<Buffer>;
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
       const read = await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES), isSuccess);
       if (read.cut) reply.body.destroy();
@@ -165,18 +159,6 @@ export class HttpClient {
       throw noTokens(error);
     });
     return { status: received.status, body: tryParse(received.body.toString("utf8")) };
-  }
-
-  #auth(request: HttpRequest): Auth {
-    return request.auth === undefined ? this.target.auth : request.auth;
-  }
-
-  #reserved(request: HttpRequest): Reserved {
-    const cookie = [this.#plain, this.#secret].map((headers) => headers.get("cookie") ?? "").join(";");
-    const cookies = new Set(cookie.split(";").map((pair) => (pair.split("=")[0] ?? "").trim()));
-    const reserved = { headers: new Set(this.#secret.keys()), query: new Set<string>(), cookies };
-    reserve(this.#auth(request), reserved);
-    return reserved;
   }
 
   /** An address of the document with its variables: `https`, or `http` to this machine or where the document allows it. */
@@ -221,19 +203,23 @@ function waitAfter(received: Received | undefined, n: number): number | undefine
   return [502, 503, 504].includes(received.status) ? Math.max(asked ?? 0, backoff) : undefined;
 }
 
-/** The request of a hop, with credentials where they may go along. */
-function signed({ outgoing, trusted }: Hop, credentials: Credentials): Outgoing {
+/** The request of a hop, with credentials where they may go along; no parameter takes their place. */
+function signed({ outgoing, trusted }: Hop, { headers: own, cookies, query }: Credentials): Outgoing {
   if (!trusted) return outgoing;
-  const url = new URL(outgoing.url);
-  const headers = new Map([...outgoing.headers, ...credentials.headers]);
-  const cookies = [outgoing.headers.get("cookie"), credentials.headers.get("cookie"), ...credentials.cookies];
-  const all = cookies.filter((cookie) => cookie !== undefined);
+  const [url, headers] = [new URL(outgoing.url), new Map([...outgoing.headers, ...own])];
+  const named = (cookie: string): string => decodeURIComponent(cookie.split("=")[0] ?? "").trim();
+  const given = (outgoing.headers.get("cookie") ?? "").split(";").map(named);
+  const taken =
+    [...own.keys()].find((name) => name !== "cookie" && outgoing.headers.has(name)) ??
+    cookies.map(named).find((name) => given.includes(name)) ??
+    query.map(([name]) => name).find((name) => url.searchParams.has(name) && !outgoing.isRedirect);
+  if (taken !== undefined) throw notYours(taken);
+  const all = [outgoing.headers.get("cookie") ?? [], own.get("cookie") ?? [], cookies].flat();
   if (all.length > 0) headers.set("cookie", all.join("; "));
-  for (const [name, key] of credentials.query) {
-    // A redirect may have kept it.
-    if (url.searchParams.has(name)) continue;
-    url.search = `${url.search === "" ? "?" : `${url.search}&`}${encode(name)}=${encode(key)}`;
-  }
+  // A redirect may have kept the key.
+  const missing = query.filter(([name]) => !url.searchParams.has(name));
+  const added = missing.map(([name, key]) => `${encode(name)}=${encode(key)}`);
+  url.search = [url.search.slice(1), ...added].filter((part) => part !== "").join("&");
   return { ...outgoing, url, headers };
 }
 
@@ -261,26 +247,22 @@ function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: b
   const isTrusted = trusted && isSame;
   const kept = [...headers].filter(([name]) => (isTrusted ? !becomesGet || name !== "content-type" : name === "accept"));
   const body = becomesGet || !isTrusted ? undefined : outgoing.body;
-  return { outgoing: { method: becomesGet ? "GET" : method, url: to, headers: new Map(kept), body }, trusted: isTrusted };
+  const next = becomesGet ? "GET" : method;
+  return { outgoing: { method: next, url: to, headers: new Map(kept), body, isRedirect: true }, trusted: isTrusted };
 }
 
-function hostOf(url: URL): string {
+/** What kind of address the URL's host is: `loopback`, `linkLocal`, `unspecified` or anything else. */
+function rangeOf(url: URL): string {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host)?.slice(1).map((half) => Number.parseInt(half, 16));
-  return mapped === undefined ? host : mapped.flatMap((half) => [half >> 8, half & 0xff]).join(".");
+  if (ipaddr.isValid(host)) return ipaddr.process(host).range();
+  return host === "localhost" || host.endsWith(".localhost") ? "loopback" : "";
 }
 
-/** Whether the URL's host is this machine. */
 function isLoopback(url: URL): boolean {
-  const host = hostOf(url);
-  if (isIPv4(host)) return host.startsWith("127.");
-  return host === "::1" || host === "localhost" || host.endsWith(".localhost");
+  return rangeOf(url) === "loopback";
 }
 
-/** Loopback, unspecified and link-local addresses: services that trust whoever reaches them. */
+/** Services there trust whoever reaches them. */
 function isLocal(url: URL): boolean {
-  const host = hostOf(url);
-  if (isLoopback(url)) return true;
-  if (isIPv4(host)) return host === "0.0.0.0" || host.startsWith("169.254.");
-  return isIPv6(host) && (host === "::" || /^fe[89ab][0-9a-f]:/.test(host));
+  return ["loopback", "linkLocal", "unspecified"].includes(rangeOf(url));
 }

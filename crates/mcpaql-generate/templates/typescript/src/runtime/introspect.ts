@@ -118,7 +118,8 @@ function listOperations(catalog: Catalog, ask: Ask, warn: (warning: Warning) => 
   const rows = page.of(found).map((one) => (isHit ? hit(catalog, one) : form(one, ask.detail ?? "summary")));
   const isPlain = ask.narrowed.length === 0 && ask.detail === undefined && ask.after === undefined;
   const isPart = page.isPart && ask.search === undefined;
-  if (found.length === 0) warn({ code: "NOT_FOUND", message: nothing(data.operations, ask) });
+  const message = "No operation fits all of these parameters. Use other words, or leave one of them out.";
+  if (found.length === 0) warn({ code: "NOT_FOUND", message });
   return {
     ...(isPlain ? { _protocol: data.protocol } : {}),
     operations: rows,
@@ -148,17 +149,6 @@ function groups(found: readonly Operation[]): JsonObject {
   const tagged = found.filter((operation) => operation.tagged === true).length;
   const told = { by: tagged * 2 >= found.length ? "tag" : "noun", counts: Object.fromEntries(largest.slice(0, GROUPS)) };
   return counts.size > GROUPS ? { ...told, more: counts.size - GROUPS } : told;
-}
-
-function nothing(operations: readonly Operation[], { tag, search: question }: Ask): string {
-  const tags = [...new Set(operations.flatMap((operation) => operation.detail.tags ?? []))];
-  if (tag !== undefined && !tags.some((own) => own.toLowerCase() === tag.toLowerCase())) {
-    const near = nearest(tag, tags);
-    return `No operation has the tag${quoted(tag)}.${near.length === 0 ? "" : ` Nearest: ${near.join(", ")}.`}`;
-  }
-  return question === undefined
-    ? "No operation fits all of these parameters. Leave one of them out."
-    : "No operation fits. Search with other words, or list operations to see what there is.";
 }
 
 /** One page of a list. A cursor says which list it belongs to. */

@@ -5,33 +5,30 @@ import { randomUUID } from "node:crypto";
 export type JsonObject = Record<string, unknown>;
 
 /** Stands before the digits of a bigint while it travels through the platform's own parser as a string. */
-const MARK = `\u0000${randomUUID()}:`;
+const MARK = `bigint ${randomUUID()} `;
 const TOKENS = /"(?:[^"\\]|\\.)*"|(?<![\w.+-])-?\d{16,}(?![\w.])/g;
-const MARKED = new RegExp(`"${JSON.stringify(MARK).slice(1, -1).replace("\\", "\\\\")}(-?\\d+)"`, "g");
+const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
 
 /** Reads JSON; throws a `SyntaxError` where it is none. */
 export function parse(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   const marked = text.replace(TOKENS, (token) =>
-    token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARKED_PREFIX}${token}"`,
+    token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARK}${token}"`,
   );
   return JSON.parse(marked, (_key, value: unknown) =>
     typeof value === "string" && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
   );
 }
 
-const MARKED_PREFIX = JSON.stringify(MARK).slice(1, -1);
-
 /** Writes JSON, bigints as numbers. */
 export function stringify(value: unknown): string {
   let found = false;
-  const text = JSON.stringify(value, (_key, item: unknown) => {
+  const text = JSON.stringify(value ?? null, (_key, item: unknown) => {
     if (typeof item !== "bigint") return item;
     found = true;
     return `${MARK}${item}`;
-  }) as string | undefined;
-  if (text === undefined) return "null";
-  return found ? text.replace(MARKED, "$1") : text;
+  });
+  return (found as boolean) ? text.replace(MARKED, "$1") : text;
 }
 
 /** The value behind a text; `undefined` where it is no JSON. */

@@ -4,7 +4,7 @@
 // sent unfilled; no parameter sets a header, a query parameter or a cookie that belongs to the connection or the credentials.
 
 import { randomUUID } from "node:crypto";
-import type { Auth, Reserved } from "./auth.js";
+import type { Auth } from "./auth.js";
 import { OpError } from "./errors.js";
 import { type JsonObject, byteLength, isObject, scalar, stringify } from "./json.js";
 import { type Style, type StyleForm, formPairs, headerText, pairs, pathText, percent } from "./style.js";
@@ -12,40 +12,37 @@ import { type Style, type StyleForm, formPairs, headerText, pairs, pathText, per
 /** How a request carries a parameter. */
 export type HttpParam = Readonly<{
   in: "path" | "query" | "header" | "cookie" | "body";
-  /** The name that the API knows, where it is another one. */
-  as?: string;
-  /** OpenAPI's `style`, `explode` and `allowReserved`, where they are not the usual ones of the place. */
-  style?: StyleForm;
+  as?: string; // the name that the API knows, where it is another one
+  style?: StyleForm; // OpenAPI's `style`, `explode` and `allowReserved`, where they are not the usual ones
   explode?: boolean;
   reserved?: boolean;
-  /** Never echoed. */
-  sensitive?: boolean;
-  /** Base64 that becomes a file of a multipart body; by name where the parameter is the whole body. */
-  file?: boolean | readonly string[];
+  sensitive?: boolean; // never echoed
+  file?: boolean | readonly string[]; // base64 that becomes a file; by name where the parameter is the whole body
 }>;
 
 /** The one request that an operation is. */
 export type HttpRequest = Readonly<{
   method: string;
-  /** `/repos/{owner}/{repo}`: placeholders are parameters. */
-  path: string;
+  path: string; // `/repos/{owner}/{repo}`: placeholders are parameters
   params: Readonly<Record<string, HttpParam>>;
-  /** JSON unless it says otherwise; `body_param` is the whole of it, `content_type` is what it is called. */
-  body?: "json" | "form" | "multipart" | "text" | "binary";
-  body_param?: string;
-  content_type?: string;
-  /** In place of the target's own. */
-  base_url?: string;
+  body?: "form" | "multipart" | "text" | "binary"; // JSON where it is left out
+  body_param?: string; // the parameter that is the whole body
+  content_type?: string; // what the body is called
+  base_url?: string; // in place of the target's, as is `auth`
   auth?: Auth;
-  /** The parameter that chooses among several targets. */
-  target?: string;
-  /** Repeating it does no harm; what it names is gone afterwards. */
-  repeatable?: boolean;
-  removes?: boolean;
+  target?: string; // the parameter that chooses among several targets
+  repeatable?: boolean; // repeating it does no harm
+  removes?: boolean; // what it names is gone afterwards
 }>;
 
 /** A request before credentials are added; names of headers are in lower case. */
-export type Outgoing = Readonly<{ method: string; url: URL; headers: Map<string, string>; body: Buffer | undefined }>;
+export type Outgoing = Readonly<{
+  method: string;
+  url: URL;
+  headers: Map<string, string>;
+  body: Buffer | undefined;
+  isRedirect?: boolean;
+}>;
 
 /** Longest address that is sent. */
 const MAX_URL_BYTES = 32 * 1024;
@@ -63,6 +60,11 @@ function invalid(param: string, message: string): OpError {
   return new OpError("VALIDATION_INVALID_VALUE", `Parameter '${param}' ${message}`, { param_name: param });
 }
 
+/** The name belongs to the connection or to the credentials. */
+export function notYours(name: string): OpError {
+  return invalid(name, "is set by the server alone; leave it out.");
+}
+
 /** The operation cannot be sent, whoever calls it. */
 export function unusable(cause: string): OpError {
   const message = "This operation cannot be sent as its document describes it; tell the operator to check the document.";
@@ -77,52 +79,32 @@ function given(request: HttpRequest, args: JsonObject, place: HttpParam["in"]): 
 }
 
 /** Builds the request of a call. */
-export function build(
-  base: URL,
-  own: ReadonlyMap<string, string>,
-  reserved: Reserved,
-  request: HttpRequest,
-  args: JsonObject,
-): Outgoing {
-  const url = urlOf(base, reserved, request, args);
+export function build(base: URL, own: ReadonlyMap<string, string>, request: HttpRequest, args: JsonObject): Outgoing {
+  const url = urlOf(base, request, args);
   const headers = new Map(own);
   if (!headers.has("accept")) headers.set("accept", "application/json, text/*;q=0.8, */*;q=0.5");
   if (request.content_type !== undefined) headers.set("content-type", request.content_type);
-  else if ((request.body ?? "json") !== "json") headers.delete("content-type");
+  else if (request.body !== undefined) headers.delete("content-type");
   for (const [name, wire, param, value] of given(request, args, "header")) {
     const text = headerText(value, styleOf(param));
     const header = wire.toLowerCase();
     if (!TOKEN.test(header)) throw unusable(`${stringify(wire)} is no header name`);
     if (text === undefined) continue;
-    if (OWNED.has(header) || reserved.headers.has(header)) throw invalid(name, "is set by the server alone; leave it out.");
+    if (OWNED.has(header)) throw notYours(name);
     headers.set(header, text);
   }
-  setCookies(headers, reserved, request, args);
+  const cookies = given(request, args, "cookie").flatMap(([, wire, how, value]) => pairs(wire, value, styleOf(how), true));
+  if (cookies.length > 0) headers.set("cookie", [headers.get("cookie") ?? [], cookies].flat(2).join("; "));
   const body = bodyOf(request, args);
-  if (body === undefined) {
-    headers.delete("content-type");
-  } else {
-    const named = headers.get("content-type");
-    // What a form or a multipart body is called tells how it is read.
-    const isForm = named?.startsWith("application/x-www-form-urlencoded") === true;
-    const fixed = request.body === "multipart" || (request.body === "form" && !isForm);
-    if (fixed || named === undefined) headers.set("content-type", body.type);
-  }
+  const named = headers.get("content-type") ?? "";
+  // What a form or a multipart body is called tells how it is read.
+  const isOther = request.body === "form" && !named.startsWith("application/x-www-form-urlencoded");
+  if (body === undefined) headers.delete("content-type");
+  else if (named === "" || isOther || request.body === "multipart") headers.set("content-type", body.type);
   return { method: request.method, url, headers, body: body?.bytes };
 }
 
-function setCookies(headers: Map<string, string>, reserved: Reserved, request: HttpRequest, args: JsonObject): void {
-  const cookies = given(request, args, "cookie").flatMap(([name, wire, param, value]) => {
-    const own = pairs(wire, value, styleOf(param), true);
-    const names = own.map((pair) => decodeURIComponent(pair.split("=")[0] ?? ""));
-    if (names.some((cookie) => reserved.cookies.has(cookie))) throw invalid(name, "is set by the server alone; leave it out.");
-    return own;
-  });
-  const own = headers.get("cookie");
-  if (cookies.length > 0) headers.set("cookie", [...(own === undefined ? [] : [own]), ...cookies].join("; "));
-}
-
-function urlOf(base: URL, reserved: Reserved, request: HttpRequest, args: JsonObject): URL {
+function urlOf(base: URL, request: HttpRequest, args: JsonObject): URL {
   const filled = request.path.replace(/\{([a-z][a-z0-9_]*)\}|[^{]+|\{/g, (piece, name: string | undefined) =>
     // What literals may not hold as they are is encoded; `%` stays, since authors write `%2F` themselves.
     name === undefined ? piece.replace(/[\x00-\x20"#<>\\^`{|}\x7f]|[^\x00-\x7f]/gu, percent) : pathValue(request, name, args),
@@ -139,8 +121,6 @@ function urlOf(base: URL, reserved: Reserved, request: HttpRequest, args: JsonOb
   if (url.pathname !== full && !(full === "" && url.pathname === "/")) throw unusable("the path is not normal");
   const all = given(request, args, "query").flatMap(([, wire, param, value]) => pairs(wire, value, styleOf(param)));
   url.search = [...(query === "" ? [] : [query]), ...all].join("&");
-  const taken = [...reserved.query].find((key) => url.searchParams.has(key));
-  if (taken !== undefined) throw invalid(taken, "is set by the server alone; leave it out.");
   if (url.origin !== base.origin) throw unusable("the request leaves the origin of the base URL");
   const actual = byteLength(url.href);
   if (actual > MAX_URL_BYTES) {
@@ -176,18 +156,21 @@ type Field = Readonly<{ name: string; param: string; file: boolean; style: Style
 
 function bodyOf(request: HttpRequest, args: JsonObject): Body | undefined {
   const declared = Object.keys(request.params).filter((name) => request.params[name]?.in === "body");
-  const form = request.body ?? "json";
+  const form = request.body;
   const only = (form === "text" || form === "binary") && declared.length === 1 ? declared[0] : undefined;
   const whole = request.body_param ?? only;
   if (whole !== undefined && args[whole] === undefined) return undefined;
   const value = whole === undefined ? undefined : args[whole];
-  const fields = whole === undefined ? fieldsOf(request, args) : partsOf(request, whole, value);
+  const named = given(request, args, "body").map(([param, name, how, item]): Field => {
+    return { name, param, file: how.file === true, style: styleOf(how), value: item };
+  });
+  const fields = whole === undefined ? named : partsOf(request, whole, value);
   // A method that expects a body gets an empty one; any other gets none.
-  const isEmpty = whole === undefined && (fields ?? []).length === 0;
-  if (isEmpty && (declared.length === 0 || !["POST", "PUT", "PATCH"].includes(request.method))) return undefined;
+  const isExpected = declared.length > 0 && ["POST", "PUT", "PATCH"].includes(request.method);
+  if (whole === undefined && named.length === 0 && !isExpected) return undefined;
   const typed = (text: string, type: string): Body => ({ bytes: Buffer.from(text, "utf8"), type });
   switch (form) {
-    case "json": {
+    case undefined: {
       const object = Object.fromEntries((fields ?? []).map((field) => [field.name, field.value]));
       return typed(stringify(whole === undefined ? object : value), "application/json");
     }
@@ -200,25 +183,17 @@ function bodyOf(request: HttpRequest, args: JsonObject): Body | undefined {
       return multipart(fields, request.content_type);
     case "text":
       return typed(scalar(value) ?? "", "text/plain; charset=utf-8");
-    case "binary":
+    default:
       return { bytes: fileOf(whole ?? "", value), type: "application/octet-stream" };
   }
-}
-
-function fieldsOf(request: HttpRequest, args: JsonObject): Field[] {
-  return given(request, args, "body").map(([param, name, how, value]) => {
-    return { name, param, file: how.file === true, style: styleOf(how), value };
-  });
 }
 
 /** The fields of the object that is the whole body; `undefined` where it is no object. */
 function partsOf(request: HttpRequest, param: string, value: unknown): Field[] | undefined {
   if (!isObject(value)) return undefined;
-  const files = request.params[param]?.file;
-  return Object.entries(value).map(([name, item]) => {
-    const file = Array.isArray(files) && files.includes(name);
-    return { name, param, file, style: styleOf({ in: "body" }), value: item };
-  });
+  const [files, style] = [request.params[param]?.file, styleOf({ in: "body" })];
+  const isFile = (name: string): boolean => Array.isArray(files) && files.includes(name);
+  return Object.entries(value).map(([name, item]) => ({ name, param, file: isFile(name), style, value: item }));
 }
 
 /** The bytes behind base64: either alphabet, with or without padding and line breaks. */
