@@ -48,7 +48,7 @@ fn an_operation_is_a_type_a_request_and_a_handler() {
         "export interface GetPostParams {\n  post_id: number;\n  fields?: string[];\n}",
         "path: \"/posts/{post_id}\"",
         "fields: { in: \"query\", explode: false }",
-        "export const getPost = (params: GetPostParams, call: Call) => call.http(getPostRequest, params) as Promise<Post>;",
+        "export const getPost = (params: GetPostParams, call: Call) => call.send(getPostRequest, params) as Promise<Post>;",
     ] {
         assert!(read.contains(said), "{said}\n{read}");
     }

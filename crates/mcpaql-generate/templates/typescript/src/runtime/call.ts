@@ -1,10 +1,8 @@
 // One call from a tool's arguments to the reply: check, run the handler, wrap what it gave.
 
-import type { Catalog, Target } from "./catalog.js";
+import type { Catalog } from "./catalog.js";
 import { type Prepared, prepare } from "./check.js";
-import { type CommandLine, CommandRunner } from "./command.js";
-import { OpError, type Reply, type Warning, failure, success } from "./errors.js";
-import { HttpClient, type HttpRequest } from "./http.js";
+import { type Job, OpError, type Reply, type Warning, failure, success } from "./errors.js";
 import { introspect } from "./introspect.js";
 import { type JsonObject, byteLength } from "./json.js";
 
@@ -15,10 +13,13 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Tells the agent something beside the data. */
   warn(warning: Warning): void;
-  /** Sends the request of an operation; the result is what the API answered. */
-  http(request: HttpRequest, params: object): Promise<unknown>;
-  /** Runs the program of an operation; the result is what it wrote. */
-  command(line: CommandLine, params: object): Promise<unknown>;
+  /** Sends the request of an operation, or runs its program; the result is what came back. */
+  send(binding: { readonly target?: string }, params: object): Promise<unknown>;
+}
+
+/** An HTTP API or local programs. */
+interface Target {
+  call(job: Job<never>): Promise<unknown>;
 }
 
 /** Answers an operation: gets parameters that are checked and complete, gives the data, or throws an `OpError`. */
@@ -38,20 +39,21 @@ export type OwnTool = Readonly<{
 export interface Project {
   readonly handlers: Readonly<Record<string, Handler<never, unknown>>>;
   readonly tools: readonly OwnTool[];
+  /** Throws where the target cannot be used. */
+  readonly open: (target: never) => Target;
 }
 
 /** Answers calls. */
 export class Adapter {
-  readonly #targets = new Map<string, HttpClient | CommandRunner>();
+  readonly #targets = new Map<string, Target>();
 
-  /** Throws where a target cannot be used. */
   constructor(
     readonly catalog: Catalog,
     readonly project: Project,
   ) {
     const { alternatives, ...target } = catalog.data.target;
-    for (const [name, one] of Object.entries(alternatives ?? { "": target as Target })) {
-      this.#targets.set(name, one.protocol === "http" ? new HttpClient(one) : new CommandRunner(one));
+    for (const [name, one] of Object.entries(alternatives ?? { "": target })) {
+      this.#targets.set(name, project.open(one as never));
     }
   }
 
@@ -89,12 +91,12 @@ export class Adapter {
 
   #call(operation: string, signal: AbortSignal, warnings: Warning[]): Call {
     const warn = (warning: Warning): void => { warnings.push(warning); };
-    const send = async (binding: HttpRequest | CommandLine, params: object): Promise<unknown> => {
+    const send = async (binding: { readonly target?: string }, params: object): Promise<unknown> => {
       const { [binding.target ?? ""]: chosen = "", ...rest } = params as Record<string, string>;
       const target = this.#targets.get(chosen);
       if (target === undefined) throw new OpError("INTERNAL_ERROR", "The call chose no target; tell the user.");
       return await target.call({ binding: binding as never, args: { __proto__: null, ...rest }, signal, warn });
     };
-    return { operation, signal, warn, http: send, command: send };
+    return { operation, signal, warn, send };
   }
 }

@@ -1,7 +1,6 @@
 // What the adapter offers, from `catalog.json`: tools, operations, types, limits.
 
 import { createRequire } from "node:module";
-import type { Auth } from "./auth.js";
 import type { JsonObject } from "./json.js";
 
 /** What a tool covers: the operations of an endpoint, all of them, or one; under its present name. */
@@ -40,29 +39,6 @@ export type Operation = Readonly<{
 
 export type TypeInfo = Readonly<{ detail: { name: string; kind: string; description?: string }; signature?: string }>;
 
-export type HttpTarget = Readonly<{
-  protocol: "http";
-  base_url: string;
-  headers: Readonly<Record<string, string>>;
-  allow_http: boolean;
-  connect_timeout_ms: number;
-  timeout_ms: number;
-  retries: number;
-  max_response_bytes: number;
-  auth: Auth;
-}>;
-
-export type CommandTarget = Readonly<{
-  protocol: "command";
-  cwd: string | null;
-  env: readonly string[];
-  set_env: Readonly<Record<string, string>>;
-  timeout_ms: number;
-  max_output_bytes: number;
-}>;
-
-export type Target = HttpTarget | CommandTarget;
-
 export type CatalogData = Readonly<{
   adapter: { name: string; display_name: string; version: string };
   instructions: string;
@@ -70,7 +46,7 @@ export type CatalogData = Readonly<{
   errors: "unrecoverable" | "all";
   limits: Readonly<Record<"request_bytes" | "response_bytes" | "string_bytes" | "array_items" | "depth", number>>;
   protocol: JsonObject;
-  target: Target & { alternatives?: Readonly<Record<string, Target>> };
+  target: JsonObject & { alternatives?: Readonly<Record<string, JsonObject>> };
   tools: readonly JsonObject[];
   routes: Readonly<Record<string, Route>>;
   operations: readonly Operation[];

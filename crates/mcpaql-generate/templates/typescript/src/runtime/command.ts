@@ -7,7 +7,6 @@ import { isUtf8 } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { constants } from "node:os";
-import type { CommandTarget } from "./catalog.js";
 import { Secrets, fill } from "./environment.js";
 import { type Code, type Job, OpError, type Warning } from "./errors.js";
 import { type JsonObject, scalar, stringify, tryParse } from "./json.js";
@@ -24,6 +23,15 @@ export type CommandLine = Readonly<{
   output: "json" | "jsonlines" | "lines" | "text";
   timeout_ms?: number; // in place of the target's
   exit?: Readonly<Record<number, "success" | Code>>; // what an exit status means, where that is not the usual
+}>;
+
+export type CommandTarget = Readonly<{
+  protocol: "command";
+  cwd: string | null;
+  env: readonly string[];
+  set_env: Readonly<Record<string, string>>;
+  timeout_ms: number;
+  max_output_bytes: number;
 }>;
 
 const PASSED_ON = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];

@@ -9,8 +9,7 @@ import { createGunzip } from "node:zlib";
 import ipaddr from "ipaddr.js";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as send } from "undici";
 import { type Received, decode, failureOf, retryAfter } from "./answer.js";
-import { Credentials, Tokens, noTokens } from "./auth.js";
-import type { HttpTarget } from "./catalog.js";
+import { type Auth, Credentials, Tokens, noTokens } from "./auth.js";
 import { type Secrets, fill, variablesOf } from "./environment.js";
 import { type Job, OpError } from "./errors.js";
 import { tryParse } from "./json.js";
@@ -18,6 +17,18 @@ import { type HttpRequest, type Outgoing, build, notYours, unusable } from "./re
 import { encode } from "./style.js";
 
 export type { HttpRequest } from "./request.js";
+
+export type HttpTarget = Readonly<{
+  protocol: "http";
+  base_url: string;
+  headers: Readonly<Record<string, string>>;
+  allow_http: boolean;
+  connect_timeout_ms: number;
+  timeout_ms: number;
+  retries: number;
+  max_response_bytes: number;
+  auth: Auth;
+}>;
 
 const MAX_HOPS = 5;
 /** How much of an answer that is no success is read. */
@@ -57,11 +68,9 @@ export class HttpClient {
     } catch (error) {
       if (error instanceof OpError) throw error;
       if (signal.aborted) throw new OpError("TRANSPORT_CANCELLED", "The call was cancelled.");
-      const message = late.aborted
-        ? `The API did not answer within ${timeout} ms; after a write first read whether it took effect.`
-        : "The API could not be reached, or the connection broke; try later or tell the user.";
-      if (!late.aborted && !(error instanceof ConnectionError)) throw error;
-      throw new OpError(late.aborted ? "TRANSPORT_TIMEOUT" : "TRANSPORT_CONNECTION_FAILED", message, {}, error);
+      const message = `The API did not answer within ${timeout} ms; after a write first read whether it took effect.`;
+      if (late.aborted) throw new OpError("TRANSPORT_TIMEOUT", message, {}, error);
+      throw error instanceof ConnectionError ? unreachable(error) : error;
     }
   }
 
@@ -142,11 +151,13 @@ export class HttpClient {
       const isGzip = method !== "HEAD" && /\bgzip\b/i.test(header("content-encoding") ?? "");
       const stream = (isGzip ? reply.body.pipe(createGunzip()) : reply.body) as AsyncIterable<Buffer>;
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
-      const read = await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES), isSuccess);
+      const read = await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
+      // An answer that broke off is not asked for again; what came of an error is enough.
+      if (read.broken !== undefined && isSuccess && !signal.aborted) throw unreachable(read.broken);
       if (read.cut) reply.body.destroy();
       return { status: reply.statusCode, header, ...read };
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || error instanceof OpError) throw error;
       throw new ConnectionError(error instanceof Error ? error.message : String(error));
     }
   }
@@ -176,8 +187,8 @@ export class HttpClient {
   }
 }
 
-/** Reads no more than that many bytes; what came of an error before it broke is enough. */
-async function readUpTo(stream: AsyncIterable<Buffer>, most: number, isStrict: boolean): Promise<{ body: Buffer; cut: boolean }> {
+/** Reads no more than that many bytes. */
+async function readUpTo(stream: AsyncIterable<Buffer>, most: number): Promise<{ body: Buffer; cut: boolean; broken?: unknown }> {
   const chunks: Buffer[] = [];
   let [room, cut] = [most, false];
   try {
@@ -187,11 +198,15 @@ async function readUpTo(stream: AsyncIterable<Buffer>, most: number, isStrict: b
       if (cut) break;
       room -= chunk.length;
     }
-  } catch (error) {
-    if (isStrict) throw error;
-    cut = true;
+  } catch (broken) {
+    return { body: Buffer.concat(chunks), cut: true, broken };
   }
   return { body: Buffer.concat(chunks), cut };
+}
+
+function unreachable(cause: unknown): OpError {
+  const message = "The API could not be reached, or the connection broke; try later or tell the user.";
+  return new OpError("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
 }
 
 /** Milliseconds before the next attempt; `undefined` where the answer is final. A wait that was asked for is not shortened. */
