@@ -115,7 +115,7 @@ def introspect(comparison, tool):
                    {"query": "types", "search": "x"}, {"first": 0}, {"first": 999}, {"query": "x"}, {"endpoint": "x"}, {"search": " "}):
         ask(**params)
     for server in comparison.servers.values():
-        for name in names[:20]:
+        for name in [name for name in names if name != "introspect"][:20]:
             found, _ = server.call(tool, {"operation": "introspect", "params": {"search": name.replace("_", " "), "first": 10}})
             if name not in [hit["name"] for hit in found["data"]["operations"]]:
                 comparison.differences.append(f"a search does not find {name}")
