@@ -1,7 +1,7 @@
 //! One file for each endpoint: the parameters of its operations, how they reach the target, and a typed function for each.
 
 use super::literal::literal;
-use super::types;
+use super::{Kinds, types};
 use crate::binding::{self, Kind};
 use crate::model::{Case, Model, Signature, Text, identifier};
 use crate::{File, Unsupported};
@@ -11,12 +11,12 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 /// The files of the endpoints, and the one that brings them together.
-pub(super) fn files(model: &Model<'_>) -> Result<Vec<File>, Unsupported> {
+pub(super) fn files(kinds: &Kinds, model: &Model<'_>) -> Result<Vec<File>, Unsupported> {
     let mut endpoints: IndexMap<String, Vec<&Signature<'_>>> = IndexMap::new();
     for signature in &model.operations {
         endpoints.entry(module(&signature.operation.endpoint)).or_default().push(signature);
     }
-    let mut files = vec![File::generated("src/operations/index.ts", index(&endpoints))];
+    let mut files = vec![File::generated("src/operations/index.ts", index(&endpoints, kinds))];
     let taken: HashSet<&str> = model.operations.iter().map(|operation| operation.function.as_str()).collect();
     for (module, operations) in &endpoints {
         let text = endpoint(operations, &taken)?;
@@ -33,12 +33,18 @@ fn module(endpoint: &str) -> String {
     }
 }
 
-fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>) -> String {
+fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>, kinds: &Kinds) -> String {
     let space = |module: &str| format!("{}Operations", identifier(module, Case::Camel));
     let mut text = Text::new("  ");
     text.line("// What answers each operation. Generated from the adapter's document: another answer goes into src/handlers.ts.")
         .line("")
-        .line("import type { Handler } from \"../runtime/call.js\";");
+        .line("import type { Handler, Project } from \"../runtime/call.js\";");
+    if kinds.command {
+        text.line("import { CommandRunner, type CommandTarget } from \"../runtime/command.js\";");
+    }
+    if kinds.http {
+        text.line("import { HttpClient, type HttpTarget } from \"../runtime/http.js\";");
+    }
     for module in endpoints.keys() {
         text.line(format!("import * as {} from \"./{module}.js\";", space(module)));
     }
@@ -47,6 +53,15 @@ fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>) -> String {
             operations.iter().for_each(|operation| write(&space(module), operation));
         }
     };
+    let open = match (kinds.http, kinds.command) {
+        (true, true) => {
+            "(target: HttpTarget | CommandTarget) =>\n  target.protocol === \"http\" ? new HttpClient(target) : new CommandRunner(target);"
+        }
+        (false, true) => "(target: CommandTarget) => new CommandRunner(target);",
+        _ => "(target: HttpTarget) => new HttpClient(target);",
+    };
+    text.line("").line("/** Reaches the target of the operations. */");
+    text.line(format!("export const open: Project[\"open\"] = {open}"));
     if endpoints.is_empty() {
         text.line("").line("/** What answers each operation; there is none. */");
         text.line("export type Handlers = Record<string, Handler<never, unknown>>;");
@@ -76,8 +91,6 @@ struct Way {
     from: &'static str,
     /// What the constant's name ends with.
     suffix: &'static str,
-    /// The method of a call that takes it.
-    method: &'static str,
     binding: Value,
 }
 
@@ -129,7 +142,7 @@ fn operation(text: &mut Text, signature: &Signature<'_>, way: &Way, taken: &Hash
     let cast = if result == "unknown" { String::new() } else { format!(" as Promise<{result}>") };
     let (open, body) = (
         format!("export const {function} = (params: {params}, call: Call) =>"),
-        format!("call.{}({constant}, params){cast};", way.method),
+        format!("call.send({constant}, params){cast};"),
     );
     if open.len() + body.len() < 118 {
         text.line(format!("{open} {body}"));
@@ -156,11 +169,7 @@ fn said(operation: &Operation) -> String {
 fn way(operation: &Operation) -> Result<Way, Unsupported> {
     let (kind, binding) = binding::of(operation)?;
     Ok(match kind {
-        Kind::Http => {
-            Way { kind: "HttpRequest", from: "http.js", suffix: "Request", method: "http", binding }
-        }
-        Kind::Command => {
-            Way { kind: "CommandLine", from: "command.js", suffix: "Command", method: "command", binding }
-        }
+        Kind::Http => Way { kind: "HttpRequest", from: "request.js", suffix: "Request", binding },
+        Kind::Command => Way { kind: "CommandLine", from: "command.js", suffix: "Command", binding },
     })
 }

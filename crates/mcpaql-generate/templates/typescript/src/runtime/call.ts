@@ -1,25 +1,22 @@
 // One call from a tool's arguments to the reply: check, run the handler, wrap what it gave.
 
-import type { Catalog, Target } from "./catalog.js";
+import type { Catalog } from "./catalog.js";
 import { type Prepared, prepare } from "./check.js";
-import { type CommandLine, CommandRunner } from "./command.js";
-import { OpError, type Reply, type Warning, failure, success } from "./errors.js";
-import { HttpClient, type HttpRequest } from "./http.js";
+import { type Job, OpError, type Reply, type Warning, failure, success } from "./errors.js";
 import { introspect } from "./introspect.js";
-import { type JsonObject, byteLength } from "./json.js";
+import type { JsonObject } from "./json.js";
 
 /** What a handler may do besides answering. */
 export interface Call {
   readonly operation: string;
-  /** Aborted when the client cancels the call. */
-  readonly signal: AbortSignal;
-  /** Tells the agent something beside the data. */
-  warn(warning: Warning): void;
-  /** Sends the request of an operation; the result is what the API answered. */
-  http(request: HttpRequest, params: object): Promise<unknown>;
-  /** Runs the program of an operation; the result is what it wrote. */
-  command(line: CommandLine, params: object): Promise<unknown>;
+  readonly signal: AbortSignal; // aborted when the client cancels the call
+  warn(warning: Warning): void; // tells the agent something beside the data
+  /** Sends the request of an operation, or runs its program; the result is what came back. */
+  send(binding: { readonly target?: string }, params: object): Promise<unknown>;
 }
+
+/** An HTTP API or local programs. */
+type Target = Readonly<{ call: (job: Job<never>) => Promise<unknown> }>;
 
 /** Answers an operation: gets parameters that are checked and complete, gives the data, or throws an `OpError`. */
 export type Handler<Params, Result> = (params: Params, call: Call) => Promise<Result> | Result;
@@ -38,22 +35,20 @@ export type OwnTool = Readonly<{
 export interface Project {
   readonly handlers: Readonly<Record<string, Handler<never, unknown>>>;
   readonly tools: readonly OwnTool[];
+  readonly open: (target: never) => Target; // throws where the target cannot be used
 }
 
-/** Answers calls. */
 export class Adapter {
-  readonly #targets = new Map<string, HttpClient | CommandRunner>();
+  readonly #targets = new Map<string, Target>();
 
-  /** Throws where a target cannot be used. */
   constructor(
     readonly catalog: Catalog,
     readonly project: Project,
   ) {
     const { alternatives, ...target } = catalog.data.target;
-    const open = (one: Target): HttpClient | CommandRunner =>
-      one.protocol === "http" ? new HttpClient(one) : new CommandRunner(one);
-    if (alternatives === undefined) this.#targets.set("", open(target as Target));
-    for (const [name, one] of Object.entries(alternatives ?? {})) this.#targets.set(name, open(one));
+    for (const [name, one] of Object.entries(alternatives ?? { "": target })) {
+      this.#targets.set(name, project.open(one as never));
+    }
   }
 
   /** Answers a call through a tool; never throws. */
@@ -66,17 +61,14 @@ export class Adapter {
       const call = this.#call(own?.name ?? prepared?.operation.name ?? "", signal, warnings);
       const data = prepared === undefined ? await own?.run(args, call) : await this.#run(prepared, call);
       const reply = success(data, [...(prepared?.warnings ?? []), ...warnings]);
-      const [actual, maximum] = [byteLength(reply.text), limits.response_bytes];
+      const [actual, maximum] = [Buffer.byteLength(reply.text), limits.response_bytes];
       if (actual <= maximum) return reply;
       const message = `The answer has ${actual} bytes, more than the ${maximum} that may be returned. Ask for less.`;
       throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_response_size", actual, maximum });
     } catch (error) {
-      if (error instanceof OpError) {
-        if (error.cause !== undefined) process.stderr.write(`${tool}: ${error.code}\n`);
-        return failure(error, errors);
-      }
-      process.stderr.write(`${tool}: a handler failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}\n`);
-      const message = "The server failed during this call; tell the user, and for a write first read whether it took effect.";
+      if (error instanceof OpError) return failure(error, errors);
+      process.stderr.write(`${tool} failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}\n`);
+      const message = "The server failed during this call; tell the user, and after a write read what it did.";
       return failure(new OpError("INTERNAL_ERROR", message), errors);
     }
   }
@@ -84,30 +76,18 @@ export class Adapter {
   #run({ operation, args }: Prepared, call: Call): unknown {
     if (operation.name === "introspect") return introspect(this.catalog, args, (warning) => { call.warn(warning); });
     const handler = this.project.handlers[operation.name];
-    if (handler === undefined) throw new OpError("INTERNAL_ERROR", `Nothing answers '${operation.name}'; tell the user.`);
+    if (handler === undefined) throw new OpError("INTERNAL_ERROR", `Nothing answers '${operation.name}'.`);
     return handler(args as never, call);
   }
 
   #call(operation: string, signal: AbortSignal, warnings: Warning[]): Call {
     const warn = (warning: Warning): void => { warnings.push(warning); };
-    const target = (param: string | undefined, params: JsonObject): [HttpClient | CommandRunner | undefined, JsonObject] => {
-      if (param === undefined) return [this.#targets.get(""), params];
-      const { [param]: chosen, ...rest } = params;
-      return [this.#targets.get(String(chosen)), Object.assign(Object.create(null) as JsonObject, rest)];
+    const send = async (binding: { readonly target?: string }, params: object): Promise<unknown> => {
+      const { [binding.target ?? ""]: chosen = "", ...rest } = params as Record<string, string>;
+      const target = this.#targets.get(chosen);
+      if (target === undefined) throw new OpError("INTERNAL_ERROR", "The call chose no target; tell the user.");
+      return await target.call({ binding: binding as never, args: { __proto__: null, ...rest }, signal, warn });
     };
-    const unfit = (): never => { throw new OpError("INTERNAL_ERROR", "The operation has no such target; tell the user."); };
-    return {
-      operation,
-      signal,
-      warn,
-      http: async (request, params) => {
-        const [client, args] = target(request.target, params as JsonObject);
-        return client instanceof HttpClient ? await client.call({ request, args, signal, warn }) : unfit();
-      },
-      command: async (line, params) => {
-        const [runner, args] = target(line.target, params as JsonObject);
-        return runner instanceof CommandRunner ? await runner.call(line, args, signal, warn) : unfit();
-      },
-    };
+    return { operation, signal, warn, send };
   }
 }

@@ -1,67 +1,30 @@
 // What the adapter offers, from `catalog.json`: tools, operations, types, limits.
 
 import { createRequire } from "node:module";
-import type { Auth } from "./auth.js";
 import type { JsonObject } from "./json.js";
 
 /** What a tool covers: the operations of an endpoint, all of them, or one; under its present name. */
 type Route = Readonly<{ endpoint?: string; whole?: boolean; operation?: string; renamed_to?: string }>;
 
 /** An `identifier` says what is changed; `text` says which characters its texts may not hold. */
-export type Param = Readonly<{
-  name: string;
-  required?: boolean;
-  identifier?: boolean;
-  text?: "no_nul" | "no_control";
-  default?: unknown;
-}>;
+export type Param = Readonly<{ name: string; text?: "no_nul" | "no_control"; default?: unknown }> &
+  Readonly<{ required?: boolean; identifier?: boolean }>;
 
-export type Operation = Readonly<{
-  name: string;
-  category: string;
-  endpoint: string;
-  tool: string;
-  aliases?: readonly string[];
-  deprecated?: string;
-  /** What a long list counts it in, and whether that is a tag. */
-  group: string;
-  tagged?: boolean;
-  summary: string;
-  /** The signature in lists, in search hits, and in errors. */
-  listed: string;
-  brief: string;
-  signature: string;
-  detail: Readonly<{ signature: string; parameters: readonly { name: string; from?: string[] }[]; tags?: string[] }>;
-  params: readonly Param[];
-  spellings?: Readonly<Record<string, string | null>>;
-  takes_input?: boolean;
-  schema: JsonObject;
-}>;
+/** `listed`, `brief` and `signature` are its signature in lists, in search hits and in errors. */
+type Texts = "name" | "category" | "endpoint" | "tool" | "group" | "summary" | "listed" | "brief" | "signature";
+export type Operation = Readonly<Record<Texts, string>> &
+  Readonly<{
+    aliases?: readonly string[];
+    deprecated?: string;
+    tagged?: boolean; // its group is a tag
+    detail: Readonly<{ signature: string; parameters: readonly { name: string; from?: string[] }[]; tags?: string[] }>;
+    params: readonly Param[];
+    spellings?: Readonly<Record<string, string | null>>;
+    takes_input?: boolean;
+    schema: JsonObject;
+  }>;
 
 export type TypeInfo = Readonly<{ detail: { name: string; kind: string; description?: string }; signature?: string }>;
-
-export type HttpTarget = Readonly<{
-  protocol: "http";
-  base_url: string;
-  headers: Readonly<Record<string, string>>;
-  allow_http: boolean;
-  connect_timeout_ms: number;
-  timeout_ms: number;
-  retries: number;
-  max_response_bytes: number;
-  auth: Auth;
-}>;
-
-export type CommandTarget = Readonly<{
-  protocol: "command";
-  cwd: string | null;
-  env: readonly string[];
-  set_env: Readonly<Record<string, string>>;
-  timeout_ms: number;
-  max_output_bytes: number;
-}>;
-
-export type Target = HttpTarget | CommandTarget;
 
 export type CatalogData = Readonly<{
   adapter: { name: string; display_name: string; version: string };
@@ -70,7 +33,7 @@ export type CatalogData = Readonly<{
   errors: "unrecoverable" | "all";
   limits: Readonly<Record<"request_bytes" | "response_bytes" | "string_bytes" | "array_items" | "depth", number>>;
   protocol: JsonObject;
-  target: Target & { alternatives?: Readonly<Record<string, Target>> };
+  target: JsonObject & { alternatives?: Readonly<Record<string, JsonObject>> };
   tools: readonly JsonObject[];
   routes: Readonly<Record<string, Route>>;
   operations: readonly Operation[];
@@ -87,7 +50,6 @@ export class Catalog {
     }
   }
 
-  /** The project's own. */
   static own(): Catalog {
     return new Catalog(createRequire(import.meta.url)("#catalog") as CatalogData);
   }

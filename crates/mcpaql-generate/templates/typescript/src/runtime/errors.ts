@@ -2,20 +2,13 @@
 
 import { stringify } from "./json.js";
 
-type Validation =
-  | `${"MISSING" | "UNKNOWN"}_PARAM`
-  | `INVALID_${"TYPE" | "VALUE" | "ENCODING"}`
-  | "UNKNOWN_FIELD"
-  | "ENDPOINT_MISMATCH"
-  | "PAYLOAD_TOO_LARGE";
+type Wrong = `INVALID_${"TYPE" | "VALUE" | "ENCODING"}` | `UNKNOWN_${"PARAM" | "FIELD"}` | "MISSING_PARAM";
 export type Code =
-  | `VALIDATION_${Validation}`
+  | `VALIDATION_${Wrong | "ENDPOINT_MISMATCH" | "PAYLOAD_TOO_LARGE"}`
   | `NOT_FOUND_${"OPERATION" | "RESOURCE"}`
   | `CONFLICT_${"ALREADY_EXISTS" | "VERSION_MISMATCH"}`
   | `TRANSPORT_${"TIMEOUT" | "CONNECTION_FAILED" | "CANCELLED"}`
-  | "PERMISSION_DENIED"
-  | "RATE_LIMIT_EXCEEDED"
-  | "INTERNAL_ERROR";
+  | ("PERMISSION_DENIED" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR");
 
 /** A failed call: a code, one sentence for the model, details that a program can read, and a cause for the log. */
 export class OpError extends Error {
@@ -24,35 +17,31 @@ export class OpError extends Error {
     message: string,
     readonly details: Record<string, unknown> = {},
     cause?: unknown,
-    /** The arguments were no envelope at all, so nothing was dispatched. */
-    readonly undispatched = false,
+    readonly undispatched = false, // the arguments were no envelope at all
   ) {
     super(message, { cause });
   }
 }
 
 /** What the agent should know although the call succeeded. */
-export interface Warning {
-  readonly code: string;
-  readonly message: string;
-}
+export type Warning = Readonly<{ code: string; message: string }>;
+
+export type Warn = (warning: Warning) => void;
+/** A call on its way to a target. */
+export type Job<T> = Readonly<{ binding: T; args: Record<string, unknown>; signal: AbortSignal; warn: Warn }>;
 
 /** What goes back to the client. */
-export interface Reply {
-  readonly text: string;
-  readonly isError: boolean;
-}
+export type Reply = Readonly<{ text: string; isError: boolean }>;
 
 export function success(data: unknown, warnings: readonly Warning[]): Reply {
-  const envelope = { success: true, data: data === undefined ? null : data };
-  return { text: stringify(warnings.length === 0 ? envelope : { ...envelope, warnings }), isError: false };
+  const envelope = { success: true, data: data ?? null, ...(warnings.length === 0 ? {} : { warnings }) };
+  return { text: stringify(envelope), isError: false };
 }
 
 /** `isError` only where the agent cannot repair the call itself, unless every failure shall carry it. */
 export function failure(error: OpError, policy: "unrecoverable" | "all"): Reply {
-  const { code, message, details } = error;
+  const { code, message, details, undispatched } = error;
   const told = Object.keys(details).length === 0 ? { code, message } : { code, message, details };
-  const isError =
-    policy === "all" || error.undispatched || code === "INTERNAL_ERROR" || code.startsWith("TRANSPORT_");
+  const isError = policy === "all" || undispatched || code === "INTERNAL_ERROR" || code.startsWith("TRANSPORT_");
   return { text: stringify({ success: false, error: told }), isError };
 }

@@ -1,41 +1,37 @@
 // The HTTP target: one operation is one request to one API.
 //
-// What always holds: the whole call, with its redirects and retries, ends within the target's timeout; credentials go to the
-// origin that the document names alone; only operations whose repetition does no harm are repeated, as often as the target
-// says; an aborted call aborts the request.
+// What always holds: the whole call, with its redirects and retries, ends within the target's timeout; credentials stay
+// with the origin that the document names; only what may be repeated is repeated; an aborted call aborts the request.
 
-import { isIPv4, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
+import ipaddr from "ipaddr.js";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as send } from "undici";
 import { type Received, decode, failureOf, retryAfter } from "./answer.js";
-import { type Auth, Credentials, type Reserved, Tokens, noTokens, reserve } from "./auth.js";
-import type { HttpTarget } from "./catalog.js";
-import { type Secrets, fill, variablesOf } from "./environment.js";
-import { OpError, type Warning } from "./errors.js";
-import { type JsonObject, tryParse } from "./json.js";
-import { type HttpRequest, type Outgoing, build, unusable } from "./request.js";
+import { type Auth, Credentials, type Said, Tokens, noTokens } from "./auth.js";
+import { type Secrets, fill } from "./environment.js";
+import { type Job, OpError } from "./errors.js";
+import { tryParse } from "./json.js";
+import { type HttpRequest, type Outgoing, build, invalid, unusable } from "./request.js";
 import { encode } from "./style.js";
 
-export type { HttpRequest } from "./request.js";
+type Numbers = Record<"connect_timeout_ms" | "timeout_ms" | "retries" | "max_response_bytes", number>;
+export type HttpTarget = Readonly<Numbers> &
+  Readonly<{ protocol: "http"; base_url: string; headers: Record<string, string>; allow_http: boolean; auth: Auth }>;
 
 const MAX_HOPS = 5;
-/** How much of an answer that is no success is read. */
-const ERROR_BYTES = 64 * 1024;
+const ERROR_BYTES = 64 * 1024; // how much of an answer that is no success is read
 
-/** A connection that failed. */
-class ConnectionError extends Error {}
+/** A connection that failed; where nothing of an answer came, another attempt may help. */
+class ConnectionError extends OpError {
+  constructor(cause: unknown, readonly isEarly: boolean) {
+    const message = "The API could not be reached, or the connection broke; try later or tell the user.";
+    super("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
+  }
+}
 
-/** One request of a call, and whether credentials go along. */
-type Hop = Readonly<{ outgoing: Outgoing; trusted: boolean }>;
-
-/** What a call came in with, and when it is over. */
-export type HttpCall = Readonly<{
-  request: HttpRequest;
-  args: JsonObject;
-  signal: AbortSignal;
-  warn: (warning: Warning) => void;
-}>;
+/** One request of a call, whether credentials go along, and whether a redirect asked for it. */
+type Hop = Readonly<{ outgoing: Outgoing; trusted: boolean; isNext?: boolean }>;
 
 export class HttpClient {
   readonly #direct: Dispatcher;
@@ -48,40 +44,36 @@ export class HttpClient {
     const options = { connect: { timeout: target.connect_timeout_ms }, maxHeaderSize: 256 * 1024, pipelining: 1 };
     [this.#direct, this.#proxied] = [new Agent(options), new EnvHttpProxyAgent(options)];
     for (const [name, value] of Object.entries(target.headers)) {
-      (variablesOf(value).length > 0 ? this.#secret : this.#plain).set(name.toLowerCase(), value);
+      (value.includes("${env:") ? this.#secret : this.#plain).set(name.toLowerCase(), value);
     }
   }
 
   /** Runs one call whose arguments are validated and completed with defaults. */
-  async call(call: HttpCall): Promise<unknown> {
-    const { request, args, signal } = call;
-    const { base_url, timeout_ms: timeout } = this.target;
+  async call(job: Job<HttpRequest>): Promise<unknown> {
+    const { binding: request, args, signal } = job;
+    const timeout = this.target.timeout_ms;
     const late = AbortSignal.timeout(timeout);
     try {
-      const base = this.#address(request.base_url ?? base_url);
-      const outgoing = build(base, this.#plain, this.#reserved(request), request, args);
+      const outgoing = build(this.#address(request.base_url ?? this.target.base_url), this.#plain, request, args);
       const over = AbortSignal.any([signal, late]);
-      return await this.#attempts({ ...call, signal: over }, { outgoing, trusted: true }, Date.now() + timeout);
+      return await this.#attempts({ ...job, signal: over }, { outgoing, trusted: true }, Date.now() + timeout);
     } catch (error) {
       if (error instanceof OpError) throw error;
       if (signal.aborted) throw new OpError("TRANSPORT_CANCELLED", "The call was cancelled.");
-      const message = late.aborted
-        ? `The API did not answer within ${timeout} ms; after a write first read whether it took effect.`
-        : "The API could not be reached, or the connection broke; try later or tell the user.";
-      if (!late.aborted && !(error instanceof ConnectionError)) throw error;
-      throw new OpError(late.aborted ? "TRANSPORT_TIMEOUT" : "TRANSPORT_CONNECTION_FAILED", message, {}, error);
+      const message = `The API did not answer within ${timeout} ms; after a write first read whether it took effect.`;
+      throw late.aborted ? new OpError("TRANSPORT_TIMEOUT", message, {}, error) : error;
     }
   }
 
-  async #attempts(call: HttpCall, first: Hop, deadline: number): Promise<unknown> {
-    const { request, signal } = call;
-    const signIn = (): Promise<Credentials> => Credentials.read(this.#auth(request), this.#secret, this.#tokens);
-    let credentials = await signIn();
+  async #attempts(job: Job<HttpRequest>, first: Hop, deadline: number): Promise<unknown> {
+    const { binding: request, signal } = job;
+    const auth = request.auth === undefined ? this.target.auth : request.auth;
+    const signIn = (): Promise<Credentials> => Credentials.read(auth, this.#secret, this.#tokens);
     const repeats = request.repeatable === true ? this.target.retries : 0;
-    let renewed = false;
-    for (let n = 0; ; ) {
+    let [credentials, renewed, n] = [await signIn(), false, 0];
+    for (;;) {
       const outcome = await this.#follow(first, credentials, signal).catch((error: unknown) => {
-        if (error instanceof ConnectionError && !signal.aborted) return error;
+        if (error instanceof ConnectionError && error.isEarly) return error;
         throw error;
       });
       const reply = outcome instanceof ConnectionError ? undefined : outcome;
@@ -94,29 +86,28 @@ export class HttpClient {
       const wait = n < repeats ? waitAfter(reply?.received, n) : undefined;
       if (wait === undefined || Date.now() + wait >= deadline) {
         if (outcome instanceof ConnectionError) throw outcome;
-        return this.#conclude(call, outcome.method, outcome.received, credentials.secrets, n > 0);
+        return this.#conclude(job, outcome.method, outcome.received, credentials.secrets, n > 0);
       }
       n += 1;
       await sleep(wait, undefined, { signal });
     }
   }
 
-  #conclude({ request, args, warn }: HttpCall, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
+  #conclude(job: Job<HttpRequest>, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
+    const { binding: request, args, warn } = job;
     const { status, cut } = received;
-    if (status === 304) {
-      warn({ code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." });
-      return null;
-    }
+    const isUnchanged = status === 304;
+    if (isUnchanged) warn({ code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." });
+    if (isUnchanged) return null;
     if (status >= 200 && status < 300) {
       if (!cut) return decode(method, received, secrets, warn);
       const most = this.target.max_response_bytes;
       const message = `The answer is larger than the limit of ${most} bytes; ask for less with a page or a filter.`;
       throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_response_bytes", max_bytes: most });
     }
-    for (const [name, param] of Object.entries(request.params)) if (param.sensitive === true) secrets.addValue(args[name]);
+    for (const [name, how] of Object.entries(request.params)) if (how.sensitive === true) secrets.addValue(args[name]);
     const error = failureOf(received, secrets);
-    const isGone = repeated && error.code === "NOT_FOUND_RESOURCE" && request.removes === true;
-    if (isGone) error.message += " An earlier attempt of this very call may have removed it.";
+    if (repeated && request.removes === true) error.message += " An earlier attempt of this call may have removed it.";
     throw error;
   }
 
@@ -135,58 +126,43 @@ export class HttpClient {
   async #send({ method, url, headers, body }: Outgoing, most: number, signal: AbortSignal): Promise<Received> {
     try {
       const raw = [...headers].map(([name, value]) => [name, Buffer.from(value).toString("latin1")]);
-      const reply = await send(url, {
-        method: method as Dispatcher.HttpMethod,
-        headers: [["user-agent", "mcpaql-adapter"], ["accept-encoding", "gzip"], ...raw].flat(),
-        body: body ?? null,
-        signal,
-        dispatcher: isLoopback(url) ? this.#direct : this.#proxied,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
+      const all = [["user-agent", "mcpaql-adapter"], ["accept-encoding", "gzip"], ...raw].flat();
+      const dispatcher = rangeOf(url) === "loopback" ? this.#direct : this.#proxied;
+      // The signal bounds the time.
+      const options = { dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 };
+      const reply = await send(url, { method, headers: all, body: body ?? null, ...options });
       const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
       const isGzip = method !== "HEAD" && /\bgzip\b/i.test(header("content-encoding") ?? "");
-      const stream: AsyncIterable<Buffer> = isGzip ? reply.body.compose(createGunzip()) : reply.body;
+      const stream = (isGzip ? reply.body.pipe(createGunzip()) : reply.body) as AsyncIterable<Buffer>;
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
-      const read = await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES), isSuccess);
+      const read = await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
+      // An answer that broke off is not asked for again; what came of an error is enough.
+      if (read.broken !== undefined && isSuccess && !signal.aborted) throw new ConnectionError(read.broken, false);
       if (read.cut) reply.body.destroy();
       return { status: reply.statusCode, header, ...read };
     } catch (error) {
-      if (signal.aborted) throw error;
-      throw new ConnectionError(error instanceof Error ? error.message : String(error));
+      if (signal.aborted || error instanceof OpError) throw error;
+      throw new ConnectionError(error, true);
     }
   }
 
-  async #post(url: string, own: Record<string, string>, form: URLSearchParams): Promise<{ status: number; body: unknown }> {
+  async #post(url: string, own: Record<string, string>, form: URLSearchParams): Promise<Said> {
     const headers = { accept: "application/json", "content-type": "application/x-www-form-urlencoded", ...own };
     const body = Buffer.from(form.toString());
     const outgoing = { method: "POST", url: this.#address(url), headers: new Map(Object.entries(headers)), body };
-    const received = await this.#send(outgoing, ERROR_BYTES, AbortSignal.timeout(30_000)).catch((error: unknown) => {
-      throw noTokens(error);
-    });
+    const asked = this.#send(outgoing, ERROR_BYTES, AbortSignal.timeout(30_000));
+    const received = await asked.catch((error: unknown) => Promise.reject(noTokens(error)));
     return { status: received.status, body: tryParse(received.body.toString("utf8")) };
   }
 
-  #auth(request: HttpRequest): Auth {
-    return request.auth === undefined ? this.target.auth : request.auth;
-  }
-
-  #reserved(request: HttpRequest): Reserved {
-    const cookie = [this.#plain, this.#secret].map((headers) => headers.get("cookie") ?? "").join(";");
-    const cookies = new Set(cookie.split(";").map((pair) => (pair.split("=")[0] ?? "").trim()));
-    const reserved = { headers: new Set(this.#secret.keys()), query: new Set<string>(), cookies };
-    reserve(this.#auth(request), reserved);
-    return reserved;
-  }
-
-  /** An address of the document with its variables: `https`, or `http` to this machine or where the document allows it. */
+  /** An address of the document with its variables: `https`, or `http` to this machine or where it is allowed. */
   #address(text: string): URL {
     const filled = fill(text, (name) => {
       const message = `The address of this API is not set up; tell the user to set the environment variable ${name}.`;
       return new OpError("INTERNAL_ERROR", message, { variable: name });
     });
     const url = URL.canParse(filled) ? new URL(filled) : undefined;
-    const isPlain = url?.protocol === "http:" && (this.target.allow_http || isLoopback(url));
+    const isPlain = url?.protocol === "http:" && (this.target.allow_http || rangeOf(url) === "loopback");
     if (url === undefined || (url.protocol !== "https:" && !isPlain) || /[?#]/.test(url.href) || url.username !== "") {
       throw unusable("the address is no https URL without query and credentials");
     }
@@ -194,8 +170,8 @@ export class HttpClient {
   }
 }
 
-/** Reads no more than that many bytes; what came of an error before it broke is enough. */
-async function readUpTo(stream: AsyncIterable<Buffer>, most: number, isStrict: boolean): Promise<{ body: Buffer; cut: boolean }> {
+/** Reads no more than that many bytes. */
+async function readUpTo(stream: AsyncIterable<Buffer>, most: number) {
   const chunks: Buffer[] = [];
   let [room, cut] = [most, false];
   try {
@@ -205,14 +181,13 @@ async function readUpTo(stream: AsyncIterable<Buffer>, most: number, isStrict: b
       if (cut) break;
       room -= chunk.length;
     }
-  } catch (error) {
-    if (isStrict) throw error;
-    cut = true;
+  } catch (broken) {
+    return { body: Buffer.concat(chunks), cut: true, broken };
   }
-  return { body: Buffer.concat(chunks), cut };
+  return { body: Buffer.concat(chunks), cut, broken: undefined };
 }
 
-/** Milliseconds before the next attempt; `undefined` where the answer is final. A wait that was asked for is not shortened. */
+/** Milliseconds before the next attempt, no fewer than were asked for; `undefined` where the answer is final. */
 function waitAfter(received: Received | undefined, n: number): number | undefined {
   const backoff = Math.min(200 * 2 ** n, 5000) * (0.5 + Math.random() / 2);
   if (received === undefined) return backoff;
@@ -221,19 +196,23 @@ function waitAfter(received: Received | undefined, n: number): number | undefine
   return [502, 503, 504].includes(received.status) ? Math.max(asked ?? 0, backoff) : undefined;
 }
 
-/** The request of a hop, with credentials where they may go along. */
-function signed({ outgoing, trusted }: Hop, credentials: Credentials): Outgoing {
+/** The request of a hop, with credentials where they may go along; no parameter takes their place. */
+function signed({ outgoing, trusted, isNext }: Hop, { headers: own, cookies, query }: Credentials): Outgoing {
   if (!trusted) return outgoing;
-  const url = new URL(outgoing.url);
-  const headers = new Map([...outgoing.headers, ...credentials.headers]);
-  const cookies = [outgoing.headers.get("cookie"), credentials.headers.get("cookie"), ...credentials.cookies];
-  const all = cookies.filter((cookie) => cookie !== undefined);
+  const [url, headers] = [new URL(outgoing.url), new Map([...outgoing.headers, ...own])];
+  const named = (cookie: string): string => decodeURIComponent(cookie.split("=")[0] ?? "").trim();
+  const given = (outgoing.headers.get("cookie") ?? "").split(";").map(named);
+  const taken =
+    [...own.keys()].find((name) => name !== "cookie" && outgoing.headers.has(name)) ??
+    cookies.map(named).find((name) => given.includes(name)) ??
+    query.map(([name]) => name).find((name) => url.searchParams.has(name) && isNext !== true);
+  if (taken !== undefined) throw invalid(taken, "is set by the server alone; leave it out.");
+  const all = [outgoing.headers.get("cookie") ?? [], own.get("cookie") ?? [], cookies].flat();
   if (all.length > 0) headers.set("cookie", all.join("; "));
-  for (const [name, key] of credentials.query) {
-    // A redirect may have kept it.
-    if (url.searchParams.has(name)) continue;
-    url.search = `${url.search === "" ? "?" : `${url.search}&`}${encode(name)}=${encode(key)}`;
-  }
+  // A redirect may have kept the key.
+  const missing = query.filter(([name]) => !url.searchParams.has(name));
+  const added = missing.map(([name, key]) => `${encode(name)}=${encode(key)}`);
+  url.search = [url.search.slice(1), ...added].filter((part) => part !== "").join("&");
   return { ...outgoing, url, headers };
 }
 
@@ -242,7 +221,7 @@ function unsafe(status: number, cause: string): OpError {
   return new OpError("INTERNAL_ERROR", message, { upstream: { status } }, cause);
 }
 
-/** The next hop. Headers and body stay with the origin that they were meant for; a write is never repeated elsewhere. */
+/** The next hop. Headers and body stay with the origin that they were meant for; a write is not repeated elsewhere. */
 function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: boolean, secrets: Secrets): Hop {
   const { method, url: from, headers } = outgoing;
   const { status } = received;
@@ -251,36 +230,25 @@ function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: b
   const to = new URL(location, from);
   to.hash = "";
   const isSame = to.origin === from.origin;
-  const isPlain = to.protocol === "http:" && from.protocol === "http:" && (allowHttp || isLoopback(to));
-  if ((to.protocol !== "https:" && !isPlain) || to.username !== "") throw unsafe(status, "the location may not be used");
+  const isPlain = to.protocol === "http:" && from.protocol === "http:" && (allowHttp || rangeOf(to) === "loopback");
+  if ((to.protocol !== "https:" && !isPlain) || to.username !== "") throw unsafe(status, "a location of no use");
+  const isLocal = (url: URL): boolean => ["loopback", "linkLocal", "unspecified"].includes(rangeOf(url));
   if (isLocal(to) && !isLocal(from)) throw unsafe(status, "from the outside to this machine");
   if (!isSame && secrets.mask(to.href) !== to.href) throw unsafe(status, "it carries a credential elsewhere");
   const becomesGet = status === 303 && method !== "HEAD";
   const isWrite = method !== "GET" && method !== "HEAD" && !becomesGet;
   if (isWrite && (![307, 308].includes(status) || !isSame)) throw unsafe(status, "a write is not repeated");
   const isTrusted = trusted && isSame;
-  const kept = [...headers].filter(([name]) => (isTrusted ? !becomesGet || name !== "content-type" : name === "accept"));
+  const stays = (name: string): boolean => (isTrusted ? !becomesGet || name !== "content-type" : name === "accept");
+  const kept = [...headers].filter(([name]) => stays(name));
   const body = becomesGet || !isTrusted ? undefined : outgoing.body;
-  return { outgoing: { method: becomesGet ? "GET" : method, url: to, headers: new Map(kept), body }, trusted: isTrusted };
+  const next = becomesGet ? "GET" : method;
+  return { outgoing: { method: next, url: to, headers: new Map(kept), body }, trusted: isTrusted, isNext: true };
 }
 
-function hostOf(url: URL): string {
+/** What kind of address the URL's host is; services on local ones trust whoever reaches them. */
+function rangeOf(url: URL): string {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host)?.slice(1).map((half) => Number.parseInt(half, 16));
-  return mapped === undefined ? host : mapped.flatMap((half) => [half >> 8, half & 0xff]).join(".");
-}
-
-/** Whether the URL's host is this machine. */
-function isLoopback(url: URL): boolean {
-  const host = hostOf(url);
-  if (isIPv4(host)) return host.startsWith("127.");
-  return host === "::1" || host === "localhost" || host.endsWith(".localhost");
-}
-
-/** Loopback, unspecified and link-local addresses: services that trust whoever reaches them. */
-function isLocal(url: URL): boolean {
-  const host = hostOf(url);
-  if (isLoopback(url)) return true;
-  if (isIPv4(host)) return host === "0.0.0.0" || host.startsWith("169.254.");
-  return isIPv6(host) && (host === "::" || /^fe[89ab][0-9a-f]:/.test(host));
+  if (ipaddr.isValid(host)) return ipaddr.process(host).range();
+  return /(?:^|\.)localhost$/.test(host) ? "loopback" : "";
 }

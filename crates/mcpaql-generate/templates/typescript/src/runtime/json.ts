@@ -5,33 +5,30 @@ import { randomUUID } from "node:crypto";
 export type JsonObject = Record<string, unknown>;
 
 /** Stands before the digits of a bigint while it travels through the platform's own parser as a string. */
-const MARK = `\u0000${randomUUID()}:`;
+const MARK = `bigint ${randomUUID()} `;
 const TOKENS = /"(?:[^"\\]|\\.)*"|(?<![\w.+-])-?\d{16,}(?![\w.])/g;
-const MARKED = new RegExp(`"${JSON.stringify(MARK).slice(1, -1).replace("\\", "\\\\")}(-?\\d+)"`, "g");
+const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
 
 /** Reads JSON; throws a `SyntaxError` where it is none. */
 export function parse(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   const marked = text.replace(TOKENS, (token) =>
-    token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARKED_PREFIX}${token}"`,
+    token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARK}${token}"`,
   );
   return JSON.parse(marked, (_key, value: unknown) =>
     typeof value === "string" && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
   );
 }
 
-const MARKED_PREFIX = JSON.stringify(MARK).slice(1, -1);
-
 /** Writes JSON, bigints as numbers. */
 export function stringify(value: unknown): string {
   let found = false;
-  const text = JSON.stringify(value, (_key, item: unknown) => {
+  const text = JSON.stringify(value ?? null, (_key, item: unknown) => {
     if (typeof item !== "bigint") return item;
     found = true;
     return `${MARK}${item}`;
-  }) as string | undefined;
-  if (text === undefined) return "null";
-  return found ? text.replace(MARKED, "$1") : text;
+  });
+  return (found as boolean) ? text.replace(MARKED, "$1") : text;
 }
 
 /** The value behind a text; `undefined` where it is no JSON. */
@@ -43,9 +40,8 @@ export function tryParse(text: string): unknown {
   }
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The text of a value outside JSON; `undefined` where there is nothing to say. */
 export function scalar(value: unknown): string | undefined {
@@ -56,8 +52,4 @@ export function scalar(value: unknown): string | undefined {
 /** Some members of an object: `pick(issue, "id", "title")`. */
 export function pick<T extends object, K extends keyof T>(value: T, ...keys: K[]): Pick<T, K> {
   return Object.fromEntries(keys.filter((key) => key in value).map((key) => [key, value[key]])) as Pick<T, K>;
-}
-
-export function byteLength(text: string): number {
-  return Buffer.byteLength(text, "utf8");
 }

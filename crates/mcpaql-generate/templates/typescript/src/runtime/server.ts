@@ -1,25 +1,15 @@
 // The MCP server: the tools of the catalog and your own, over standard input and output or Streamable HTTP.
 
+import { once } from "node:events";
 import { type RequestListener, createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { toNodeHandler } from "@modelcontextprotocol/node";
-import {
-  type JSONRPCMessage,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-  type Transport,
-  createMcpHandler,
-  hostHeaderValidationResponse,
-  localhostAllowedHostnames,
-  localhostAllowedOrigins,
-  originValidationResponse,
-} from "@modelcontextprotocol/server";
+import * as mcp from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Adapter, type Project } from "./call.js";
 import { Catalog } from "./catalog.js";
-import { isObject, stringify, tryParse } from "./json.js";
+import { type JsonObject, isObject, stringify, tryParse } from "./json.js";
 
 /** Serves until the client is gone: `--http PORT` on this machine, else standard input and output. */
 export function main(project: Project): void {
@@ -36,19 +26,19 @@ export function main(project: Project): void {
 
 /** The low-level server, because the catalog has every tool and every check already. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated
-export function mcpServer(adapter: Adapter): Server {
-  const { adapter: own, instructions, tools } = adapter.catalog.data;
+export function mcpServer(adapter: Adapter): mcp.Server {
+  const { adapter: own, instructions, tools, routes } = adapter.catalog.data;
   const info = { name: own.name, title: own.display_name, version: own.version };
   // eslint-disable-next-line @typescript-eslint/no-deprecated
-  const server = new Server(info, { capabilities: { tools: {} }, instructions });
-  const listed = adapter.project.tools.map(({ run: _run, ...tool }) => tool);
+  const server = new mcp.Server(info, { capabilities: { tools: {} }, instructions });
+  const listed = adapter.project.tools.map((tool) => JSON.parse(JSON.stringify(tool)) as JsonObject);
   server.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
     if (method === "tools/list") return { tools: [...tools, ...listed] };
-    if (method !== "tools/call") throw new ProtocolError(ProtocolErrorCode.MethodNotFound, method);
+    if (method !== "tools/call") throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, method);
     const { name, arguments: args = {} } = params ?? {};
-    const known = typeof name === "string" && (adapter.catalog.route(name) ?? listed.find((tool) => tool.name === name));
-    if (typeof name !== "string" || known === undefined || !isObject(args)) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool, or arguments that are no object.");
+    const known = [...Object.keys(routes), ...listed.map((tool) => tool["name"])];
+    if (typeof name !== "string" || !known.includes(name) || !isObject(args)) {
+      throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InvalidParams, "Unknown tool, or odd arguments.");
     }
     const { text, isError } = await adapter.call(name, args, mcpReq.signal);
     return { content: [{ type: "text", text }], isError };
@@ -57,11 +47,11 @@ export function mcpServer(adapter: Adapter): Server {
 }
 
 function serveHttp(adapter: Adapter, port: number): void {
-  const { fetch, ...handler } = createMcpHandler(() => mcpServer(adapter));
+  const { fetch, ...handler } = mcp.createMcpHandler(() => mcpServer(adapter));
   const guarded = async (request: Request): Promise<Response> => {
     const refused =
-      hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
-      originValidationResponse(request, localhostAllowedOrigins());
+      mcp.hostHeaderValidationResponse(request, mcp.localhostAllowedHostnames()) ??
+      mcp.originValidationResponse(request, mcp.localhostAllowedOrigins());
     if (refused !== undefined || request.method !== "POST") return refused ?? (await fetch(request));
     return await fetch(request, { parsedBody: tryParse(await request.clone().text()) });
   };
@@ -71,27 +61,25 @@ function serveHttp(adapter: Adapter, port: number): void {
 }
 
 /** Standard input and output, one message on each line; unlike the SDK's own it keeps large integers whole. */
-class StdioTransport implements Transport {
+class StdioTransport implements mcp.Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
-  onmessage?: (message: JSONRPCMessage) => void;
+  onmessage?: (message: mcp.JSONRPCMessage) => void;
 
   start(): Promise<void> {
     const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
     lines.on("line", (line) => {
       if (line.trim() === "") return;
       const message = tryParse(line);
-      if (isObject(message) && message["jsonrpc"] === "2.0") this.onmessage?.(message as unknown as JSONRPCMessage);
-      else process.stdout.write(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Not a JSON-RPC message."}}\n`);
+      if (isObject(message) && message["jsonrpc"] === "2.0") this.onmessage?.(message as unknown as mcp.JSONRPCMessage);
+      else process.stdout.write(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n`);
     });
     lines.on("close", () => void this.close());
     return Promise.resolve();
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    return new Promise((resolve) => {
-      process.stdout.write(`${stringify(message)}\n`, () => { resolve(); });
-    });
+  async send(message: mcp.JSONRPCMessage): Promise<void> {
+    if (!process.stdout.write(`${stringify(message)}\n`)) await once(process.stdout, "drain");
   }
 
   close(): Promise<void> {
