@@ -14,7 +14,7 @@ mod limits;
 pub mod mcp;
 pub mod native;
 pub mod open;
-mod process;
+pub mod process;
 pub mod protocol;
 pub mod record;
 pub mod secret;

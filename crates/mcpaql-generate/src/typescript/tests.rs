@@ -1,8 +1,8 @@
 use super::*;
 use crate::{Document, Language, Options};
 use mcpaql_core::catalog::Settings;
-use mcpaql_core::check::check;
-use mcpaql_core::source::Source;
+use mcpaql_document::check::check;
+use mcpaql_document::source::Source;
 
 /// The files of the project of that document.
 fn generated(text: &str) -> Result<Vec<File>, Unsupported> {

@@ -13,8 +13,8 @@ use mcpaql_runtime::caller::Caller;
 use serde_json::{Map, Value};
 
 pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
-    let plan = Plan::one(&args.document, &Settings::default())?;
-    let gateway = open_gateway(plan, args.data.clone(), true).await?;
+    let request = Request { data: args.data.clone(), ..Request::one(&args.document) };
+    let gateway = open_gateway(request.resolve()?, true).await?;
     let snapshot = gateway.snapshot();
     let served = snapshot.adapters().first().context("the document holds no adapter")?;
     let params = params(&args, served.catalog())?;

@@ -5,7 +5,7 @@ use crate::clients::secrets::places::{self, REFERENCE, Secret};
 use crate::clients::variables::{
     Piece, References, Variables, is_variable, may_be_own, variable_name, written,
 };
-use crate::descriptions;
+use crate::file;
 use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget};
 use mcpaql_core::host;
 use mcpaql_document::load::is_credential_name;

@@ -5,14 +5,11 @@
 //! that was called last. A tool is found silent only where the server was free to hear the call: a program that did not answer is
 //! started anew before the next one, and behind an address nobody is blamed until an answer comes. A snapshot that changes by itself proves nothing, so that nothing is called then.
 
-use crate::caller::Caller;
-use crate::process::{self, Ending, Job};
-use crate::target::mcp::{Upstream, UpstreamError};
 use mcpaql_audit::Server;
 use mcpaql_audit::probe::{Answers, Observed, Plan, plans};
 use mcpaql_core::error::Code;
 use mcpaql_runtime::caller::Caller;
-use mcpaql_runtime::target::command::process::{self, Ending, Job};
+use mcpaql_runtime::process::{self, Ending, Job};
 use mcpaql_runtime::target::mcp::{Upstream, UpstreamError};
 use serde_json::{Map, Value};
 use std::ffi::OsString;
