@@ -1,261 +1,279 @@
-"""Credentials of an HTTP target: where they go, and their values for one call.
+"""The credentials of HTTP requests: read from the environment on every call, OAuth tokens fetched and kept.
 
-Values are read from the environment on every call, so a rotated variable works without a restart and a missing one
-fails only the calls that need it. Of alternatives the first whose variables are all set is taken. What always holds:
-whatever was read or fetched is in the mask of the call.
+A rotated variable works without a restart, and a missing one fails only the calls that need it. Of alternatives the first
+one whose variables are all set is taken. Whatever was read or fetched is in the mask of the call.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import re
-from typing import TYPE_CHECKING, NoReturn
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import quote_plus
 
-from .bindings import AllOf, AnyOf, ApiKey, Auth, Basic, Bearer, NoAuth, OAuth2
-from .environment import Template, Variable
+import httpx2 as httpx
+
 from .errors import Code, OpError
-from .http.headers import is_sendable, name_of
-from .secrets import Mask, Secret
+from .http_response import read_body, read_json
+from .requests import AllOf, AnyOf, ApiKey, Basic, Bearer, OAuth2
+from .secrets import Mask, filled, variable, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
-    from .jsontext import Json
-    from .oauth import Issued, Tokens
+    from .http_request import Reserved
+    from .requests import Auth
 
-_COOKIE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")
+    Network: TypeAlias = Callable[[str], tuple[httpx.URL, httpx.AsyncClient]]
 
-
-class Env:
-    """Environment variables that hold credentials."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        """Of the process, usually."""
-        self._environ = environ
-
-    def get(self, name: str) -> Secret | None:
-        """The variable's value without white space around it (a line feed at the end is common in secret files)."""
-        value = self._environ.get(name)
-        return None if value is None else Secret(value.strip())
-
-    def require(self, name: str) -> Secret:
-        """The variable's value, which must not be empty."""
-        secret = self.get(name)
-        if secret is None or not secret.expose():
-            raise missing(name)
-        return secret
-
-    def has(self, name: str) -> bool:
-        """Whether it is set to something."""
-        secret = self.get(name)
-        return secret is not None and secret.expose() != ""
+_FETCH_SECONDS = 30.0
+_MAX_TOKEN_BYTES = 64 * 1024
+_MAX_LIFE_SECONDS = 24 * 3600.0
+_MARGIN_SECONDS = 60.0  # a token is given up this long before it ends, or a tenth of its life where that is less
 
 
-def missing(name: str) -> OpError:
-    """A variable is not set."""
-    message = (
-        f"The credentials for this API are not set up; tell the user to set the environment variable {name} for this "
-        "server and to start it again."
-    )
-    return OpError(Code.PERMISSION_DENIED, message).detail("variable", name)
+def _not_set_up(names: str, **details: Any) -> OpError:
+    message = f"The credentials for this API are missing; tell the user to set {names} for this server and restart it."
+    return OpError(Code.PERMISSION_DENIED, message, **details)
 
 
-def _unsendable(name: str) -> OpError:
-    message = (
-        f"The environment variable {name} holds characters that cannot be sent in a header; tell the user to correct "
-        "its value."
-    )
-    return OpError(Code.PERMISSION_DENIED, message).detail("variable", name)
+def _required(name: str) -> str:
+    if value := variable(name):
+        return value
+    raise _not_set_up(f"the environment variable {name}", variable=name)
 
 
-class Reserved:
-    """What only the server itself sets: a parameter of that name is refused."""
-
-    def __init__(self) -> None:
-        """Nothing yet."""
-        self.headers: set[str] = set()
-        self.query: list[str] = []
-        self.cookies: set[str] = set()
-
-    def copy(self) -> Reserved:
-        """Another one that holds the same."""
-        reserved = Reserved()
-        reserved.headers |= self.headers
-        reserved.query += self.query
-        reserved.cookies |= self.cookies
-        return reserved
-
-    def add(self, auth: Auth) -> None:
-        """Adds what these credentials use, alternatives included.
-
-        Raises `ValueError` with the header's name, where it is not one.
-        """
-        match auth:
-            case Bearer(header=name) | ApiKey(place="header", name=name):
-                header = name_of(name)
-                if header is None:
-                    raise ValueError(name)
-                self.headers.add(header)
-            case ApiKey(place="query"):
-                self.query.append(auth.name)
-            case ApiKey():
-                self.cookies.add(auth.name)
-            case Basic() | OAuth2():
-                self.headers.add("authorization")
-            case AllOf() | AnyOf():
-                for scheme in auth.schemes:
-                    self.add(scheme)
-            case NoAuth():
-                pass
+def _sendable(value: str, name: str, forbidden: str = r"[\x00-\x08\x0a-\x1f\x7f]") -> str:
+    if re.search(forbidden, value) is None:
+        return value
+    message = f"The environment variable {name} holds characters that cannot be sent; tell the user to correct it."
+    raise OpError(Code.PERMISSION_DENIED, message, variable=name)
 
 
+def reserve(auth: Auth, reserved: Reserved) -> None:
+    """Adds what these credentials use, alternatives included."""
+    match auth:
+        case Bearer(header=name) | ApiKey(place="header", name=name):
+            reserved.headers.add(name.lower())
+        case ApiKey(place="query", name=name):
+            reserved.query.add(name)
+        case ApiKey(name=name):
+            reserved.cookies.add(name)
+        case Basic() | OAuth2():
+            reserved.headers.add("authorization")
+        case AllOf(schemes=schemes) | AnyOf(schemes=schemes):
+            for scheme in schemes:
+                reserve(scheme, reserved)
+
+
+def _variables(auth: Auth) -> list[str]:
+    """The variables that a scheme needs."""
+    match auth:
+        case Bearer(token_env=name) | ApiKey(key_env=name):
+            return [name]
+        case Basic(username_env=user, password_env=password):
+            return [user, password]
+        case OAuth2():
+            return [*filter(None, (auth.client_id_env, auth.client_secret_env, auth.refresh_token_env))]
+        case AllOf(schemes=schemes) | AnyOf(schemes=schemes):
+            return [name for scheme in schemes for name in _variables(scheme)]
+    return []
+
+
+def _is_set(auth: Auth) -> bool:
+    match auth:
+        case AllOf(schemes=schemes):
+            return all(map(_is_set, schemes))
+        case AnyOf(schemes=schemes):
+            return any(map(_is_set, schemes))
+        case Basic(username_env=user, password_env=password):
+            # A password may be empty where the user name is the secret.
+            return bool(variable(user)) and variable(password) is not None
+    return all(map(variable, _variables(auth)))
+
+
+def _chosen(auth: Auth) -> list[Auth]:
+    """The simple schemes that this one means now."""
+    match auth:
+        case AllOf(schemes=schemes):
+            return [chosen for scheme in schemes for chosen in _chosen(scheme)]
+        case AnyOf(schemes=schemes):
+            if (scheme := next(filter(_is_set, schemes), None)) is not None:
+                return _chosen(scheme)
+            names = [" and ".join(_variables(scheme)) for scheme in schemes]
+            raise _not_set_up(f"the environment variables {', or '.join(names)}", variables=names)
+    return [auth]
+
+
+@dataclass(slots=True)
 class Credentials:
     """The credentials of one call."""
 
-    def __init__(self) -> None:
-        """None."""
-        self.headers: dict[str, str] = {}
-        self.query: list[tuple[str, Secret]] = []
-        self.cookies: list[tuple[str, Secret]] = []
-        self.mask = Mask()
-        # The fetched tokens among them, so that a refused one can be given up.
-        self._tokens: list[Issued] = []
+    headers: dict[str, str] = field(default_factory=dict)
+    query: dict[str, str] = field(default_factory=dict)
+    cookies: dict[str, str] = field(default_factory=dict)
+    mask: Mask = field(default_factory=Mask)
+    tokens: list[tuple[Token, str]] = field(default_factory=list)
 
-    @staticmethod
-    async def read(auth: Auth, headers: Mapping[str, Template], env: Env, tokens: Tokens) -> Credentials:
-        """Reads what the way of authentication and the secret headers of the target need."""
-        credentials = Credentials()
-        for name, template in headers.items():
-            credentials._fill(name, template, env)
-        for simple in _chosen(auth, env):
-            await credentials._add(simple, env, tokens)
-        return credentials
+    def give_up_tokens(self) -> bool:
+        """Forgets the fetched tokens, because the API refused them; `False` where there are none."""
+        for token, value in self.tokens:
+            token.forget(value)
+        return bool(self.tokens)
 
-    async def give_up(self) -> bool:
-        """Gives up the fetched tokens, because the API refused them; `False` where there are none."""
-        for issued in self._tokens:
-            await issued.give_up()
-        return bool(self._tokens)
 
-    async def _add(self, auth: Auth, env: Env, tokens: Tokens) -> None:
+class Authenticator:
+    """Reads credentials and keeps the tokens of one target."""
+
+    def __init__(self, network: Network, headers: Mapping[str, str]) -> None:
+        self._network = network
+        self._headers = headers  # the target's headers with variables in them
+        self._tokens: dict[OAuth2, Token] = {}
+
+    async def read(self, auth: Auth) -> Credentials:
+        """The credentials for one call."""
+        found = Credentials()
+        for name, template in self._headers.items():
+            found.mask.add(*map(variable, variables(template)))
+            try:
+                found.headers[name] = _sendable(filled(template), variables(template)[-1])
+            except KeyError as unset:
+                raise _not_set_up(f"the environment variable {unset.args[0]}", variable=unset.args[0]) from None
+        for scheme in _chosen(auth):
+            await self._add(found, scheme)
+        return found
+
+    async def _add(self, found: Credentials, auth: Auth) -> None:
         match auth:
-            case Bearer():
-                self._header(auth.header, auth.prefix, auth.token_env, env)
-            case ApiKey(place="header"):
-                self._header(auth.name, auth.prefix, auth.key_env, env)
-            case ApiKey(place="query"):
-                self.query.append((auth.name, self._prefixed(auth.prefix, auth.key_env, env)))
-            case ApiKey():
-                value = self._prefixed(auth.prefix, auth.key_env, env)
-                # What ends a cookie, or is no character of one, would change what is sent.
-                if not _COOKIE.fullmatch(value.expose()):
-                    raise _unsendable(auth.key_env)
-                self.cookies.append((auth.name, value))
-            case Basic():
-                self._basic(auth.username_env, auth.password_env, env)
+            case Bearer(token_env=name) | ApiKey(key_env=name):
+                found.mask.add(secret := _required(name))
+                value = auth.prefix + secret
+                if isinstance(auth, Bearer) or auth.place == "header":
+                    header = auth.header if isinstance(auth, Bearer) else auth.name
+                    found.headers[header.lower()] = _sendable(value, name)
+                elif auth.place == "query":
+                    found.query[auth.name] = value
+                else:
+                    found.cookies[auth.name] = _sendable(value, name, r'[^!-~]|[",;\\]')
+            case Basic(username_env=user, password_env=password):
+                login = _sendable(_required(user), user, ":")
+                word = variable(password)
+                word = _required(password) if word is None else word
+                # An API key as user name with an empty password is common.
+                found.mask.add(pair := f"{login}:{word}", word or login)
+                found.headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
             case OAuth2():
-                issued = await tokens.issue(auth, env, self.mask)
-                self._set("authorization", f"Bearer {issued.token.expose()}", auth.client_id_env)
-                self._tokens.append(issued)
-            case NoAuth() | AllOf() | AnyOf():
-                pass
-
-    def _header(self, name: str, prefix: str, variable: str, env: Env) -> None:
-        header = name_of(name)
-        if header is None:
-            raise _unsendable(variable)
-        self._set(header, self._prefixed(prefix, variable, env).expose(), variable)
-
-    def _prefixed(self, prefix: str, variable: str, env: Env) -> Secret:
-        secret = env.require(variable).expose()
-        self.mask.add(secret)
-        return Secret(f"{prefix}{secret}")
-
-    def _fill(self, name: str, template: Template, env: Env) -> None:
-        value: list[str] = []
-        last = ""
-        for piece in template.pieces:
-            if not isinstance(piece, Variable):
-                value.append(piece)
-                continue
-            last = piece.name
-            if piece.fallback is not None and not env.has(piece.name):
-                value.append(piece.fallback)
-                continue
-            secret = env.require(piece.name).expose()
-            self.mask.add(secret)
-            value.append(secret)
-        self._set(name, "".join(value), last)
-
-    def _basic(self, username: str, password: str, env: Env) -> None:
-        """An API key as user name with an empty password is common; then the user name is the secret."""
-        user = env.require(username).expose()
-        word = env.get(password)
-        if word is None:
-            raise missing(password)
-        if ":" in user:
-            raise _unsendable(username)
-        pair = f"{user}:{word.expose()}"
-        self.mask.add(pair)
-        self.mask.add(word.expose() or user)
-        self._set("authorization", f"Basic {base64.b64encode(pair.encode()).decode()}", username)
-
-    def _set(self, name: str, value: str, variable: str) -> None:
-        if not is_sendable(value):
-            raise _unsendable(variable)
-        self.headers[name] = value
+                token = self._tokens.setdefault(auth, Token(auth, self._network))
+                found.mask.add(value := await token.value(found.mask))
+                found.tokens.append((token, value))
+                found.headers["authorization"] = _sendable(f"Bearer {value}", auth.client_id_env)
 
 
-def _chosen(auth: Auth, env: Env) -> Iterable[Auth]:
-    """The simple schemes that stand for this one now: all of several, and the first alternative that is set."""
-    match auth:
-        case AllOf():
-            return [simple for scheme in auth.schemes for simple in _chosen(scheme, env)]
-        case AnyOf():
-            found = next((scheme for scheme in auth.schemes if _is_set(scheme, env)), None)
-            if found is None:
-                return [] if not auth.schemes else _none_set(auth.schemes)
-            return _chosen(found, env)
-        case _:
-            return [auth]
+def _unreachable(cause: object) -> OpError:
+    message = "The service that issues tokens for this API could not be reached; try later or tell the user."
+    return OpError(Code.TRANSPORT_CONNECTION, message, cause)
 
 
-def _is_set(auth: Auth, env: Env) -> bool:
-    match auth:
-        case AllOf():
-            return all(_is_set(scheme, env) for scheme in auth.schemes)
-        case AnyOf():
-            return any(_is_set(scheme, env) for scheme in auth.schemes)
-        case Basic():
-            # A password may be empty where the user name is the secret.
-            return env.has(auth.username_env) and env.get(auth.password_env) is not None
-        case _:
-            return all(map(env.has, variables(auth)))
+class Token:
+    """The token of one OAuth 2.0 scheme. Calls that need one meanwhile share one fetch and its outcome."""
+
+    def __init__(self, oauth: OAuth2, network: Network) -> None:
+        self._oauth = oauth
+        self._network = network
+        self._keys: tuple[str, str | None, str | None] | None = None
+        self._value: str | None = None
+        self._until = 0.0
+        self._rotated: str | None = None  # the refresh token that replaced the one in the environment
+        self._in_body = False  # this server takes the client's secret in the body alone
+        self._fetch: asyncio.Task[str] | None = None
+
+    def forget(self, value: str) -> None:
+        """The API refused it; unless another call has renewed it already, the next one fetches."""
+        if self._value == value:
+            self._value = None
+
+    async def value(self, mask: Mask) -> str:
+        """The token there is, or a new one."""
+        oauth = self._oauth
+        names = (oauth.client_secret_env, oauth.refresh_token_env)
+        secret, refresh = (None if name is None else _required(name) for name in names)
+        keys = (_required(oauth.client_id_env), secret, refresh)
+        mask.add(secret, refresh, self._rotated, _basic(keys[0], secret))
+        if keys != self._keys:
+            self._keys, self._value, self._rotated, self._in_body, self._fetch = keys, None, None, False, None
+        if self._value is not None and time.monotonic() < self._until:
+            return self._value
+        if self._fetch is None or self._fetch.done():
+            # A task of its own: a call that is cancelled must not lose a rotated refresh token.
+            self._fetch = asyncio.create_task(self._fetched(*keys))
+        return await asyncio.shield(self._fetch)
+
+    async def _fetched(self, client_id: str, secret: str | None, given: str | None) -> str:
+        refresh, started = self._rotated or given, time.monotonic()
+        form = {"grant_type": "client_credentials"}
+        if refresh is not None:
+            form = {"grant_type": "refresh_token", "refresh_token": refresh}
+        if self._oauth.scopes:
+            form["scope"] = " ".join(self._oauth.scopes)
+        in_body = self._in_body or secret is None
+        try:
+            async with asyncio.timeout(_FETCH_SECONDS):
+                status, said = await self._ask(form, client_id, secret, in_body=in_body)
+                doubted = said.get("error") in ("invalid_client", "invalid_request", "unauthorized_client", None)
+                if status in (400, 401) and not in_body and doubted:
+                    in_body = True
+                    status, said = await self._ask(form, client_id, secret, in_body=True)
+        except (TimeoutError, httpx.HTTPError) as error:
+            raise _unreachable(type(error).__name__) from None
+        token, rotated = said.get("access_token"), said.get("refresh_token")
+        if not isinstance(token, str) or not 200 <= status <= 299:
+            raise self._refused(status, said)
+        if refresh is not None and isinstance(rotated, str):
+            self._rotated = rotated
+        self._in_body, self._value = in_body, token
+        self._until = started + _usable_seconds(said.get("expires_in"))
+        return token
+
+    async def _ask(
+        self, form: dict[str, str], client_id: str, secret: str | None, *, in_body: bool
+    ) -> tuple[int, dict[str, Any]]:
+        url, client = self._network(self._oauth.token_url)
+        headers = {"accept": "application/json", "accept-encoding": "gzip"}
+        if in_body:
+            form = {**form, "client_id": client_id, **({"client_secret": secret} if secret is not None else {})}
+        else:
+            headers["authorization"] = f"Basic {base64.b64encode(_basic(client_id, secret).encode()).decode()}"
+        body = bytearray()
+        async with client.stream("POST", url, data=form, headers=headers) as response:
+            whole = await read_body(response, _MAX_TOKEN_BYTES, body)
+        try:
+            said = read_json(body.decode()) if whole else None
+        except ValueError:
+            said = None
+        return response.status_code, said if isinstance(said, dict) else {}
+
+    def _refused(self, status: int, said: dict[str, Any]) -> OpError:
+        if status >= 500 or status == 429:
+            return _unreachable(f"status {status}")
+        word, names = said.get("error"), _variables(self._oauth)
+        # OAuth's own words have this shape; anything else might repeat what was sent.
+        how = word if isinstance(word, str) and re.fullmatch("[a-z_]{1,40}", word) else f"status {status}, no token"
+        message = f"The service that issues tokens refused the credentials ({how}); tell the user to check "
+        return OpError(Code.PERMISSION_DENIED, f"{message}{', '.join(names)} of this server.", variables=names)
 
 
-def variables(auth: Auth) -> list[str]:
-    """The variables a scheme needs, for people: alternatives are not told apart."""
-    match auth:
-        case Bearer():
-            return [auth.token_env]
-        case ApiKey():
-            return [auth.key_env]
-        case Basic():
-            return [auth.username_env, auth.password_env]
-        case OAuth2():
-            names = (auth.client_id_env, auth.client_secret_env, auth.refresh_token_env)
-            return [name for name in names if name is not None]
-        case AllOf() | AnyOf():
-            return [name for scheme in auth.schemes for name in variables(scheme)]
-        case NoAuth():
-            return []
+def _basic(client_id: str, secret: str | None) -> str:
+    """RFC 6749, 2.3.1: both halves are form-encoded first."""
+    return f"{quote_plus(client_id)}:{quote_plus(secret or '')}"
 
 
-def _none_set(schemes: tuple[Auth, ...]) -> NoReturn:
-    alternatives: list[Json] = [" and ".join(variables(scheme)) for scheme in schemes]
-    names = ", or ".join(map(str, alternatives))
-    message = (
-        f"The credentials for this API are not set up; tell the user to set the environment variables {names} for this "
-        "server and to start it again."
-    )
-    raise OpError(Code.PERMISSION_DENIED, message).detail("variables", alternatives)
+def _usable_seconds(expires_in: Any) -> float:
+    """How long a token is used that says it lives `expires_in` seconds."""
+    try:
+        life = min(float(expires_in), _MAX_LIFE_SECONDS)
+    except (TypeError, ValueError):
+        return _MAX_LIFE_SECONDS
+    return life - min(_MARGIN_SECONDS, life / 10) if life >= 0 else _MAX_LIFE_SECONDS
