@@ -9,7 +9,6 @@ mod hits;
 mod list;
 mod page;
 mod params;
-pub(crate) mod portable;
 mod protocol;
 mod types;
 mod unified;

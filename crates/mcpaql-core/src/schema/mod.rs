@@ -12,10 +12,10 @@ mod check;
 mod compile;
 mod cycles;
 mod exact;
+mod export;
 mod format;
 mod keywords;
 mod pattern;
-mod portable;
 #[cfg(test)]
 pub(crate) mod strategies;
 #[cfg(test)]
@@ -24,7 +24,6 @@ mod tests;
 pub(crate) use keywords::meant_type;
 pub use pattern::pattern_mistake;
 pub(crate) use pattern::translate;
-pub(crate) use portable::Arena;
 
 use crate::diagnostic::Diagnostic;
 use format::Format;

@@ -14,7 +14,6 @@ mod grammar;
 mod index;
 mod intent;
 mod lexicon;
-mod portable;
 mod query;
 mod rank;
 mod stem;
@@ -23,7 +22,6 @@ pub(crate) mod words;
 
 pub use chain::{Found, Named};
 pub use index::{Builder, Index};
-pub(crate) use portable::lexicon;
 
 use crate::operation::Category;
 

@@ -5,10 +5,8 @@ use super::lexicon::{
     CALLER, CLAUSES, COMMON, DECIDING, DETERMINERS, EMPTY, LIGHT, MINE, NEAR, PARTICLES, PEOPLE, PHRASES,
     QUESTIONS, QUOTES, SAME, SOMEBODY, VERBS,
 };
-use super::portable::single;
 use super::stem::stem;
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// What a word said in a question may stand for.
@@ -103,42 +101,6 @@ impl Vocabulary {
             phrases,
             alike: alike(),
         }
-    }
-
-    /// All of it, in order.
-    pub(super) fn data(&self) -> Value {
-        let set = |words: &HashMap<String, ()>| json!(words.keys().collect::<BTreeSet<_>>());
-        let verbs: BTreeMap<_, _> = self.verbs.iter().map(|(verb, intent)| (verb, intent.bits())).collect();
-        let phrase = |phrase: &Phrase| json!([phrase.rest, phrase.intent.bits(), phrase.stands_for]);
-        let phrases: BTreeMap<_, Vec<Value>> = self
-            .phrases
-            .iter()
-            .map(|(first, several)| (first, several.iter().map(phrase).collect()))
-            .collect();
-        let alike: BTreeMap<_, Vec<Value>> = self
-            .alike
-            .iter()
-            .map(|(stem, others)| {
-                (stem, others.iter().map(|(stems, weight)| json!([stems, single(*weight)])).collect())
-            })
-            .collect();
-        json!({
-            "empty": set(&self.empty),
-            "common": set(&self.common),
-            "light": set(&self.light),
-            "caller": set(&self.caller),
-            "determiners": set(&self.determiners),
-            "deciding": set(&self.deciding),
-            "people": set(&self.people),
-            "questions": set(&self.questions),
-            "quotes": set(&self.quotes),
-            "clauses": set(&self.clauses),
-            "particles": set(&self.particles),
-            "verbs": verbs,
-            "hints": self.hints.iter().collect::<BTreeMap<_, _>>(),
-            "phrases": phrases,
-            "alike": alike,
-        })
     }
 
     /// Whether an unstemmed word says nothing.

@@ -18,7 +18,6 @@ mod introspection;
 mod library;
 mod names;
 mod policies;
-mod portable;
 mod problems;
 mod requests;
 mod servers;

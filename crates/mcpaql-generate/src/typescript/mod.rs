@@ -8,8 +8,7 @@ mod operations;
 mod types;
 
 use crate::model::{Case, Model, Style};
-use crate::{File, Owner, Project, Unsupported, license, surfaces, templates};
-use mcpaql_core::portable;
+use crate::{File, Owner, Project, Unsupported, catalog_data, license, templates};
 use serde_json::Value;
 
 /// Words that no function may be called.
@@ -97,21 +96,14 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     let version = crate::VERSION;
     files.push(File::generated("src/index.ts", INDEX.replace("__GENERATOR_VERSION__", version)));
     files.push(author("src/handlers.ts", HANDLERS.to_owned()));
-    let catalog = portable::catalog(project.catalog);
-    files.push(File::generated("src/catalog.json", line(&catalog)));
-    files.push(File::generated("src/surfaces.json", line(&surfaces::of(project, &catalog))));
-    files.push(File::generated("src/runtime/search/lexicon.json", line(&portable::lexicon())));
+    files.push(File::generated("src/catalog.json", catalog_data::text(project.catalog)));
     files.extend(types::file(&model));
-    files.extend(operations::files(project.catalog, &model)?);
+    files.extend(operations::files(&model)?);
     Ok(files)
 }
 
 fn author(path: &str, text: String) -> File {
     File { path: path.to_owned(), text, owner: Owner::Author }
-}
-
-fn line(value: &Value) -> String {
-    format!("{value}\n")
 }
 
 /// Handlers need dependencies of their own, so that this file is the author's, too.

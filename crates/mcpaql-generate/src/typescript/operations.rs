@@ -1,22 +1,17 @@
 //! One file for each endpoint: the parameters of its operations, what they do on their way to the target, and what answers them.
 
-use super::literal::{literal, string};
+use super::literal::literal;
 use super::types;
+use crate::binding::{self, Kind};
 use crate::model::{Case, Model, Signature, Text, identifier};
-use crate::{File, IN_RUST, Unsupported};
+use crate::{File, Unsupported};
 use indexmap::IndexMap;
-use mcpaql_core::catalog::Catalog;
-use mcpaql_core::operation::{
-    Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, McpBinding, Operation, Param,
-    Place, Segment, Stdin, StoreBinding, Style,
-};
-use mcpaql_core::portable;
-use mcpaql_core::schema::is_file;
-use serde_json::{Map, Value, json};
+use mcpaql_core::operation::Operation;
+use serde_json::Value;
 use std::collections::HashSet;
 
 /// The files of the endpoints, and the one that brings them together.
-pub(super) fn files(catalog: &Catalog, model: &Model<'_>) -> Result<Vec<File>, Unsupported> {
+pub(super) fn files(model: &Model<'_>) -> Result<Vec<File>, Unsupported> {
     let mut endpoints: IndexMap<String, Vec<&Signature<'_>>> = IndexMap::new();
     for signature in &model.operations {
         endpoints.entry(module(&signature.operation.endpoint)).or_default().push(signature);
@@ -24,7 +19,7 @@ pub(super) fn files(catalog: &Catalog, model: &Model<'_>) -> Result<Vec<File>, U
     let mut files = vec![File::generated("src/operations/index.ts", index(&endpoints))];
     let taken: HashSet<&str> = model.operations.iter().map(|operation| operation.function.as_str()).collect();
     for (module, operations) in &endpoints {
-        let text = endpoint(catalog, operations, &taken)?;
+        let text = endpoint(operations, &taken)?;
         files.push(File::generated(format!("src/operations/{module}.ts"), text));
     }
     Ok(files)
@@ -86,14 +81,10 @@ struct Way {
     binding: Value,
 }
 
-fn endpoint(
-    catalog: &Catalog,
-    operations: &[&Signature<'_>],
-    taken: &HashSet<&str>,
-) -> Result<String, Unsupported> {
+fn endpoint(operations: &[&Signature<'_>], taken: &HashSet<&str>) -> Result<String, Unsupported> {
     let mut ways = Vec::with_capacity(operations.len());
     for signature in operations {
-        ways.push((*signature, way(catalog, signature.operation)?));
+        ways.push((*signature, way(signature.operation)?));
     }
     let mut text = Text::new("  ");
     let endpoint = operations.first().map_or("", |first| &first.operation.endpoint);
@@ -160,218 +151,14 @@ fn said(operation: &Operation) -> String {
     }
 }
 
-fn way(catalog: &Catalog, operation: &Operation) -> Result<Way, Unsupported> {
-    let mut way = match &operation.binding {
-        Binding::Http(binding) => Way {
-            kind: "HttpRequest",
-            from: "http/binding.js",
-            suffix: "Request",
-            method: "http",
-            binding: http(operation, binding)?,
-        },
-        Binding::Store(binding) => Way {
-            kind: "StoreAction",
-            from: "store/binding.js",
-            suffix: "Action",
-            method: "store",
-            binding: store(binding),
-        },
-        Binding::Command(binding) => Way {
-            kind: "CommandLine",
-            from: "command/binding.js",
-            suffix: "Command",
-            method: "command",
-            binding: command(operation, binding)?,
-        },
-        Binding::Mcp(binding) => Way {
-            kind: "ToolCall",
-            from: "mcp/binding.js",
-            suffix: "Tool",
-            method: "tool",
-            binding: tool(operation, binding),
-        },
-        Binding::Code | Binding::Introspect | Binding::Execution(_) => {
-            let (name, adapter) = (&operation.name, &catalog.adapter.name);
-            let message = format!(
-                "the operation '{name}' of the adapter '{adapter}' has no target that projects in TypeScript know"
-            );
-            return Err(Unsupported { message, suggestion: IN_RUST });
+fn way(operation: &Operation) -> Result<Way, Unsupported> {
+    let (kind, binding) = binding::of(operation)?;
+    Ok(match kind {
+        Kind::Http => {
+            Way { kind: "HttpRequest", from: "http.js", suffix: "Request", method: "http", binding }
         }
-    };
-    if let (Some(param), Some(fields)) =
-        (operation.params.iter().find(|param| param.place == Place::Target), way.binding.as_object_mut())
-    {
-        fields.insert("target".to_owned(), param.name.as_str().into());
-    }
-    Ok(way)
-}
-
-fn http(operation: &Operation, binding: &HttpBinding) -> Result<Value, Unsupported> {
-    let mut out = Map::new();
-    out.insert("method".into(), binding.method.as_str().into());
-    out.insert("path".into(), template(operation, &binding.path)?.into());
-    let sent = operation.params.iter().filter(|param| param.place != Place::Target);
-    let params: Map<String, Value> =
-        sent.map(|param| (param.name.clone(), http_param(param, binding))).collect();
-    out.insert("params".into(), params.into());
-    let body = (binding.body != BodyForm::Json).then(|| binding.body.as_str());
-    let texts = [
-        ("body", body),
-        ("bodyParam", binding.body_param.as_deref()),
-        ("contentType", binding.content_type.as_deref()),
-        ("baseUrl", binding.base_url.as_deref()),
-    ];
-    for (name, text) in texts {
-        out.extend(text.map(|text| (name.to_owned(), text.into())));
-    }
-    out.extend(binding.auth.as_ref().map(|auth| ("auth".to_owned(), portable::auth(auth))));
-    if operation.may_repeat() {
-        out.insert("repeatable".into(), true.into());
-        if operation.category == Category::Delete {
-            out.insert("removes".into(), true.into());
+        Kind::Command => {
+            Way { kind: "CommandLine", from: "command.js", suffix: "Command", method: "command", binding }
         }
-    }
-    Ok(out.into())
-}
-
-fn http_param(param: &Param, binding: &HttpBinding) -> Value {
-    let place = param.place.as_str();
-    let mut out = Map::new();
-    out.insert("in".into(), place.into());
-    if param.wire != param.name {
-        out.insert("as".into(), param.wire.as_str().into());
-    }
-    let usual = Style::default_for(param.place);
-    if param.style.form != usual.form {
-        out.insert("style".into(), param.style.form.as_str().into());
-    }
-    if param.style.explode != usual.explode {
-        out.insert("explode".into(), param.style.explode.into());
-    }
-    if param.style.reserved != usual.reserved {
-        out.insert("reserved".into(), param.style.reserved.into());
-    }
-    if param.sensitive {
-        out.insert("sensitive".into(), true.into());
-    }
-    if binding.body == BodyForm::Multipart {
-        if binding.body_param.as_deref() == Some(param.name.as_str()) {
-            let files = files_in(&param.schema);
-            if !files.is_empty() {
-                out.insert("file".into(), files.into());
-            }
-        } else if param.place == Place::Body && is_file(&param.schema) {
-            out.insert("file".into(), true.into());
-        }
-    }
-    out.into()
-}
-
-/// The properties of an object that are files.
-fn files_in(schema: &Value) -> Vec<&str> {
-    let all = schema.get("properties").and_then(Value::as_object);
-    all.into_iter().flatten().filter(|(_, schema)| is_file(schema)).map(|(name, _)| name.as_str()).collect()
-}
-
-fn store(binding: &StoreBinding) -> Value {
-    json!({ "resource": binding.resource, "action": binding.action.as_str() })
-}
-
-fn command(operation: &Operation, binding: &CommandBinding) -> Result<Value, Unsupported> {
-    let group = |group: &[Vec<Segment>]| -> Result<Value, Unsupported> {
-        let entries: Result<Vec<String>, Unsupported> =
-            group.iter().map(|pieces| template(operation, pieces)).collect();
-        Ok(entries?.into())
-    };
-    let mut argv = Vec::with_capacity(binding.argv.len());
-    for arg in &binding.argv {
-        argv.push(match arg {
-            Arg::Template(pieces) => template(operation, pieces)?.into(),
-            Arg::Group(entries) => group(entries)?,
-            Arg::When(param, entries) => json!({ "when": param, "args": group(entries)? }),
-        });
-    }
-    let mut out = Map::new();
-    out.insert("argv".into(), argv.into());
-    let params: Map<String, Value> = operation.params.iter().filter_map(command_param).collect();
-    out.insert("params".into(), params.into());
-    match &binding.stdin {
-        Stdin::Closed => {}
-        Stdin::Params => drop(out.insert("stdin".into(), "params".into())),
-        Stdin::Param(name) => drop(out.insert("stdin".into(), json!({ "param": name }))),
-    }
-    out.insert("output".into(), binding.output.as_str().into());
-    out.extend(binding.timeout_ms.map(|limit| ("timeoutMs".to_owned(), limit.into())));
-    if !binding.exit.is_empty() {
-        let meaning = |meaning: &ExitMeaning| match meaning {
-            ExitMeaning::Success => "success",
-            ExitMeaning::Error(code) => code.as_str(),
-        };
-        let exit: Map<String, Value> =
-            binding.exit.iter().map(|(code, means)| (code.to_string(), meaning(means).into())).collect();
-        out.insert("exit".into(), exit.into());
-    }
-    Ok(out.into())
-}
-
-fn tool(operation: &Operation, binding: &McpBinding) -> Value {
-    let mut out = Map::new();
-    out.insert("tool".into(), binding.tool.as_str().into());
-    let renamed = operation.params.iter().filter(|param| param.wire != param.name);
-    let names: Map<String, Value> =
-        renamed.map(|param| (param.name.clone(), param.wire.as_str().into())).collect();
-    if !names.is_empty() {
-        out.insert("names".into(), names.into());
-    }
-    if !binding.fixed.is_empty() {
-        out.insert("fixed".into(), binding.fixed.clone().into());
-    }
-    let sensitive: Vec<&str> =
-        operation.params.iter().filter(|param| param.sensitive).map(|param| param.name.as_str()).collect();
-    if !sensitive.is_empty() {
-        out.insert("sensitive".into(), sensitive.into());
-    }
-    out.into()
-}
-
-/// What is to be said of a parameter, where there is something.
-fn command_param(param: &Param) -> Option<(String, Value)> {
-    let mut out = Map::new();
-    if param.wire != param.name {
-        out.insert("as".into(), param.wire.as_str().into());
-    }
-    if param.sensitive {
-        out.insert("sensitive".into(), true.into());
-    }
-    (!out.is_empty()).then(|| (param.name.clone(), out.into()))
-}
-
-/// A template as text, in which `{name}` is a parameter and nothing else is.
-fn template(operation: &Operation, pieces: &[Segment]) -> Result<String, Unsupported> {
-    let mut text = String::new();
-    for piece in pieces {
-        match piece {
-            Segment::Literal(literal) => text.push_str(literal),
-            Segment::Param(name) => text.push_str(&format!("{{{name}}}")),
-        }
-    }
-    let params = pieces.iter().filter(|piece| matches!(piece, Segment::Param(_))).count();
-    if placeholders(&text) == params {
-        return Ok(text);
-    }
-    let message = format!(
-        "the template {} of the operation '{}' holds braces around what is no parameter",
-        string(&text),
-        operation.name
-    );
-    Err(Unsupported { message, suggestion: IN_RUST })
-}
-
-/// How many `{snake_case}` a text has.
-fn placeholders(text: &str) -> usize {
-    let is_name = |name: &str| {
-        name.starts_with(|c: char| c.is_ascii_lowercase())
-            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-    };
-    text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).filter(|(name, _)| is_name(name)).count()
+    })
 }
