@@ -43,6 +43,8 @@ pub(crate) struct Signature<'c> {
     pub(crate) params: String,
     /// Its parameters, in the order of the document.
     pub(crate) fields: Vec<Field>,
+    /// What it answers, as a field without a name; nothing where the document does not say.
+    pub(crate) returns: Option<Field>,
 }
 
 /// A parameter, or a property of an object.
@@ -162,13 +164,16 @@ impl<'c> Model<'c> {
             .into_iter()
             .map(|(whole, function, params)| Signature {
                 fields: reader.params(whole.operation, whole.types),
+                returns: reader.returns(whole.operation, whole.types),
                 operation: whole.operation,
                 function,
                 params,
             })
             .collect();
-        let (types, scope) =
-            reader.finish(operations.iter_mut().map(|operation| &mut operation.fields).collect());
+        let fields = operations
+            .iter_mut()
+            .flat_map(|signature| [signature.fields.as_mut_slice(), signature.returns.as_mut_slice()]);
+        let (types, scope) = reader.finish(fields.collect());
         Model { operations, types, scope }
     }
 }

@@ -105,6 +105,24 @@ impl<'c, 's> Reader<'c, 's> {
         operation.params.iter().map(|param| self.param(operation, param, types, &mut scope)).collect()
     }
 
+    /// What an operation answers.
+    pub(super) fn returns(&mut self, operation: &'c Operation, types: &'c Types) -> Option<Field> {
+        let returns = operation.returns.as_ref()?;
+        self.steps = 0;
+        let hint = format!("{}_result", operation.name);
+        let (kind, nullable) = self.kind(&returns.schema, types, &hint, 0).split_null();
+        Some(Field {
+            ident: String::new(),
+            name: String::new(),
+            required: true,
+            nullable,
+            sensitive: false,
+            docs: returns.description.clone(),
+            kind,
+            default: None,
+        })
+    }
+
     fn param(
         &mut self,
         operation: &Operation,
@@ -363,7 +381,7 @@ impl<'c, 's> Reader<'c, 's> {
     }
 
     /// All types that were met, and the names that are taken; `fields` are those of the parameters.
-    pub(super) fn finish(mut self, fields: Vec<&mut Vec<Field>>) -> (Vec<Definition>, Scope) {
+    pub(super) fn finish(mut self, fields: Vec<&mut [Field]>) -> (Vec<Definition>, Scope) {
         while let Some(Waiting { slot, body, types }) = self.waiting.pop() {
             self.steps = 0;
             let hint =

@@ -56,10 +56,10 @@ pub(super) fn union(variants: Vec<Type>) -> Type {
 
 /// The definitions and the fields of parameters, each nullable type as one that is null where it is used, and no alias that
 /// leads back to itself.
-pub(super) fn settle(mut slots: Vec<Slot>, params: Vec<&mut Vec<Field>>) -> Vec<Definition> {
+pub(super) fn settle(mut slots: Vec<Slot>, params: Vec<&mut [Field]>) -> Vec<Definition> {
     cut_circles(&mut slots);
     let nullable = nullable(&slots);
-    let mend = |fields: &mut Vec<Field>| {
+    let mend = |fields: &mut [Field]| {
         for field in fields {
             let kind = std::mem::replace(&mut field.kind, Type::Any);
             let (kind, null) = with_null(kind, &nullable).split_null();

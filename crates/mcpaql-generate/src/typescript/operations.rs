@@ -113,7 +113,7 @@ fn endpoint(operations: &[&Signature<'_>], taken: &HashSet<&str>) -> Result<Stri
 }
 
 fn operation(text: &mut Text, signature: &Signature<'_>, way: &Way, taken: &HashSet<&str>) {
-    let Signature { operation, function, params, fields } = signature;
+    let Signature { operation, function, params, fields, .. } = signature;
     let mut constant = format!("{function}{}", way.suffix);
     while taken.contains(constant.as_str()) {
         constant.push('_');

@@ -1,49 +1,38 @@
 """The credentials of HTTP requests: read from the environment on every call, OAuth tokens fetched and kept.
 
-A rotated variable works without a restart, and a missing one fails only the calls that need it. Of alternatives the first
-one whose variables are all set is taken. Whatever was read or fetched is in the mask of the call.
+A rotated variable works without a restart, and a missing one fails only the calls that need it. Of alternatives the
+first one whose variables are all set is taken. Whatever was read or fetched is in the mask of the call.
 """
-
-from __future__ import annotations
 
 import asyncio
 import base64
 import re
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import quote_plus
 
 import httpx2 as httpx
 
 from .errors import Code, OpError
+from .http_request import Reserved
 from .http_response import read_body, read_json
-from .requests import AllOf, AnyOf, ApiKey, Basic, Bearer, OAuth2
+from .requests import Auth
 from .secrets import Mask, filled, variable, variables
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from .http_request import Reserved
-    from .requests import Auth
-
-    Network: TypeAlias = Callable[[str], tuple[httpx.URL, httpx.AsyncClient]]
-
+Network: TypeAlias = Callable[[str], tuple[httpx.URL, httpx.AsyncClient]]
 _FETCH_SECONDS = 30.0
 _MAX_TOKEN_BYTES = 64 * 1024
 _MAX_LIFE_SECONDS = 24 * 3600.0
 _MARGIN_SECONDS = 60.0  # a token is given up this long before it ends, or a tenth of its life where that is less
 
 
-def _not_set_up(names: str, **details: Any) -> OpError:
-    message = f"The credentials for this API are missing; tell the user to set {names} for this server and restart it."
-    return OpError(Code.PERMISSION_DENIED, message, **details)
-
-
 def _required(name: str) -> str:
     if value := variable(name):
         return value
-    raise _not_set_up(f"the environment variable {name}", variable=name)
+    message = f"A credential for this API is missing; tell the user to set the environment variable {name} and restart."
+    raise OpError(Code.PERMISSION_DENIED, message, variable=name)
 
 
 def _sendable(value: str, name: str, forbidden: str = r"[\x00-\x08\x0a-\x1f\x7f]") -> str:
@@ -53,59 +42,155 @@ def _sendable(value: str, name: str, forbidden: str = r"[\x00-\x08\x0a-\x1f\x7f]
     raise OpError(Code.PERMISSION_DENIED, message, variable=name)
 
 
+def _parts(auth: Auth) -> list[Auth]:
+    return [scheme or {} for scheme in auth.get("of", ())]
+
+
 def reserve(auth: Auth, reserved: Reserved) -> None:
     """Adds what these credentials use, alternatives included."""
     match auth:
-        case Bearer(header=name) | ApiKey(place="header", name=name):
-            reserved.headers.add(name.lower())
-        case ApiKey(place="query", name=name):
-            reserved.query.add(name)
-        case ApiKey(name=name):
-            reserved.cookies.add(name)
-        case Basic() | OAuth2():
-            reserved.headers.add("authorization")
-        case AllOf(schemes=schemes) | AnyOf(schemes=schemes):
-            for scheme in schemes:
-                reserve(scheme, reserved)
+        case {"type": "bearer", "header": name} | {"type": "api_key", "in": "header", "name": name}:
+            reserved["header"].add(name.lower())
+        case {"type": "api_key", "in": place, "name": name}:
+            reserved[place].add(name)
+        case {"type": "basic" | "oauth2"}:
+            reserved["header"].add("authorization")
+    for scheme in _parts(auth):
+        reserve(scheme, reserved)
 
 
 def _variables(auth: Auth) -> list[str]:
-    """The variables that a scheme needs."""
-    match auth:
-        case Bearer(token_env=name) | ApiKey(key_env=name):
-            return [name]
-        case Basic(username_env=user, password_env=password):
-            return [user, password]
-        case OAuth2():
-            return [*filter(None, (auth.client_id_env, auth.client_secret_env, auth.refresh_token_env))]
-        case AllOf(schemes=schemes) | AnyOf(schemes=schemes):
-            return [name for scheme in schemes for name in _variables(scheme)]
-    return []
+    own = [name for key, name in auth.items() if key.endswith("_env") and name]
+    return own + [name for scheme in _parts(auth) for name in _variables(scheme)]
 
 
 def _is_set(auth: Auth) -> bool:
     match auth:
-        case AllOf(schemes=schemes):
-            return all(map(_is_set, schemes))
-        case AnyOf(schemes=schemes):
-            return any(map(_is_set, schemes))
-        case Basic(username_env=user, password_env=password):
+        case {"type": "any"}:
+            return any(map(_is_set, _parts(auth)))
+        case {"type": "basic", "username_env": user, "password_env": password}:
             # A password may be empty where the user name is the secret.
             return bool(variable(user)) and variable(password) is not None
+        case {"type": "all"}:
+            return all(map(_is_set, _parts(auth)))
     return all(map(variable, _variables(auth)))
 
 
 def _chosen(auth: Auth) -> list[Auth]:
     """The simple schemes that this one means now."""
-    match auth:
-        case AllOf(schemes=schemes):
-            return [chosen for scheme in schemes for chosen in _chosen(scheme)]
-        case AnyOf(schemes=schemes):
-            if (scheme := next(filter(_is_set, schemes), None)) is not None:
-                return _chosen(scheme)
-            names = [" and ".join(_variables(scheme)) for scheme in schemes]
-            raise _not_set_up(f"the environment variables {', or '.join(names)}", variables=names)
-    return [auth]
+    if auth.get("type") == "all":
+        return [chosen for scheme in _parts(auth) for chosen in _chosen(scheme)]
+    if auth.get("type") != "any":
+        return [auth]
+    for scheme in filter(_is_set, _parts(auth)):
+        return _chosen(scheme)
+    names = [" and ".join(_variables(scheme)) for scheme in _parts(auth)]
+    message = f"The credentials for this API are missing; tell the user to set {', or '.join(names)} and restart."
+    raise OpError(Code.PERMISSION_DENIED, message, variables=names)
+
+
+def _basic(user: str, password: str) -> str:
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
+
+
+def _unreachable(cause: object) -> OpError:
+    message = "The service that issues tokens for this API could not be reached; try later or tell the user."
+    return OpError(Code.TRANSPORT_CONNECTION, message, cause)
+
+
+class Token:
+    """The token of one OAuth 2.0 scheme. Calls that need one meanwhile share one fetch and its outcome."""
+
+    def __init__(self, oauth: Auth, network: Network) -> None:
+        self._oauth = oauth
+        self._network = network
+        self._keys: tuple[str, str | None, str | None] | None = None
+        self._value: str | None = None
+        self._until = 0.0
+        self._rotated: str | None = None  # the refresh token that replaced the one in the environment
+        self._in_body = False  # this server takes the client's secret in the body alone
+        self._fetch: asyncio.Task[str] | None = None
+
+    def forget(self, value: str) -> None:
+        """The API refused it; unless another call has renewed it already, the next one fetches."""
+        if self._value == value:
+            self._value = None
+
+    async def value(self, mask: Mask) -> str:
+        """The token there is, or a new one."""
+        names = (self._oauth[key] for key in ("client_secret_env", "refresh_token_env"))
+        secret, refresh = (None if name is None else _required(name) for name in names)
+        keys = (_required(self._oauth["client_id_env"]), secret, refresh)
+        mask.add(secret, refresh, self._rotated)
+        if keys != self._keys:
+            self._keys, self._value, self._rotated, self._in_body, self._fetch = keys, None, None, False, None
+        if self._value is not None and time.monotonic() < self._until:
+            return self._value
+        if self._fetch is None or self._fetch.done():
+            # A task of its own: a call that is cancelled must not lose a rotated refresh token.
+            self._fetch = asyncio.create_task(self._fetched(*keys))
+        return await asyncio.shield(self._fetch)
+
+    async def _fetched(self, client_id: str, secret: str | None, given: str | None) -> str:
+        refresh, started = self._rotated or given, time.monotonic()
+        form = {"grant_type": "refresh_token" if refresh else "client_credentials"}
+        form |= {"refresh_token": refresh} if refresh else {}
+        form |= {"scope": " ".join(self._oauth["scopes"])} if self._oauth["scopes"] else {}
+        in_body = self._in_body or secret is None
+        try:
+            async with asyncio.timeout(_FETCH_SECONDS):
+                status, said = await self._ask(form, client_id, secret, in_body=in_body)
+                doubted = said.get("error") in ("invalid_client", "invalid_request", "unauthorized_client", None)
+                if status in (400, 401) and not in_body and doubted:
+                    in_body = True
+                    status, said = await self._ask(form, client_id, secret, in_body=True)
+        except (TimeoutError, httpx.HTTPError) as error:
+            raise _unreachable(type(error).__name__) from None
+        token, rotated = said.get("access_token"), said.get("refresh_token")
+        if not isinstance(token, str) or not 200 <= status <= 299:
+            raise self._refused(status, said)
+        if refresh is not None and isinstance(rotated, str):
+            self._rotated = rotated
+        self._in_body, self._value = in_body, token
+        self._until = started + _usable_seconds(said.get("expires_in"))
+        return token
+
+    async def _ask(
+        self, form: dict[str, str], client_id: str, secret: str | None, *, in_body: bool
+    ) -> tuple[int, dict[str, Any]]:
+        url, client = self._network(self._oauth["token_url"])
+        headers = {"accept": "application/json", "accept-encoding": "gzip"}
+        if in_body:
+            form = {**form, "client_id": client_id, **({"client_secret": secret} if secret is not None else {})}
+        else:
+            # RFC 6749, 2.3.1: both halves are form-encoded first.
+            headers["authorization"] = _basic(quote_plus(client_id), quote_plus(secret or ""))
+        body = bytearray()
+        async with client.stream("POST", url, data=form, headers=headers) as response:
+            whole = await read_body(response, _MAX_TOKEN_BYTES, body)
+        try:
+            said = read_json(body.decode()) if whole else None
+        except ValueError:
+            said = None
+        return response.status_code, said if isinstance(said, dict) else {}
+
+    def _refused(self, status: int, said: dict[str, Any]) -> OpError:
+        if status >= 500 or status == 429:
+            return _unreachable(f"status {status}")
+        word, names = said.get("error"), _variables(self._oauth)
+        # OAuth's own words have this shape; anything else might repeat what was sent.
+        how = word if isinstance(word, str) and re.fullmatch("[a-z_]{1,40}", word) else f"status {status}, no token"
+        message = f"The service that issues tokens refused the credentials ({how}); tell the user to check "
+        return OpError(Code.PERMISSION_DENIED, f"{message}{', '.join(names)} of this server.", variables=names)
+
+
+def _usable_seconds(expires_in: Any) -> float:
+    """How long a token is used that says it lives `expires_in` seconds."""
+    try:
+        life = min(float(expires_in), _MAX_LIFE_SECONDS)
+    except (TypeError, ValueError):
+        return _MAX_LIFE_SECONDS
+    return life - min(_MARGIN_SECONDS, life / 10) if life >= 0 else _MAX_LIFE_SECONDS
 
 
 @dataclass(slots=True)
@@ -131,7 +216,7 @@ class Authenticator:
     def __init__(self, network: Network, headers: Mapping[str, str]) -> None:
         self._network = network
         self._headers = headers  # the target's headers with variables in them
-        self._tokens: dict[OAuth2, Token] = {}
+        self._tokens: dict[str, Token] = {}
 
     async def read(self, auth: Auth) -> Credentials:
         """The credentials for one call."""
@@ -141,139 +226,30 @@ class Authenticator:
             try:
                 found.headers[name] = _sendable(filled(template), variables(template)[-1])
             except KeyError as unset:
-                raise _not_set_up(f"the environment variable {unset.args[0]}", variable=unset.args[0]) from None
+                _required(unset.args[0])
         for scheme in _chosen(auth):
             await self._add(found, scheme)
         return found
 
     async def _add(self, found: Credentials, auth: Auth) -> None:
         match auth:
-            case Bearer(token_env=name) | ApiKey(key_env=name):
+            case {"type": "bearer", "token_env": name} | {"type": "api_key", "key_env": name}:
                 found.mask.add(secret := _required(name))
-                value = auth.prefix + secret
-                if isinstance(auth, Bearer) or auth.place == "header":
-                    header = auth.header if isinstance(auth, Bearer) else auth.name
-                    found.headers[header.lower()] = _sendable(value, name)
-                elif auth.place == "query":
-                    found.query[auth.name] = value
+                value, place = auth["prefix"] + secret, auth.get("in", "header")
+                if place == "header":
+                    found.headers[auth.get("header", auth.get("name", "")).lower()] = _sendable(value, name)
+                elif place == "query":
+                    found.query[auth["name"]] = value
                 else:
-                    found.cookies[auth.name] = _sendable(value, name, r'[^!-~]|[",;\\]')
-            case Basic(username_env=user, password_env=password):
-                login = _sendable(_required(user), user, ":")
-                word = variable(password)
+                    found.cookies[auth["name"]] = _sendable(value, name, r'[^!-~]|[",;\\]')
+            case {"type": "basic", "username_env": user, "password_env": password}:
+                login, word = _sendable(_required(user), user, ":"), variable(password)
                 word = _required(password) if word is None else word
                 # An API key as user name with an empty password is common.
-                found.mask.add(pair := f"{login}:{word}", word or login)
-                found.headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-            case OAuth2():
-                token = self._tokens.setdefault(auth, Token(auth, self._network))
+                found.mask.add(f"{login}:{word}", word or login)
+                found.headers["authorization"] = _basic(login, word)
+            case {"type": "oauth2"}:
+                token = self._tokens.setdefault(str(auth), Token(auth, self._network))
                 found.mask.add(value := await token.value(found.mask))
                 found.tokens.append((token, value))
-                found.headers["authorization"] = _sendable(f"Bearer {value}", auth.client_id_env)
-
-
-def _unreachable(cause: object) -> OpError:
-    message = "The service that issues tokens for this API could not be reached; try later or tell the user."
-    return OpError(Code.TRANSPORT_CONNECTION, message, cause)
-
-
-class Token:
-    """The token of one OAuth 2.0 scheme. Calls that need one meanwhile share one fetch and its outcome."""
-
-    def __init__(self, oauth: OAuth2, network: Network) -> None:
-        self._oauth = oauth
-        self._network = network
-        self._keys: tuple[str, str | None, str | None] | None = None
-        self._value: str | None = None
-        self._until = 0.0
-        self._rotated: str | None = None  # the refresh token that replaced the one in the environment
-        self._in_body = False  # this server takes the client's secret in the body alone
-        self._fetch: asyncio.Task[str] | None = None
-
-    def forget(self, value: str) -> None:
-        """The API refused it; unless another call has renewed it already, the next one fetches."""
-        if self._value == value:
-            self._value = None
-
-    async def value(self, mask: Mask) -> str:
-        """The token there is, or a new one."""
-        oauth = self._oauth
-        names = (oauth.client_secret_env, oauth.refresh_token_env)
-        secret, refresh = (None if name is None else _required(name) for name in names)
-        keys = (_required(oauth.client_id_env), secret, refresh)
-        mask.add(secret, refresh, self._rotated, _basic(keys[0], secret))
-        if keys != self._keys:
-            self._keys, self._value, self._rotated, self._in_body, self._fetch = keys, None, None, False, None
-        if self._value is not None and time.monotonic() < self._until:
-            return self._value
-        if self._fetch is None or self._fetch.done():
-            # A task of its own: a call that is cancelled must not lose a rotated refresh token.
-            self._fetch = asyncio.create_task(self._fetched(*keys))
-        return await asyncio.shield(self._fetch)
-
-    async def _fetched(self, client_id: str, secret: str | None, given: str | None) -> str:
-        refresh, started = self._rotated or given, time.monotonic()
-        form = {"grant_type": "client_credentials"}
-        if refresh is not None:
-            form = {"grant_type": "refresh_token", "refresh_token": refresh}
-        if self._oauth.scopes:
-            form["scope"] = " ".join(self._oauth.scopes)
-        in_body = self._in_body or secret is None
-        try:
-            async with asyncio.timeout(_FETCH_SECONDS):
-                status, said = await self._ask(form, client_id, secret, in_body=in_body)
-                doubted = said.get("error") in ("invalid_client", "invalid_request", "unauthorized_client", None)
-                if status in (400, 401) and not in_body and doubted:
-                    in_body = True
-                    status, said = await self._ask(form, client_id, secret, in_body=True)
-        except (TimeoutError, httpx.HTTPError) as error:
-            raise _unreachable(type(error).__name__) from None
-        token, rotated = said.get("access_token"), said.get("refresh_token")
-        if not isinstance(token, str) or not 200 <= status <= 299:
-            raise self._refused(status, said)
-        if refresh is not None and isinstance(rotated, str):
-            self._rotated = rotated
-        self._in_body, self._value = in_body, token
-        self._until = started + _usable_seconds(said.get("expires_in"))
-        return token
-
-    async def _ask(
-        self, form: dict[str, str], client_id: str, secret: str | None, *, in_body: bool
-    ) -> tuple[int, dict[str, Any]]:
-        url, client = self._network(self._oauth.token_url)
-        headers = {"accept": "application/json", "accept-encoding": "gzip"}
-        if in_body:
-            form = {**form, "client_id": client_id, **({"client_secret": secret} if secret is not None else {})}
-        else:
-            headers["authorization"] = f"Basic {base64.b64encode(_basic(client_id, secret).encode()).decode()}"
-        body = bytearray()
-        async with client.stream("POST", url, data=form, headers=headers) as response:
-            whole = await read_body(response, _MAX_TOKEN_BYTES, body)
-        try:
-            said = read_json(body.decode()) if whole else None
-        except ValueError:
-            said = None
-        return response.status_code, said if isinstance(said, dict) else {}
-
-    def _refused(self, status: int, said: dict[str, Any]) -> OpError:
-        if status >= 500 or status == 429:
-            return _unreachable(f"status {status}")
-        word, names = said.get("error"), _variables(self._oauth)
-        # OAuth's own words have this shape; anything else might repeat what was sent.
-        how = word if isinstance(word, str) and re.fullmatch("[a-z_]{1,40}", word) else f"status {status}, no token"
-        message = f"The service that issues tokens refused the credentials ({how}); tell the user to check "
-        return OpError(Code.PERMISSION_DENIED, f"{message}{', '.join(names)} of this server.", variables=names)
-
-
-def _basic(client_id: str, secret: str | None) -> str:
-    """RFC 6749, 2.3.1: both halves are form-encoded first."""
-    return f"{quote_plus(client_id)}:{quote_plus(secret or '')}"
-
-
-def _usable_seconds(expires_in: Any) -> float:
-    """How long a token is used that says it lives `expires_in` seconds."""
-    try:
-        life = min(float(expires_in), _MAX_LIFE_SECONDS)
-    except (TypeError, ValueError):
-        return _MAX_LIFE_SECONDS
-    return life - min(_MARGIN_SECONDS, life / 10) if life >= 0 else _MAX_LIFE_SECONDS
+                found.headers["authorization"] = _sendable(f"Bearer {value}", auth["client_id_env"])

@@ -1,7 +1,5 @@
 """The failures of calls: `OpError` with a code that programs read and a sentence that the model reads."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Any
 
@@ -35,15 +33,11 @@ UNRECOVERABLE = frozenset({Code.INTERNAL, Code.TRANSPORT_TIMEOUT, Code.TRANSPORT
 class OpError(Exception):
     """A failed call. The message says what to do next and holds no secret; `cause` goes to the log alone."""
 
-    undispatched = False
-    """The arguments name no operation at all, which sets `isError` whatever the code is."""
+    undispatched = False  # the arguments name no operation at all, which sets `isError` whatever the code is
 
     def __init__(self, code: Code, message: str, cause: object = "", **details: Any) -> None:
         super().__init__(message)
-        self.code = code
-        self.message = message
-        self.cause = str(cause)
-        self.details = details
+        self.code, self.message, self.cause, self.details = code, message, cause, details
 
 
 class SetupError(Exception):

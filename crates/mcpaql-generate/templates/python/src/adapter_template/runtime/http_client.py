@@ -1,34 +1,29 @@
 """The HTTP target: attempts, redirects, renewed tokens, and one deadline for all of it.
 
-Credentials go to the origin that the document names alone; cancelling a call aborts its request. The usual proxy variables
-are honoured, except that a loopback address is always reached directly.
+Credentials go to the origin that the document names alone; cancelling a call aborts its request. The usual proxy
+variables are honoured, except that a loopback address is always reached directly.
 """
-
-from __future__ import annotations
 
 import asyncio
 import ipaddress
 import random
 import socket
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import aclosing, suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx2 as httpx
 
+from . import http_response as responses
 from . import styles
 from .auth import Authenticator, Credentials, reserve
 from .errors import Code, OpError, SetupError
 from .http_request import FRAMING, Outgoing, Reserved, build, header_name
-from .http_response import Answer, decode, failure, head_data, header, read_body, retry_after, too_large
-from .http_response import READ_ERROR_BYTES as MAX_ERROR_BYTES
+from .http_response import Answer
+from .requests import Auth, HttpRequest
 from .secrets import Mask, filled, variable, variables
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .requests import HttpRequest, HttpTarget
 
 _USER_AGENT = "mcpaql/__GENERATOR_VERSION__"
 _MAX_REDIRECTS = 5
@@ -39,20 +34,17 @@ _EARLY_SECONDS = 0.01  # an error's body is read until then: what arrived of it 
 def _address(url: httpx.URL) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """The address that a host is, in any of the spellings that are read as one, such as `127.1` or `0x7f000001`."""
     host = url.host.rstrip(".")
-    try:
-        address = ipaddress.ip_address(host)
-        return getattr(address, "ipv4_mapped", None) or address
-    except ValueError:
-        pass
-    try:
+    with suppress(OSError, UnicodeError):
         return ipaddress.IPv4Address(socket.inet_aton(host))
-    except (OSError, UnicodeError):
-        return None
+    with suppress(ValueError):
+        address = ipaddress.IPv6Address(host)
+        return address.ipv4_mapped or address
+    return None
 
 
 def _is_loopback(url: httpx.URL) -> bool:
-    host, address = url.host.rstrip(".").lower(), _address(url)
-    return f".{host}".endswith(".localhost") or (address is not None and address.is_loopback)
+    address = _address(url)
+    return f".{url.host.rstrip('.')}".endswith(".localhost") or (address is not None and address.is_loopback)
 
 
 def _is_local(url: httpx.URL) -> bool:
@@ -65,37 +57,28 @@ def _origin(url: httpx.URL) -> tuple[str, str, int]:
     return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hop:
-    """One request of a call: the first, or one that a redirect asked for."""
-
-    outgoing: Outgoing
-    trusted: bool  # whether credentials go along
-
-
 class HttpClient:
     """Sends the requests of one target."""
 
-    def __init__(self, target: HttpTarget) -> None:
+    def __init__(self, target: Mapping[str, Any]) -> None:
         """Raises `SetupError`; a variable that is not set is an error of the calls, not of the setup."""
         self.target = target
         self._clients: dict[bool, httpx.AsyncClient] = {}
-        self._reserved = Reserved()
+        self._cookies: set[str] = set()
         self._headers: dict[str, str] = {}
         secret: dict[str, str] = {}
         try:
-            if all(map(variable, variables(target.base_url))):
-                self._checked(target.base_url)
-            for name, value in target.headers.items():
-                lower = header_name(name)
-                if lower is None or lower in FRAMING:
-                    raise ValueError(f"has a header '{name}' that cannot be set")
+            if all(map(variable, variables(target["base_url"]))):
+                self._checked(target["base_url"])
+            for name, value in target["headers"].items():
+                if (lower := header_name(name) or "") in FRAMING | {""}:
+                    raise SetupError(f"the target has a header '{name}' that cannot be set")
                 if lower == "cookie":
-                    self._reserved.cookies.update(pair.partition("=")[0].strip() for pair in value.split(";"))
+                    self._cookies.update(pair.partition("=")[0].strip() for pair in value.split(";"))
                 (secret if variables(value) else self._headers)[lower] = value
         except ValueError as error:
             raise SetupError(f"the target {error}") from None
-        self._reserved.headers.update(secret)
+        self._secret_headers = set(secret)
         self.authenticator = Authenticator(self.reach, secret)
 
     async def close(self) -> None:
@@ -105,16 +88,18 @@ class HttpClient:
 
     async def call(self, request: HttpRequest[Any], args: Mapping[str, Any]) -> Answer:
         """Runs one call with validated arguments. Raises `OpError`."""
-        reserved = Reserved(set(self._reserved.headers), set(), set(self._reserved.cookies))
-        reserve(request.auth or self.target.auth, reserved)
-        base, _ = self.reach(request.base_url or self.target.base_url)
+        auth: Auth = (self.target["auth"] if request.auth is None else request.auth) or {}
+        reserved: Reserved = defaultdict(set, header=set(self._secret_headers), cookie=set(self._cookies))
+        reserve(auth, reserved)
+        base, _ = self.reach(request.base_url or self.target["base_url"])
         outgoing = build(base, self._headers, reserved, request, args)
-        deadline = asyncio.get_running_loop().time() + self.target.timeout_ms / 1000
+        milliseconds = self.target["timeout_ms"]
+        deadline = asyncio.get_running_loop().time() + milliseconds / 1000
         try:
             async with asyncio.timeout_at(deadline):
-                return await _Call(self, request, args, deadline).run(_Hop(outgoing, trusted=True))
+                return await _Call(self, request, args, auth, deadline).run(outgoing)
         except TimeoutError:
-            message = f"The API did not answer within {self.target.timeout_ms} ms; after a write read whether it worked."
+            message = f"The API did not answer within {milliseconds} ms; after a write first read whether it worked."
             raise OpError(Code.TRANSPORT_TIMEOUT, message) from None
 
     def reach(self, text: str) -> tuple[httpx.URL, httpx.AsyncClient]:
@@ -122,9 +107,8 @@ class HttpClient:
         try:
             url = self._checked(text)
         except KeyError as unset:
-            name = unset.args[0]
-            message = f"The address of this API is not set up; tell the user to set the environment variable {name}."
-            raise OpError(Code.INTERNAL, message, variable=name) from None
+            message = f"The address of this API is not set up; tell the user to set the variable {unset.args[0]}."
+            raise OpError(Code.INTERNAL, message, variable=unset.args[0]) from None
         except ValueError as error:
             raise OpError(Code.INTERNAL, "The address of this API cannot be used; tell the operator.", error) from None
         return url, self.client(url)
@@ -139,7 +123,7 @@ class HttpClient:
             raise ValueError("has an address that is not an absolute http or https URL")
         if url.userinfo or url.query or url.fragment:
             raise ValueError("has an address with credentials, a query or a fragment; declare them instead")
-        if url.scheme == "http" and not self.target.allow_http and not _is_loopback(url):
+        if url.scheme == "http" and not self.target["allow_http"] and not _is_loopback(url):
             raise ValueError("uses plain http to another machine; use https, or set allow_http")
         return url
 
@@ -149,7 +133,7 @@ class HttpClient:
         if local not in self._clients:
             self._clients[local] = httpx.AsyncClient(
                 trust_env=not local,
-                timeout=httpx.Timeout(None, connect=self.target.connect_timeout_ms / 1000),
+                timeout=httpx.Timeout(None, connect=self.target["connect_timeout_ms"] / 1000),
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=90),
                 headers={"user-agent": _USER_AGENT},
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # nothing is kept between calls
@@ -161,19 +145,16 @@ class _Call:
     """One call: attempts, redirects, a renewed token, and what becomes of the answer."""
 
     def __init__(
-        self, client: HttpClient, request: HttpRequest[Any], args: Mapping[str, Any], deadline: float
+        self, client: HttpClient, request: HttpRequest[Any], args: Mapping[str, Any], auth: Auth, deadline: float
     ) -> None:
-        self._client = client
-        self._request = request
-        self._args = args
+        self._client, self._request, self._args, self._auth, self._deadline = client, request, args, auth, deadline
         self._credentials = Credentials()
         self._mask = Mask()
-        self._deadline = deadline
 
-    async def run(self, first: _Hop) -> Answer:
+    async def run(self, first: Outgoing) -> Answer:
         """Attempts until an answer is final, then reads it."""
         await self._sign_in()
-        attempts = self._client.target.retries if self._request.repeatable else 0
+        attempts = self._client.target["retries"] if self._request.repeatable else 0
         repetition, renewed = 0, False
         while True:
             wait = min(_BACKOFF_SECONDS * 2.0**repetition, _MAX_BACKOFF_SECONDS) * random.uniform(0.5, 1)  # noqa: S311
@@ -184,7 +165,7 @@ class _Call:
                     raise self._broken(error) from None
             else:
                 async with aclosing(response):
-                    status, asked = response.status_code, retry_after(response)
+                    status, asked = response.status_code, responses.retry_after(response)
                     # A request that was refused had no effect, so it may be repeated, whatever it does; once.
                     if status == 401 and hop.trusted and not renewed and self._credentials.give_up_tokens():
                         renewed = True
@@ -202,12 +183,12 @@ class _Call:
 
     async def _sign_in(self) -> None:
         """Reads or fetches the credentials; what was hidden before stays hidden."""
-        self._credentials = await self._client.authenticator.read(self._request.auth or self._client.target.auth)
+        self._credentials = await self._client.authenticator.read(self._auth)
         self._mask.add(*self._credentials.mask.known)
 
-    async def _follow(self, hop: _Hop) -> tuple[_Hop, httpx.Response]:
+    async def _follow(self, hop: Outgoing) -> tuple[Outgoing, httpx.Response]:
         """One attempt, with its redirects."""
-        reason = "too many redirects"
+        reason: object = "too many redirects"
         for _ in range(_MAX_REDIRECTS + 1):
             response = await self._send(hop)
             if response.status_code not in (301, 302, 303, 307, 308):
@@ -216,14 +197,13 @@ class _Call:
             try:
                 hop = self._redirected(hop, response)
             except ValueError as error:
-                reason = str(error)
+                reason = error
                 break
         message = f"The API answered {response.status_code} with a redirect that is not safe to follow."
         raise OpError(Code.INTERNAL, message, reason, upstream={"status": response.status_code})
 
-    async def _send(self, hop: _Hop) -> httpx.Response:
-        outgoing, credentials = hop.outgoing, self._credentials
-        url, headers = outgoing.url, {"accept-encoding": "gzip", **outgoing.headers}
+    async def _send(self, hop: Outgoing) -> httpx.Response:
+        url, headers, credentials = hop.url, {"accept-encoding": "gzip", **hop.headers}, self._credentials
         if hop.trusted:
             cookies = [headers.get("cookie"), credentials.headers.get("cookie")]
             cookies += [f"{name}={value}" for name, value in credentials.cookies.items()]
@@ -231,75 +211,71 @@ class _Call:
             if any(cookies):
                 headers["cookie"] = "; ".join(filter(None, cookies))
             # A redirect may have kept a key of the query.
-            keys = [(name, key) for name, key in credentials.query.items() if name not in url.params]
-            own = [url.query.decode()] if url.query else []
-            query = "&".join(own + [f"{styles.encode(name)}={styles.encode(key)}" for name, key in keys])
+            own = credentials.query.items()
+            keys = [(styles.encode(name), styles.encode(key)) for name, key in own if name not in url.params]
+            query = "&".join(filter(None, [url.query.decode(), styles.written(keys)]))
             url = url.copy_with(query=query.encode()) if keys else url
         client = self._client.client(url)
         pairs = [(name.encode(), value.strip(" \t").encode()) for name, value in headers.items()]
-        request = client.build_request(outgoing.method, url, headers=pairs, content=outgoing.body)
-        if not outgoing.body:
+        request = client.build_request(hop.method, url, headers=pairs, content=hop.body)
+        if not hop.body:
             request.headers.pop("content-length", None)
         return await client.send(request, stream=True, auth=None)
 
-    def _redirected(self, hop: _Hop, response: httpx.Response) -> _Hop:
+    def _redirected(self, hop: Outgoing, response: httpx.Response) -> Outgoing:
         """Where a redirect leads. Raises `ValueError` for one that is not followed, with the reason for the log."""
-        outgoing, status = hop.outgoing, response.status_code
-        here, location = outgoing.url, header(response, "location")
-        if location is None:
-            raise ValueError("no usable location")
+        here, status, location = hop.url, response.status_code, responses.header(response, "location")
         try:
-            to = here.join(location.strip()).copy_with(fragment=None)
+            to = here.join((location or "").strip()).copy_with(fragment=None)
         except (httpx.InvalidURL, UnicodeError):
             raise ValueError("the location is no URL") from None
-        if to.scheme not in ("http", "https") or not to.host or to.userinfo:
+        if location is None or to.scheme not in ("http", "https") or not to.host or to.userinfo:
             raise ValueError("the location is no plain http or https address")
-        if to.scheme == "http" and (here.scheme == "https" or not (self._client.target.allow_http or _is_loopback(to))):
+        plain = to.scheme == "http" and not (self._client.target["allow_http"] or _is_loopback(to))
+        if plain or (here.scheme == "https" and to.scheme == "http"):
             raise ValueError("plain http")
         if _is_local(to) and not _is_local(here):
             raise ValueError("from the outside to this machine")
         same = _origin(to) == _origin(here)
         if not same and self._mask.finds(str(to)):
             raise ValueError("the location carries a credential to another origin")
-        becomes_get = status == 303 and outgoing.method != "HEAD"
-        if outgoing.method not in ("GET", "HEAD") and not becomes_get and (status not in (307, 308) or not same):
+        becomes_get = status == 303 and hop.method != "HEAD"
+        if hop.method not in ("GET", "HEAD") and not becomes_get and (status not in (307, 308) or not same):
             raise ValueError("a write is not repeated as another request")
         trusted = hop.trusted and same
-        headers = dict(outgoing.headers) if trusted else {"accept": outgoing.headers["accept"]}
+        headers = dict(hop.headers) if trusted else {"accept": hop.headers["accept"]}
         if becomes_get:
             headers.pop("content-type", None)
-        body = outgoing.body if trusted and not becomes_get else None
-        return _Hop(Outgoing("GET" if becomes_get else outgoing.method, to, headers, body), trusted)
+        body = hop.body if trusted and not becomes_get else None
+        return Outgoing("GET" if becomes_get else hop.method, to, headers, body, trusted)
 
-    async def _conclude(self, hop: _Hop, response: httpx.Response, *, repeated: bool) -> Answer:
-        status, limit, body = response.status_code, self._client.target.max_response_bytes, bytearray()
+    async def _conclude(self, hop: Outgoing, response: httpx.Response, *, repeated: bool) -> Answer:
+        status, limit, body = response.status_code, self._client.target["max_response_bytes"], bytearray()
         if status == 304:
             return Answer(None, [("NOT_MODIFIED", "Nothing changed since the version that the call named.")])
         if 200 <= status <= 299:
-            if hop.outgoing.method == "HEAD":
-                return Answer(head_data(response, self._mask))
+            if hop.method == "HEAD":
+                return Answer(responses.head_data(response, self._mask))
             try:
-                if status not in (204, 205) and not await read_body(response, limit, body):
-                    raise too_large(limit)
+                if status not in (204, 205) and not await responses.read_body(response, limit, body):
+                    raise responses.too_large(limit)
             except httpx.HTTPError as error:
                 raise self._broken(error) from None
-            return decode(header(response, "content-type") or "", bytes(body), self._mask)
+            return responses.decode(responses.header(response, "content-type") or "", bytes(body), self._mask)
         whole = False
         # What arrived of a slow or broken error is enough: the status is known.
-        try:
+        with suppress(TimeoutError, httpx.HTTPError):
             async with asyncio.timeout_at(self._deadline - _EARLY_SECONDS):
-                whole = await read_body(response, min(limit, MAX_ERROR_BYTES), body)
-        except (TimeoutError, httpx.HTTPError):
-            pass
-        error = failure(response, bytes(body), self._error_mask(), cut=not whole)
-        if repeated and error.code is Code.NOT_FOUND_RESOURCE and self._request.removes:
-            error.message += " An earlier attempt of this very call may have removed it."
-        raise error
+                whole = await responses.read_body(response, min(limit, responses.MAX_ERROR_BYTES), body)
+        failed = responses.failure(response, bytes(body), self._error_mask(), cut=not whole)
+        if repeated and failed.code is Code.NOT_FOUND_RESOURCE and self._request.removes:
+            failed.message += " An earlier attempt of this very call may have removed it."
+        raise failed
 
     def _error_mask(self) -> Mask:
         """Credentials, and the values of parameters that must not be repeated."""
         mask = Mask(self._mask.known)
-        mask.add_values(self._args.get(param.name) for param in self._request.params if param.sensitive)
+        mask.add_values(self._args.get(name) for name, param in self._request.params.items() if param.sensitive)
         return mask
 
     def _broken(self, error: httpx.HTTPError) -> OpError:

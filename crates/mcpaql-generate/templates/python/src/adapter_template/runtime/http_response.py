@@ -10,29 +10,22 @@
 | 204, 205, 304 or an empty body | null |
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math
 import re
 import time
-import zlib
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import httpx2 as httpx
 
 from . import styles
 from .errors import Code, OpError
+from .secrets import Mask
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from .secrets import Mask
-
-READ_ERROR_BYTES = 64 * 1024  # how much of an error is read
+MAX_ERROR_BYTES = 64 * 1024  # how much of an error is read
 _SHOWN_ERROR_BYTES = 4096  # how much of it is passed on
 _HEAD_HEADERS = "accept-ranges allow content-length content-type etag last-modified x-total-count".split()
 _JSON_LINES = re.compile(r"application/(x-ndjson|ndjson|jsonl|json-lines|x-jsonlines)")
@@ -98,31 +91,15 @@ def header(response: httpx.Response, name: str) -> str | None:
 
 async def read_body(response: httpx.Response, limit: int, body: bytearray) -> bool:
     """Reads up to `limit` bytes, counted after decompression, into `body`; whether that was all of it."""
-    zipped = header(response, "content-encoding") == "gzip"
     declared = header(response, "content-length") or ""
-    if not zipped and declared.isdigit() and int(declared) > limit:
+    if "content-encoding" not in response.headers and declared.isdigit() and int(declared) > limit:
         return False
-    async for chunk in _unzipped(response) if zipped else response.aiter_raw():
+    async for chunk in response.aiter_bytes():
         room = limit - len(body)
         body += chunk[:room]
         if len(chunk) > room:
             return False
     return True
-
-
-async def _unzipped(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Decompresses a piece at a time, because a small chunk may hold very much."""
-    unzip, left = zlib.decompressobj(16 + zlib.MAX_WBITS), b""
-    try:
-        async for chunk in response.aiter_raw():
-            left = chunk
-            while left and not unzip.eof:
-                yield unzip.decompress(left, 64 * 1024)
-                left = unzip.unconsumed_tail
-    except zlib.error as error:
-        raise httpx.DecodingError(str(error)) from None
-    if not unzip.eof and response.num_bytes_downloaded:
-        raise httpx.DecodingError("the compressed answer ends too early")
 
 
 def too_large(limit: int) -> OpError:

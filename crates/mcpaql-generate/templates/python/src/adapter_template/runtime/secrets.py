@@ -1,16 +1,12 @@
 """Environment variables in texts of the document, and the mask that keeps secrets out of answers and errors."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 from urllib.parse import quote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _REDACTED = "[redacted]"
 _MAX_VALUES = 100  # with more values inside sensitive parameters, nothing of a text passes
@@ -45,31 +41,31 @@ def filled(text: str) -> str:
 class Mask:
     """Replaces known secrets in text, also percent-encoded, in base64 and inside JSON strings."""
 
-    def __init__(self, known: Iterable[str] = ()) -> None:
-        self.known = set(known)
+    def __init__(self, known: Iterable[str | None] = ()) -> None:
+        self.known: set[str] = set()
         self._opaque = False
-        self._pattern: re.Pattern[str] | None = None
+        self.add(*known)
 
     def add(self, *secrets: str | None) -> None:
         """Adds secrets; an empty one is nothing to hide."""
         self.known.update(filter(None, secrets))
-        self._pattern = None
+        # The longest first, so that a secret inside another spelling never leaves the rest of it behind.
+        spelled = sorted({text for secret in self.known for text in _spellings(secret)}, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(_needle, spelled)) or "(?!)")
 
     def add_values(self, values: Iterable[Any]) -> None:
         """Adds every string and number inside the values."""
-        for count, text in enumerate(_scalars(values)):
-            self.add(text)
-            self._opaque = self._opaque or count >= _MAX_VALUES
+        found = list(_scalars(values))
+        self._opaque = self._opaque or len(found) > _MAX_VALUES
+        self.add(*found[:_MAX_VALUES])
 
     def finds(self, text: str) -> bool:
         """Whether the text holds a secret."""
-        return self._opaque or bool(self.known and self._compiled().search(text))
+        return self._opaque or self._pattern.search(text) is not None
 
     def apply(self, text: str) -> str:
         """The text without secrets."""
-        if self._opaque and text:
-            return _REDACTED
-        return self._compiled().sub(_REDACTED, text) if self.known else text
+        return _REDACTED if self._opaque and text else self._pattern.sub(_REDACTED, text)
 
     def apply_value(self, value: Any) -> Any:
         """The value with every string, key and number masked."""
@@ -84,16 +80,8 @@ class Mask:
                 return value
         return self.apply(json.dumps(value)) if self.finds(json.dumps(value)) else value
 
-    def _compiled(self) -> re.Pattern[str]:
-        """The longest first, so that a secret inside another spelling never leaves the rest of it behind."""
-        if self._pattern is None:
-            spelled = {text for secret in self.known for text in _spellings(secret)}
-            longest = sorted(spelled, key=lambda text: (-len(text), text))
-            self._pattern = re.compile("|".join(map(_alone, longest)))
-        return self._pattern
 
-
-def _alone(text: str) -> str:
+def _needle(text: str) -> str:
     """Short values occur by chance inside other words, so they are masked only where they stand alone."""
     return re.escape(text) if len(text.encode()) >= 4 else rf"(?<![^\W_]){re.escape(text)}(?![^\W_])"
 

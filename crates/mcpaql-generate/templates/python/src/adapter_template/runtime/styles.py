@@ -1,20 +1,16 @@
 """How values are spelled in paths, queries, headers, cookies and forms: OpenAPI's `style` and `explode`.
 
-A value never adds a pair, a fragment or, unless its style is `segments`, a segment of the path. Null and empty arrays and
-objects are left out. Objects in a form, and `deepObject`, are spelled as deep as they go: `a[b][c]=1`.
+A value never adds a pair, a fragment or, unless its style is `segments`, a segment of the path. Null and empty arrays
+and objects are left out. Objects in a form, and `deepObject`, are spelled as deep as they go: `a[b][c]=1`.
 """
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from .requests import Style
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+from .requests import Param
 
 _HARMLESS = ":@!$'()*"  # reserved characters that mean nothing inside a segment of a path or a value
 _ELEMENT = _HARMLESS + "/?[]="  # nor in a list, where a comma separates the elements
@@ -37,52 +33,50 @@ def encode(text: str, safe: str = "") -> str:
     return quote(text, safe=safe)
 
 
-def path(name: str, value: Any, style: Style) -> str | None:
+def path(name: str, value: Any, param: Param) -> str | None:
     """What fills a placeholder of a path."""
-    spell = partial(encode, safe=_HARMLESS if style.reserved else "")
-    match style.form:
+    spell = partial(encode, safe=_HARMLESS if param.reserved else "")
+    match param.form:
         case "json":
             return None if value is None else spell(json_text(value))
         case "label":
-            text = _joined(value, spell, "." if style.explode else ",", explode=style.explode)
+            text = _joined(value, spell, "." if param.exploded else ",", explode=param.exploded)
             return None if text is None else f".{text}"
         case "matrix":
-            return _matrix(name, value, spell, explode=style.explode)
+            return _matrix(name, value, spell, explode=param.exploded)
         case "segments":
-            parts = value.split("/") if isinstance(value, str) else value
-            return _joined(parts, spell, "/", explode=False)
-    return _joined(value, spell, ",", explode=style.explode)
+            return _joined(value.split("/") if isinstance(value, str) else value, spell, "/", explode=False)
+    return _joined(value, spell, ",", explode=param.exploded)
 
 
-def header(value: Any, style: Style) -> str | None:
+def header(value: Any, param: Param) -> str | None:
     """The value of a header, which no percent-encoding applies to."""
-    if style.form == "json":
+    if param.form == "json":
         return None if value is None else json_text(value)
-    return _joined(value, str, ",", explode=style.explode)
+    return _joined(value, str, ",", explode=param.exploded)
 
 
-def pairs(name: str, value: Any, style: Style, *, cookie: bool = False) -> Iterator[tuple[str, str]]:
+def pairs(name: str, value: Any, param: Param, form: str = "") -> Iterator[tuple[str, str]]:
     """A parameter as encoded pairs of a query or of a cookie."""
-    own = encode(name)
-    joins = not style.explode and isinstance(value, (list, dict))
-    safe = "" if not style.reserved else _ELEMENT if joins or cookie else _QUERY
+    own, form = encode(name), form or param.form
+    joins = not param.exploded and isinstance(value, (list, dict))
+    safe = "" if not param.reserved else _ELEMENT if joins or param.place == "cookie" else _QUERY
     spell = partial(encode, safe=safe)
-    if style.form == "deepObject":
+    if form == "deepObject":
         yield from _deep(own, value)
-    elif style.form == "json":
+    elif form == "json":
         yield from ((own, spell(json_text(given))) for given in _given([value]))
-    elif style.explode and isinstance(value, list):
-        yield from ((own, spell(scalar(item))) for item in _given(value))
-    elif style.explode and isinstance(value, dict):
-        yield from ((encode(key), spell(scalar(item))) for key, item in _fields(value))
-    elif (text := _joined(value, spell, _DELIMITERS.get(style.form, ","), explode=False)) is not None:
+    elif param.exploded and isinstance(value, (list, dict)):
+        found = _fields(value) if isinstance(value, dict) else [(name, item) for item in _given(value)]
+        yield from ((encode(key), spell(scalar(item))) for key, item in found)
+    elif (text := _joined(value, spell, _DELIMITERS.get(form, ","), explode=False)) is not None:
         yield own, text
 
 
-def form_pairs(name: str, value: Any, style: Style) -> Iterator[tuple[str, str]]:
+def form_pairs(name: str, value: Any, param: Param) -> Iterator[tuple[str, str]]:
     """A field of a form body as encoded pairs."""
     nested = isinstance(value, dict) or (isinstance(value, list) and _has_nested(value))
-    return pairs(name, value, Style("deepObject") if nested and style.form != "json" else style)
+    return pairs(name, value, param, "deepObject" if nested and param.form != "json" else "")
 
 
 def written(found: Iterable[tuple[str, str]], between: str = "&") -> str:
@@ -130,8 +124,7 @@ def _deep(name: str, value: Any) -> Iterator[tuple[str, str]]:
         for key, item in value.items():
             yield from _deep(f"{name}%5B{encode(key)}%5D", item)
     elif isinstance(value, list):
-        indexed = _has_nested(value)
         for index, item in enumerate(value):
-            yield from _deep(f"{name}%5B{index if indexed else ''}%5D", item)
+            yield from _deep(f"{name}%5B{index if _has_nested(value) else ''}%5D", item)
     elif value is not None:
         yield name, encode(scalar(value))

@@ -1,0 +1,95 @@
+"""The adapter as an MCP server, over standard input and output or over Streamable HTTP."""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from .dispatch import Adapter
+from .errors import SetupError
+
+_MAX_RUNNING_CALLS = 256
+_LIST_TTL_MS = 60_000  # how long a client may keep the list of tools
+
+
+class Tool(NamedTuple):
+    """A tool of your own: what `tools/list` shows of it, and what answers its calls with text."""
+
+    definition: Mapping[str, Any]
+    run: Callable[[Mapping[str, Any]], Awaitable[str]]
+
+
+def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
+    """The MCP server of the adapter."""
+    catalog = adapter.catalog
+    about, own = catalog["adapter"], {tool.definition["name"]: tool for tool in tools}
+    running = asyncio.Semaphore(_MAX_RUNNING_CALLS)
+
+    async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
+        return {"resultType": "complete", "tools": [*catalog["tools"], *(tool.definition for tool in tools)]}
+
+    async def call_tool(_: ServerRequestContext[Any], params: types.CallToolRequestParams) -> HandlerResult:
+        if params.name not in catalog["routes"] and params.name not in own:
+            raise MCPError(types.INVALID_PARAMS, "Unknown tool. List the tools with tools/list.")
+        async with running:
+            if params.name in own:
+                text, is_error = await own[params.name].run(params.arguments or {}), False
+            else:
+                text, is_error = await adapter.call(params.name, params.arguments or {})
+        return {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": is_error}
+
+    server: Server[Any] = Server(
+        about["name"],
+        version=about["version"],
+        title=about["display_name"],
+        instructions=catalog["instructions"] or None,
+        cache_hints={"tools/list": CacheHint(ttl_ms=_LIST_TTL_MS, scope="private")},
+    )
+    server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
+    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    return server
+
+
+async def _serve(adapter: Adapter, tools: Sequence[Tool], port: int | None) -> None:
+    server = build(adapter, tools)
+    try:
+        if port is None:
+            async with stdio_server() as (reading, writing):
+                await server.run(reading, writing, server.create_initialization_options())
+        else:
+            import uvicorn  # noqa: PLC0415
+
+            app = server.streamable_http_app(host="127.0.0.1")
+            await uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning")).serve()
+    finally:
+        await adapter.close()
+
+
+def main(folder: Path, handlers: Mapping[str, Any], tools: Sequence[Tool] = ()) -> int:
+    """Serves the adapter whose `catalog.json` lies in that folder; the exit status."""
+    parser = argparse.ArgumentParser(description="Serves the adapter as an MCP server.")
+    parser.add_argument("--http", type=int, metavar="PORT", help="serve Streamable HTTP on this port of 127.0.0.1")
+    port = parser.parse_args().http
+    logging.basicConfig(stream=sys.stderr, level=os.environ.get("LOG_LEVEL", "WARNING").upper())
+    for name in ("httpx2", "httpcore2"):
+        # They log addresses, and with them perhaps credentials.
+        logging.getLogger(name).setLevel(logging.WARNING)
+    try:
+        adapter = Adapter(json.loads((folder / "catalog.json").read_text(encoding="utf-8")), handlers)
+    except SetupError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    asyncio.run(_serve(adapter, tools, port))
+    return 0
