@@ -247,5 +247,5 @@ def _output(form: str, stdout: bytes) -> Answer:
     warnings = [] if text.encode() == stdout else [("OUTPUT_NOT_UTF8", warning)]
     if form == "lines":
         lines = text.removesuffix("\n").split("\n") if text else []
-        return Answer([line.removesuffix("\r") for line in lines], warnings)
-    return Answer(text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text, warnings)
+        return Answer([line.removesuffix("\r") for line in lines], None, warnings)
+    return Answer(text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text, None, warnings)

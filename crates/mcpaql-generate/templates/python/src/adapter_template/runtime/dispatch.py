@@ -30,6 +30,7 @@ class Call:
     operation: str
     targets: Mapping[str, Any]
     warnings: list[tuple[str, str]] = field(default_factory=list)
+    answer: Answer = field(default_factory=lambda: Answer(None))  # of the target, the last one
 
     async def http(self, request: HttpRequest[T], params: Mapping[str, Any]) -> T:
         """Sends a request to the API, with its credentials and limits, and gives the data of the answer."""
@@ -46,9 +47,9 @@ class Call:
         target = self.targets.get(str(params.get(request.target or "", "")))
         if not isinstance(target, kind):
             raise OpError(Code.INTERNAL, "This operation has no such target; tell the operator.")
-        answer: Answer = await target.call(request, args)
-        self.warnings += answer.warnings
-        return answer.data
+        self.answer = await target.call(request, args)
+        self.warnings += self.answer.warnings
+        return self.answer.data
 
 
 Handler: TypeAlias = Callable[[P, Call], Awaitable[object]]
@@ -88,10 +89,13 @@ class Adapter:
                 message = f"The operation '{name}' is deprecated. {row['deprecated']}".strip()
                 warnings.append(("DEPRECATED_OPERATION", message))
             call = Call(name, self._targets, warnings)
-            envelope: dict[str, Any] = {"success": True, "data": await self._run(name, args, call)}
-            if call.warnings:
-                envelope["warnings"] = [{"code": code, "message": message} for code, message in call.warnings]
-            text, limit = styles.json_text(envelope), self.catalog["limits"]["response_bytes"]
+            data = await self._run(name, args, call)
+            # An answer that no handler changed passes on as it was written.
+            passed_on = call.answer.text if data is call.answer.data else None
+            text = f'{{"success":true,"data":{passed_on or styles.json_text(data)}'
+            notes = [{"code": code, "message": message} for code, message in call.warnings]
+            text += f',"warnings":{styles.json_text(notes)}}}' if notes else "}"
+            limit = self.catalog["limits"]["response_bytes"]
             if (length := len(text.encode())) <= limit:
                 return text, False
             message = f"The answer has {length} bytes, more than the {limit} that may be returned. Ask for less."

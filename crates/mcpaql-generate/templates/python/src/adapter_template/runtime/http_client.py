@@ -252,7 +252,7 @@ class _Call:
     async def _conclude(self, hop: Outgoing, response: httpx.Response, *, repeated: bool) -> Answer:
         status, limit, body = response.status_code, self._client.target["max_response_bytes"], bytearray()
         if status == 304:
-            return Answer(None, [("NOT_MODIFIED", "Nothing changed since the version that the call named.")])
+            return Answer(None, None, [("NOT_MODIFIED", "Nothing changed since the version that the call named.")])
         if 200 <= status <= 299:
             if hop.method == "HEAD":
                 return Answer(responses.head_data(response, self._mask))

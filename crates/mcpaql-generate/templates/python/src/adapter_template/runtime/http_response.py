@@ -65,6 +65,7 @@ class Answer:
     """The data of a call, and warnings for the agent, each a code and a message."""
 
     data: Any
+    text: str | None = None  # the JSON that the data was read from, which keeps every number as it was written
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -74,11 +75,8 @@ def read_json(text: str) -> Any:
     def refuse(word: str) -> NoReturn:
         raise ValueError(word)
 
-    def number(digits: str) -> float:
-        return value if math.isfinite(value := float(digits)) else refuse(digits)
-
     try:
-        return json.loads(text, parse_constant=refuse, parse_float=number)
+        return json.loads(text, parse_constant=refuse)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -139,10 +137,13 @@ def _json(body: bytes, mask: Mask, *, lines: bool = False) -> Answer:
     try:
         text = body.decode().lstrip("\ufeff")
         value = [read_json(line) for line in text.split("\n") if line.strip()] if lines else read_json(text)
-        return Answer(mask.apply_value(value) if mask.finds(text) else value)
+        if mask.finds(text):
+            return Answer(mask.apply_value(value))
+        # White space beside a string or a bracket costs tokens and means nothing.
+        return Answer(value, None if lines else re.sub(r'("(?:[^"\\]|\\.)*")|\s+', r"\1", text))
     except ValueError:
         message = "The API labelled its answer as JSON, but it is not; data is its text."
-        return Answer(mask.apply(body.decode(errors="replace")), [("UPSTREAM_NOT_JSON", message)])
+        return Answer(mask.apply(body.decode(errors="replace")), None, [("UPSTREAM_NOT_JSON", message)])
 
 
 def _text(body: bytes, parameters: str, mask: Mask) -> Answer:
@@ -152,7 +153,7 @@ def _text(body: bytes, parameters: str, mask: Mask) -> Answer:
         return Answer(mask.apply(body.decode("latin-1" if latin else "utf-8").lstrip("\ufeff")))
     except UnicodeDecodeError:
         message = "The answer is not UTF-8; characters that could not be read stand as U+FFFD."
-        return Answer(mask.apply(body.decode(errors="replace")), [("TEXT_LOSSY", message)])
+        return Answer(mask.apply(body.decode(errors="replace")), None, [("TEXT_LOSSY", message)])
 
 
 def retry_after(response: httpx.Response) -> float | None:

@@ -52,7 +52,7 @@ def _by_name(catalog: Mapping[str, Any], ask: Mapping[str, Any], kind: str) -> A
         hint = f"Nearest: {', '.join(near)}." if near else f"List all with query '{kind}s'."
         warnings.append(("NOT_FOUND", f"There is no such {kind}. {hint}"))
         found += [] if several else [None]
-    return Answer({f"{kind}s": found} if several else {kind: found[-1]}, warnings)
+    return Answer({f"{kind}s": found} if several else {kind: found[-1]}, None, warnings)
 
 
 def _operation(row: Mapping[str, Any], detail: str, *, alone: bool = False) -> Any:
@@ -137,7 +137,7 @@ def _operations(catalog: Mapping[str, Any], ask: Mapping[str, Any]) -> Answer:
     if is_part and detail is None and "after" not in ask:
         data["groups"], data["hint"] = _groups(found), _HINT
     nothing = ("NOT_FOUND", "No operation fits. Use other words, or leave a parameter out.")
-    return Answer(data, [] if found else [nothing])
+    return Answer(data, None, [] if found else [nothing])
 
 
 def _fits(row: Mapping[str, Any], ask: Mapping[str, Any]) -> bool:
