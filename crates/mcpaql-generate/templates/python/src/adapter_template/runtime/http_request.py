@@ -197,11 +197,13 @@ def _fields_body(request: HttpRequest[Any], fields: list[tuple[str, str, Param, 
     if request.body != "multipart":
         raise unusable("a text or binary body needs one body parameter")
     parts = [(wire, part) for name, wire, param, value in fields for part in _parts(name, wire, param, value)]
-    written = httpx.Request("POST", "http://localhost", files=parts or [("", (None, b""))])
-    kind = written.headers["content-type"]
+    kind, content = "multipart/form-data; boundary=empty", b"--empty--\r\n"
+    if parts:
+        written = httpx.Request("POST", "http://localhost", files=parts)
+        kind, content = written.headers["content-type"], written.read()
     if (request.content_type or "").startswith("multipart/"):
         kind = f"{request.content_type};{kind.partition(';')[2]}"
-    return kind, written.read()
+    return kind, content
 
 
 def _parts(name: str, wire: str, param: Param, value: Any) -> Iterator[tuple[str | None, bytes, str | None]]:

@@ -285,7 +285,8 @@ class Checker:
         if isinstance(value, (float, list, dict)):
             schema = self._resolved(schema)
         if isinstance(value, float):
-            wanted = "integer" in schema.get("type", ()) and "number" not in schema["type"]
+            types = [part.get("type", ()) for part in (schema, *map(self._resolved, schema.get("allOf", ())))]
+            wanted = any("integer" in names and "number" not in names for names in types)
             return int(value) if wanted and value.is_integer() else value
         if isinstance(value, list):
             prefix = schema.get("prefixItems", [])
