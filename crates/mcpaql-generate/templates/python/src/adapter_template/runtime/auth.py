@@ -28,11 +28,9 @@ _MAX_LIFE_SECONDS = 24 * 3600.0
 _MARGIN_SECONDS = 60.0  # a token is given up this long before it ends, or a tenth of its life where that is less
 
 
-def _required(name: str) -> str:
-    if value := variable(name):
-        return value
-    message = f"A credential for this API is missing; tell the user to set the environment variable {name} and restart."
-    raise OpError(Code.PERMISSION_DENIED, message, variable=name)
+def _missing(names: list[str]) -> OpError:
+    message = f"Credentials for this API are missing; tell the user to set {', '.join(names)} and restart the server."
+    return OpError(Code.PERMISSION_DENIED, message, variables=names)
 
 
 def _sendable(value: str, name: str, forbidden: str = r"[\x00-\x08\x0a-\x1f\x7f]") -> str:
@@ -64,29 +62,18 @@ def _variables(auth: Auth) -> list[str]:
     return own + [name for scheme in _parts(auth) for name in _variables(scheme)]
 
 
-def _is_set(auth: Auth) -> bool:
+def _chosen(auth: Auth) -> list[Auth] | None:
+    """The simple schemes that this one means now; `None` where their variables are not set."""
     match auth:
+        case {"type": "all"}:
+            found = [_chosen(scheme) for scheme in _parts(auth)]
+            return None if None in found else [one for schemes in found for one in schemes or ()]
         case {"type": "any"}:
-            return any(map(_is_set, _parts(auth)))
+            return next((found for found in map(_chosen, _parts(auth)) if found is not None), None)
         case {"type": "basic", "username_env": user, "password_env": password}:
             # A password may be empty where the user name is the secret.
-            return bool(variable(user)) and variable(password) is not None
-        case {"type": "all"}:
-            return all(map(_is_set, _parts(auth)))
-    return all(map(variable, _variables(auth)))
-
-
-def _chosen(auth: Auth) -> list[Auth]:
-    """The simple schemes that this one means now."""
-    if auth.get("type") == "all":
-        return [chosen for scheme in _parts(auth) for chosen in _chosen(scheme)]
-    if auth.get("type") != "any":
-        return [auth]
-    for scheme in filter(_is_set, _parts(auth)):
-        return _chosen(scheme)
-    names = [" and ".join(_variables(scheme)) for scheme in _parts(auth)]
-    message = f"The credentials for this API are missing; tell the user to set {', or '.join(names)} and restart."
-    raise OpError(Code.PERMISSION_DENIED, message, variables=names)
+            return [auth] if variable(user) and variable(password) is not None else None
+    return [auth] if all(map(variable, _variables(auth))) else None
 
 
 def _basic(user: str, password: str) -> str:
@@ -118,9 +105,9 @@ class Token:
 
     async def value(self, mask: Mask) -> str:
         """The token there is, or a new one."""
-        names = (self._oauth[key] for key in ("client_secret_env", "refresh_token_env"))
-        secret, refresh = (None if name is None else _required(name) for name in names)
-        keys = (_required(self._oauth["client_id_env"]), secret, refresh)
+        names = (self._oauth[key] for key in ("client_id_env", "client_secret_env", "refresh_token_env"))
+        client_id, secret, refresh = (None if name is None else variable(name) for name in names)
+        keys = (client_id or "", secret, refresh)
         mask.add(secret, refresh, self._rotated)
         if keys != self._keys:
             self._keys, self._value, self._rotated, self._in_body, self._fetch = keys, None, None, False, None
@@ -148,7 +135,7 @@ class Token:
             raise _unreachable(type(error).__name__) from None
         token, rotated = said.get("access_token"), said.get("refresh_token")
         if not isinstance(token, str) or not 200 <= status <= 299:
-            raise self._refused(status, said)
+            raise self._refused(status)
         if refresh is not None and isinstance(rotated, str):
             self._rotated = rotated
         self._in_body, self._value = in_body, token
@@ -174,14 +161,11 @@ class Token:
             said = None
         return response.status_code, said if isinstance(said, dict) else {}
 
-    def _refused(self, status: int, said: dict[str, Any]) -> OpError:
+    def _refused(self, status: int) -> OpError:
         if status >= 500 or status == 429:
             return _unreachable(f"status {status}")
-        word, names = said.get("error"), _variables(self._oauth)
-        # OAuth's own words have this shape; anything else might repeat what was sent.
-        how = word if isinstance(word, str) and re.fullmatch("[a-z_]{1,40}", word) else f"status {status}, no token"
-        message = f"The service that issues tokens refused the credentials ({how}); tell the user to check "
-        return OpError(Code.PERMISSION_DENIED, f"{message}{', '.join(names)} of this server.", variables=names)
+        message = f"The service that issues tokens refused the credentials ({status}); tell the user to check them."
+        return OpError(Code.PERMISSION_DENIED, message, variables=_variables(self._oauth))
 
 
 def _usable_seconds(expires_in: Any) -> float:
@@ -226,15 +210,18 @@ class Authenticator:
             try:
                 found.headers[name] = _sendable(filled(template), variables(template)[-1])
             except KeyError as unset:
-                _required(unset.args[0])
-        for scheme in _chosen(auth):
+                raise _missing(list(unset.args)) from None
+        schemes = _chosen(auth)
+        if schemes is None:
+            raise _missing(_variables(auth))
+        for scheme in schemes:
             await self._add(found, scheme)
         return found
 
     async def _add(self, found: Credentials, auth: Auth) -> None:
         match auth:
             case {"type": "bearer", "token_env": name} | {"type": "api_key", "key_env": name}:
-                found.mask.add(secret := _required(name))
+                found.mask.add(secret := variable(name) or "")
                 value, place = auth["prefix"] + secret, auth.get("in", "header")
                 if place == "header":
                     found.headers[auth.get("header", auth.get("name", "")).lower()] = _sendable(value, name)
@@ -243,8 +230,7 @@ class Authenticator:
                 else:
                     found.cookies[auth["name"]] = _sendable(value, name, r'[^!-~]|[",;\\]')
             case {"type": "basic", "username_env": user, "password_env": password}:
-                login, word = _sendable(_required(user), user, ":"), variable(password)
-                word = _required(password) if word is None else word
+                login, word = _sendable(variable(user) or "", user, ":"), variable(password) or ""
                 # An API key as user name with an empty password is common.
                 found.mask.add(f"{login}:{word}", word or login)
                 found.headers["authorization"] = _basic(login, word)

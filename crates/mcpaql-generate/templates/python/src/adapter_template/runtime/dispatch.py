@@ -143,7 +143,11 @@ class Adapter:
             message = """Missing required field 'operation'. Send {"operation": "introspect"} to list what there is."""
             raise _undispatched(Code.MISSING_PARAM, "operation", message)
         if name not in self._names:
-            raise self._unknown(name)
+            near = nearest(name, self._operations, 3)
+            hint = f"Did you mean '{near[0]}'?" if near else "Use 'introspect' to list operations."
+            signatures = [self._operations[meant]["brief"] for meant in near]
+            details = {"operation": name[:64], "suggestions": near, "signatures": signatures}
+            raise OpError(Code.NOT_FOUND_OPERATION, f"Unknown operation. {hint}", **details)
         row = self._names[name]
         if (endpoint := route.get("endpoint", row["endpoint"])) != row["endpoint"]:
             message = f"Operation '{row['name']}' must be called via {row['tool']}, not {tool}."
@@ -152,13 +156,6 @@ class Adapter:
         if row["name"] != name:
             warnings.append(("DEPRECATED_OPERATION", f"The operation '{name}' is now called '{row['name']}'."))
         return row, params, warnings
-
-    def _unknown(self, name: str) -> OpError:
-        near = nearest(name, self._operations, 3)
-        hint = f"Did you mean '{near[0]}'?" if near else "Use 'introspect' to list operations."
-        signatures = {"signatures": [self._operations[meant]["brief"] for meant in near]} if near else {}
-        details = {"operation": name[:64], "suggestions": near, **signatures}
-        return OpError(Code.NOT_FOUND_OPERATION, f"Unknown operation. {hint}", **details)
 
 
 def _undispatched(code: Code, field: str, message: str) -> OpError:

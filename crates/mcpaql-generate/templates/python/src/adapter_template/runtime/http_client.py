@@ -20,7 +20,7 @@ from . import http_response as responses
 from . import styles
 from .auth import Authenticator, Credentials, reserve
 from .errors import Code, OpError, SetupError
-from .http_request import FRAMING, Outgoing, Reserved, build, header_name
+from .http_request import Outgoing, Reserved, build
 from .http_response import Answer
 from .requests import Auth, HttpRequest
 from .secrets import Mask, filled, variable, variables
@@ -31,30 +31,30 @@ _BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 0.2, 5.0
 _EARLY_SECONDS = 0.01  # an error's body is read until then: what arrived of it is better than a timeout
 
 
-def _address(url: httpx.URL) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address that a host is, in any of the spellings that are read as one, such as `127.1` or `0x7f000001`."""
-    host = url.host.rstrip(".")
-    with suppress(OSError, UnicodeError):
-        return ipaddress.IPv4Address(socket.inet_aton(host))
+def _is_local(url: httpx.URL, *, only_loopback: bool = False) -> bool:
+    """Whether the host is this machine, or an unspecified or link-local address: their services trust whoever calls.
+
+    An address is read in any of its spellings, such as `127.1` or `0x7f000001`.
+    """
+    host, address = url.host.rstrip("."), None
     with suppress(ValueError):
-        address = ipaddress.IPv6Address(host)
-        return address.ipv4_mapped or address
-    return None
-
-
-def _is_loopback(url: httpx.URL) -> bool:
-    address = _address(url)
-    return f".{url.host.rstrip('.')}".endswith(".localhost") or (address is not None and address.is_loopback)
-
-
-def _is_local(url: httpx.URL) -> bool:
-    """Loopback, unspecified and link-local addresses: services that trust whoever reaches them."""
-    address = _address(url)
-    return _is_loopback(url) or (address is not None and (address.is_unspecified or address.is_link_local))
+        address = ipaddress.ip_address(host)
+        address = getattr(address, "ipv4_mapped", None) or address
+    with suppress(OSError, UnicodeError):
+        address = address or ipaddress.ip_address(socket.inet_aton(host))
+    if address is None:
+        return f".{host}".endswith(".localhost")
+    return address.is_loopback or (not only_loopback and (address.is_unspecified or address.is_link_local))
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int]:
     return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
+
+
+async def _hide_location(response: httpx.Response) -> None:
+    """The library reads `Location` even of redirects that it does not follow, and fails where it is no address."""
+    response.extensions["location"] = responses.header(response, "location")
+    response.headers.pop("location", None)
 
 
 class HttpClient:
@@ -71,11 +71,9 @@ class HttpClient:
             if all(map(variable, variables(target["base_url"]))):
                 self._checked(target["base_url"])
             for name, value in target["headers"].items():
-                if (lower := header_name(name) or "") in FRAMING | {""}:
-                    raise SetupError(f"the target has a header '{name}' that cannot be set")
-                if lower == "cookie":
+                if name.lower() == "cookie":
                     self._cookies.update(pair.partition("=")[0].strip() for pair in value.split(";"))
-                (secret if variables(value) else self._headers)[lower] = value
+                (secret if variables(value) else self._headers)[name.lower()] = value
         except ValueError as error:
             raise SetupError(f"the target {error}") from None
         self._secret_headers = set(secret)
@@ -123,19 +121,20 @@ class HttpClient:
             raise ValueError("has an address that is not an absolute http or https URL")
         if url.userinfo or url.query or url.fragment:
             raise ValueError("has an address with credentials, a query or a fragment; declare them instead")
-        if url.scheme == "http" and not self.target["allow_http"] and not _is_loopback(url):
+        if url.scheme == "http" and not self.target["allow_http"] and not _is_local(url, only_loopback=True):
             raise ValueError("uses plain http to another machine; use https, or set allow_http")
         return url
 
     def client(self, url: httpx.URL) -> httpx.AsyncClient:
         """The client that reaches the address."""
-        local = _is_loopback(url)
+        local = _is_local(url, only_loopback=True)
         if local not in self._clients:
             self._clients[local] = httpx.AsyncClient(
                 trust_env=not local,
                 timeout=httpx.Timeout(None, connect=self.target["connect_timeout_ms"] / 1000),
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=90),
                 headers={"user-agent": _USER_AGENT},
+                event_hooks={"response": [_hide_location]},
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # nothing is kept between calls
             )
         return self._clients[local]
@@ -224,14 +223,14 @@ class _Call:
 
     def _redirected(self, hop: Outgoing, response: httpx.Response) -> Outgoing:
         """Where a redirect leads. Raises `ValueError` for one that is not followed, with the reason for the log."""
-        here, status, location = hop.url, response.status_code, responses.header(response, "location")
+        here, status, location = hop.url, response.status_code, response.extensions["location"]
         try:
             to = here.join((location or "").strip()).copy_with(fragment=None)
         except (httpx.InvalidURL, UnicodeError):
             raise ValueError("the location is no URL") from None
         if location is None or to.scheme not in ("http", "https") or not to.host or to.userinfo:
             raise ValueError("the location is no plain http or https address")
-        plain = to.scheme == "http" and not (self._client.target["allow_http"] or _is_loopback(to))
+        plain = to.scheme == "http" and not (self._client.target["allow_http"] or _is_local(to, only_loopback=True))
         if plain or (here.scheme == "https" and to.scheme == "http"):
             raise ValueError("plain http")
         if _is_local(to) and not _is_local(here):

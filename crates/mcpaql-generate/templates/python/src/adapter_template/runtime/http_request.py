@@ -22,12 +22,11 @@ from .requests import HttpRequest, Param
 Args: TypeAlias = Mapping[str, Any]
 Reserved: TypeAlias = defaultdict[str, set[str]]  # by place the names that only the server sets
 
-FRAMING = frozenset(
-    "accept-encoding connection content-length expect host keep-alive proxy-connection te trailer transfer-encoding "
-    "upgrade".split(),
+_FRAMING = frozenset(
+    "accept-encoding authorization connection content-length cookie expect host keep-alive proxy-authorization "
+    "proxy-connection te trailer transfer-encoding upgrade".split(),
 )
-"""Headers that no document and no parameter sets: they belong to the connection."""
-_CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization"})
+"""Headers that no parameter sets: they belong to the connection or to the credentials."""
 _MAX_URL_BYTES = 32 * 1024
 _LITERAL = "%!$&'()*+,;=:@/~[]?"  # what literals of a path keep as it is; authors write `%2F` themselves
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+ *(;[ -~]*)?")
@@ -45,11 +44,6 @@ class Outgoing:
     trusted: bool = True  # whether credentials go along
 
 
-def header_name(text: str) -> str | None:
-    """A header's name in lower case; `None` where it is none."""
-    return text.lower() if re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", text) else None
-
-
 def build(
     base: httpx.URL, headers: Mapping[str, str], reserved: Reserved, request: HttpRequest[Any], args: Args
 ) -> Outgoing:
@@ -60,9 +54,7 @@ def build(
         sent["content-type"] = request.content_type
     elif request.body != "json":
         sent.pop("content-type", None)
-    for name, param, value in _given(request, args, "header"):
-        _set_header(sent, reserved, name, param, value)
-    _set_cookies(sent, reserved, request, args)
+    _set_headers(sent, reserved, request, args)
     body = _body(request, args)
     if body is None:
         sent.pop("content-type", None)
@@ -75,14 +67,15 @@ def build(
     return Outgoing(request.method, url, sent, content)
 
 
-def unusable(cause: object) -> OpError:
-    """A request that cannot be sent as the document describes it."""
-    return OpError(Code.INTERNAL, "This operation cannot be sent as described; tell the operator.", cause)
+def _wrong(code: Code, param: str, message: str) -> OpError:
+    return OpError(code, f"Parameter '{param}' {message}", param_name=param)
 
 
-def _given(request: HttpRequest[Any], args: Args, place: str) -> Iterator[tuple[str, Param, Any]]:
-    params = request.params.items()
-    return ((name, param, args[name]) for name, param in params if param.place == place and name in args)
+def _given(request: HttpRequest[Any], args: Args, place: str) -> Iterator[tuple[str, str, Param, Any]]:
+    """The parameters of a place that were given: name, name on the wire, how it is written, value."""
+    for name, param in request.params.items():
+        if param.place == place and name in args:
+            yield name, param.wire or name, param, args[name]
 
 
 def _url(base: httpx.URL, reserved: Reserved, request: HttpRequest[Any], args: Args) -> httpx.URL:
@@ -92,16 +85,16 @@ def _url(base: httpx.URL, reserved: Reserved, request: HttpRequest[Any], args: A
     path, _, query = "".join(pieces).partition("?")
     if any(unquote(segment) in (".", "..") for segment in path.split("/")):
         raise OpError(Code.INVALID_VALUE, "The path parameters would spell '.' or '..'; send the real identifiers.")
-    found = (styles.pairs(param.wire or name, value, param) for name, param, value in _given(request, args, "query"))
+    found = (styles.pairs(wire, value, param) for _, wire, param, value in _given(request, args, "query"))
     query = "&".join(filter(None, [query, *map(styles.written, found)])).replace("'", "%27")
     for key, _ in parse_qsl(query, keep_blank_values=True):
         if key in reserved["query"]:
-            raise _not_yours(key, key)
+            raise _wrong(Code.INVALID_VALUE, key, "is set by the server alone; leave it out.")
     prefix = base.raw_path.decode().rstrip("/")
     full = f"{prefix}{'' if not path or path.startswith('/') else '/'}{path}" or "/"
     url = base.copy_with(raw_path=f"{full}?{query}".removesuffix("?").encode())
     if url.raw_path.partition(b"?")[0].decode() != full:
-        raise unusable("the path does not survive normalisation")
+        raise OpError(Code.INTERNAL, "The path of this operation cannot be sent as described; tell the operator.")
     if (length := len(str(url))) > _MAX_URL_BYTES:
         message = f"The address of the request would have {length} bytes; {_MAX_URL_BYTES} can be sent."
         raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_url_size", actual=length, maximum=_MAX_URL_BYTES)
@@ -111,60 +104,45 @@ def _url(base: httpx.URL, reserved: Reserved, request: HttpRequest[Any], args: A
 def _path_value(name: str, param: Param, args: Args) -> str:
     text = styles.path(param.wire or name, args.get(name), param)
     if text is None:
-        message = f"Missing required parameter '{name}'; it is part of the path of this operation."
-        raise OpError(Code.MISSING_PARAM, message, param_name=name)
+        raise _wrong(Code.MISSING_PARAM, name, "is missing; it is part of the path of this operation.")
     parts = [text]
     if param.form == "segments":
         text = text.removeprefix("/").removesuffix("/") if text != "/" else ""
         parts = text.split("/") if text or args[name] != "/" else []
     if not {"", ".", ".."}.isdisjoint(parts):
-        message = f"Parameter '{name}' is part of a path and cannot be empty, '.' or '..'; send a real identifier."
-        raise OpError(Code.INVALID_VALUE, message, param_name=name)
+        raise _wrong(Code.INVALID_VALUE, name, "cannot be empty, '.' or '..' in a path; send a real identifier.")
     return text
 
 
-def _set_header(headers: dict[str, str], reserved: Reserved, name: str, param: Param, value: Any) -> None:
-    header, text = header_name(param.wire or name), styles.header(value, param)
-    if header is None:
-        raise unusable(f"header name {param.wire or name!r}")
-    if text is None:
-        return
-    if header in FRAMING | _CREDENTIALS | reserved["header"]:
-        raise _not_yours(name, header)
-    if re.search(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]", text):
-        message = f"Parameter '{name}' travels in a header; send it without control characters."
-        raise OpError(Code.INVALID_ENCODING, message, param_name=name)
-    headers[header] = text
-
-
-def _set_cookies(headers: dict[str, str], reserved: Reserved, request: HttpRequest[Any], args: Args) -> None:
-    """The cookies of parameters join those of the target in one header."""
+def _set_headers(headers: dict[str, str], reserved: Reserved, request: HttpRequest[Any], args: Args) -> None:
+    for name, wire, param, value in _given(request, args, "header"):
+        text = styles.header(value, param)
+        if text is not None and wire.lower() in _FRAMING | reserved["header"]:
+            raise _wrong(Code.INVALID_VALUE, name, "is set by the server alone; leave it out.")
+        if re.search(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]", text or ""):
+            raise _wrong(Code.INVALID_ENCODING, name, "travels in a header; send it without control characters.")
+        headers |= {} if text is None else {wire.lower(): text}
+    # The cookies of parameters join those of the target in one header.
     cookies = [headers.get("cookie", "")]
-    for name, param, value in _given(request, args, "cookie"):
-        found = list(styles.pairs(param.wire or name, value, param))
-        for cookie, _ in found:
-            # Servers differ in whether they decode a name, so it is compared both ways.
-            if not {cookie, unquote(cookie)}.isdisjoint(reserved["cookie"]):
-                raise _not_yours(name, cookie)
+    for name, wire, param, value in _given(request, args, "cookie"):
+        found = list(styles.pairs(wire, value, param))
+        # Servers differ in whether they decode a name, so it is compared both ways.
+        if not {text for cookie, _ in found for text in (cookie, unquote(cookie))}.isdisjoint(reserved["cookie"]):
+            raise _wrong(Code.INVALID_VALUE, name, "is set by the server alone; leave it out.")
         cookies.append(styles.written(found, "; "))
     if any(cookies):
         headers["cookie"] = "; ".join(filter(None, cookies))
-
-
-def _not_yours(param: str, wire: str) -> OpError:
-    message = f"Leave out parameter '{param}': '{wire}' is set by the server alone."
-    return OpError(Code.INVALID_VALUE, message, param_name=param)
 
 
 def _body(request: HttpRequest[Any], args: Args) -> tuple[str, bytes] | None:
     """The body and its media type; `None` where the request has none."""
     declared = [name for name, param in request.params.items() if param.place == "body"]
     whole = request.body_param
-    if whole is None and request.body in ("text", "binary") and len(declared) == 1:
-        whole = declared[0]
+    if whole is None and request.body in ("text", "binary"):
+        whole = declared[0] if declared else None
     if whole is None:
         # A method that expects a body gets an empty one; any other gets none.
-        given = [(name, param.wire or name, param, value) for name, param, value in _given(request, args, "body")]
+        given = list(_given(request, args, "body"))
         expected = declared and (given or request.method in ("POST", "PUT", "PATCH"))
         return _fields_body(request, given) if expected else None
     if whole not in args:
@@ -178,25 +156,20 @@ def _body(request: HttpRequest[Any], args: Args) -> tuple[str, bytes] | None:
             return "text/plain; charset=utf-8", text.encode()
         case "binary":
             return "application/octet-stream", _file(whole, value)
-    if isinstance(value, dict):
-        files = request.params[whole].file
-        files = files if isinstance(files, tuple) else ()
-        return _fields_body(request, [(whole, key, Param(file=key in files), item) for key, item in value.items()])
-    if request.body == "multipart":
-        raise unusable("the parameter that is the whole multipart body is no object")
-    return _FORM, text.encode()
+        case "form" if not isinstance(value, dict):
+            return _FORM, text.encode()
+    files = request.params[whole].file
+    files = files if isinstance(files, tuple) else ()
+    return _fields_body(request, [(whole, key, Param(file=key in files), item) for key, item in value.items()])
 
 
 def _fields_body(request: HttpRequest[Any], fields: list[tuple[str, str, Param, Any]]) -> tuple[str, bytes]:
-    """A body of fields: of each the parameter's name, its name on the wire, how it is written, and its value."""
     if request.body == "json":
         return "application/json", styles.json_text({wire: value for _, wire, _, value in fields}).encode()
     if request.body == "form":
         pairs = (styles.written(styles.form_pairs(wire, value, param)) for _, wire, param, value in fields)
         return _FORM, "&".join(filter(None, pairs)).encode()
-    if request.body != "multipart":
-        raise unusable("a text or binary body needs one body parameter")
-    parts = [(wire, part) for name, wire, param, value in fields for part in _parts(name, wire, param, value)]
+    parts = [(row[1], part) for row in fields for part in _parts(*row)]
     kind, content = "multipart/form-data; boundary=empty", b"--empty--\r\n"
     if parts:
         written = httpx.Request("POST", "http://localhost", files=parts)
@@ -209,19 +182,19 @@ def _fields_body(request: HttpRequest[Any], fields: list[tuple[str, str, Param, 
 def _parts(name: str, wire: str, param: Param, value: Any) -> Iterator[tuple[str | None, bytes, str | None]]:
     """Each part as file name, content and type: lists are repeated, objects are JSON, anything else is plain text."""
     as_json = param.form == "json" and not param.file
-    for item in value if isinstance(value, list) and not as_json else [value]:
-        if param.file and item is not None:
-            about = item if isinstance(item, dict) else {"data": item}
-            filename = re.split(r"[/\\]", str(about.get("filename") or ""))[-1]
-            kind = str(about.get("content_type") or "application/octet-stream")
-            if not _MEDIA_TYPE.fullmatch(kind):
-                message = f"The content_type of parameter '{name}' is no media type; send one such as 'image/png'."
-                raise OpError(Code.INVALID_VALUE, message, param_name=name)
-            yield wire if filename in ("", ".", "..") else filename, _file(name, about.get("data")), kind
-        elif item is not None:
-            is_json = as_json or isinstance(item, (list, dict))
+    items = value if isinstance(value, list) and not as_json else [value]
+    for item in (item for item in items if item is not None):
+        is_json = as_json or isinstance(item, (list, dict))
+        if not param.file:
             text = styles.json_text(item) if is_json else styles.scalar(item)
             yield None, text.encode(), "application/json" if is_json else None
+            continue
+        about = item if isinstance(item, dict) else {"data": item}
+        filename = re.split(r"[/\\]", str(about.get("filename") or ""))[-1]
+        kind = str(about.get("content_type") or "application/octet-stream")
+        if not _MEDIA_TYPE.fullmatch(kind):
+            raise _wrong(Code.INVALID_VALUE, name, "has a content_type that is no media type such as 'image/png'.")
+        yield wire if filename in ("", ".", "..") else filename, _file(name, about.get("data")), kind
 
 
 def _file(param: str, value: Any) -> bytes:
@@ -235,7 +208,6 @@ def _file(param: str, value: Any) -> bytes:
         data = b""
     # Decoding skips what is not of the alphabet, so the way back must lead to the same text.
     exact = base64.b64encode(data, altchars).decode().rstrip("=") == digits
-    if exact and len(solid) - len(digits) <= -len(digits) % 4:
-        return data
-    message = f"Parameter '{param}' holds a file and must be base64 text; encode its bytes and send that."
-    raise OpError(Code.INVALID_ENCODING, message, param_name=param)
+    if not exact or len(solid) - len(digits) > -len(digits) % 4:
+        raise _wrong(Code.INVALID_ENCODING, param, "holds a file and must be base64 text; encode its bytes.")
+    return data

@@ -36,28 +36,18 @@ _CODES = {
     **dict.fromkeys(range(400, 500), Code.INVALID_TYPE),
     **dict.fromkeys((401, 402, 403, 451), Code.PERMISSION_DENIED),
     **dict.fromkeys((404, 410), Code.NOT_FOUND_RESOURCE),
-    405: Code.INTERNAL,
-    408: Code.TRANSPORT_TIMEOUT,
     **dict.fromkeys((409, 423), Code.CONFLICT_EXISTS),
     **dict.fromkeys((412, 428), Code.CONFLICT_VERSION),
     **dict.fromkeys((413, 414, 431), Code.PAYLOAD_TOO_LARGE),
+    405: Code.INTERNAL,
+    408: Code.TRANSPORT_TIMEOUT,
     429: Code.RATE_LIMIT_EXCEEDED,
 }
-_ADVICE = {
-    Code.INVALID_VALUE: "correct the value and call again",
-    Code.INVALID_TYPE: "correct the parameters and call again",
-    Code.PERMISSION_DENIED: "tell the user that the credentials of this server do not allow it",
-    Code.NOT_FOUND_RESOURCE: "check the identifiers, or list or search first",
-    Code.CONFLICT_EXISTS: "read the present state before changing it",
-    Code.CONFLICT_VERSION: "read it again and repeat the change with the new version",
-    Code.PAYLOAD_TOO_LARGE: "send less in one call",
-    Code.RATE_LIMIT_EXCEEDED: "wait before calling again",
-}
+# Words by which an API says that a value, not a type, was wrong.
 _VALUE_WORDS = re.compile(
     "invalid[ _]value|must be one of|is not one of|not included in the list|out of range|must be greater|must be less|"
     "too long|too short",
 )
-"""Words by which an API says that a value, not a type, was wrong."""
 
 
 @dataclass(slots=True)
@@ -101,20 +91,17 @@ async def read_body(response: httpx.Response, limit: int, body: bytearray) -> bo
 
 
 def too_large(limit: int) -> OpError:
-    """The error for an answer past the limit."""
     message = f"The answer is larger than {limit} bytes; ask for less with a page, a filter or fewer fields."
     return OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_response_bytes", max_bytes=limit)
 
 
 def head_data(response: httpx.Response, mask: Mask) -> dict[str, Any]:
-    """The data of the answer to a `HEAD`."""
     shown = ((name, header(response, name)) for name in _HEAD_HEADERS)
     headers = {name: mask.apply(value) for name, value in shown if value is not None}
     return {"status": response.status_code, "headers": headers}
 
 
 def decode(content_type: str, body: bytes, mask: Mask) -> Answer:
-    """The data of a successful answer."""
     if not body:
         return Answer(None)
     media_type, _, parameters = content_type.partition(";")
@@ -171,9 +158,7 @@ def failure(response: httpx.Response, body: bytes, mask: Mask, *, cut: bool) -> 
     code = _CODES.get(status, Code.INTERNAL)
     if status in (400, 422) and _VALUE_WORDS.search(styles.json_text(shown).lower()):
         code = Code.INVALID_VALUE
-    words = (_upstream_words(shown) or response.reason_phrase or "no reason").strip().rstrip(".")
-    advice = _ADVICE.get(code, "try later or tell the user")
-    error = OpError(code, f"The API answered {status}: {' '.join(words.split())[:240]}; {advice}.")
+    error = OpError(code, f"The API answered {status} ({response.reason_phrase}); details.upstream holds what it said.")
     if (wait := retry_after(response)) is not None:
         error.details["retry_after_seconds"] = math.ceil(wait)
     error.details["upstream"] = {"status": status} if shown is None else {"status": status, "body": shown}
@@ -197,16 +182,3 @@ def _shown_body(response: httpx.Response, body: bytes, mask: Mask, *, cut: bool)
     if (header(response, "content-type") or "").startswith("text/html"):
         text = " ".join(re.sub(r"<[^>]*(>|$)", " ", text).split())
     return text or None
-
-
-def _upstream_words(body: Any) -> str | None:
-    """What the API itself says, from the places where APIs put it."""
-    match body:
-        case str():
-            return body
-        case dict():
-            keys = ("message", "error_description", "error", "detail", "title", "msg", "errors", "reason")
-            return next(filter(None, (_upstream_words(body[key]) for key in keys if key in body)), None)
-        case [first, *_]:
-            return _upstream_words(first)
-    return None

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import quote
 
 _REDACTED = "[redacted]"
-_MAX_VALUES = 100  # with more values inside sensitive parameters, nothing of a text passes
 _REFERENCE = re.compile(r"\$\{(?:env:([^}:]+(?::(?!-)[^}:]*)*)(?::-([^}]*))?\})?")
 
 
@@ -43,7 +42,6 @@ class Mask:
 
     def __init__(self, known: Iterable[str | None] = ()) -> None:
         self.known: set[str] = set()
-        self._opaque = False
         self.add(*known)
 
     def add(self, *secrets: str | None) -> None:
@@ -54,18 +52,13 @@ class Mask:
         self._pattern = re.compile("|".join(map(_needle, spelled)) or "(?!)")
 
     def add_values(self, values: Iterable[Any]) -> None:
-        """Adds every string and number inside the values."""
-        found = list(_scalars(values))
-        self._opaque = self._opaque or len(found) > _MAX_VALUES
-        self.add(*found[:_MAX_VALUES])
+        self.add(*_scalars(values))
 
     def finds(self, text: str) -> bool:
-        """Whether the text holds a secret."""
-        return self._opaque or self._pattern.search(text) is not None
+        return self._pattern.search(text) is not None
 
     def apply(self, text: str) -> str:
-        """The text without secrets."""
-        return _REDACTED if self._opaque and text else self._pattern.sub(_REDACTED, text)
+        return self._pattern.sub(_REDACTED, text)
 
     def apply_value(self, value: Any) -> Any:
         """The value with every string, key and number masked."""

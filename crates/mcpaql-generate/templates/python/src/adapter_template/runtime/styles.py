@@ -19,17 +19,14 @@ _DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
 
 
 def json_text(value: Any) -> str:
-    """The value as minified JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def scalar(value: Any) -> str:
-    """A value as text: strings as they are, anything else as JSON."""
     return value if isinstance(value, str) else json_text(value)
 
 
 def encode(text: str, safe: str = "") -> str:
-    """Percent-encodes everything but RFC 3986's unreserved characters and the safe ones."""
     return quote(text, safe=safe)
 
 
@@ -43,7 +40,11 @@ def path(name: str, value: Any, param: Param) -> str | None:
             text = _joined(value, spell, "." if param.exploded else ",", explode=param.exploded)
             return None if text is None else f".{text}"
         case "matrix":
-            return _matrix(name, value, spell, explode=param.exploded)
+            alone = param.exploded and isinstance(value, (list, dict))
+            text = None if alone else _joined(value, spell, ",", explode=False)
+            found = [(key, spell(scalar(item))) for key, item in _fields(name, value)] if alone else [(name, text)]
+            written = [f";{spell(key)}={text}" if text else f";{spell(key)}" for key, text in found if text is not None]
+            return "".join(written) or None
         case "segments":
             return _joined(value.split("/") if isinstance(value, str) else value, spell, "/", explode=False)
     return _joined(value, spell, ",", explode=param.exploded)
@@ -58,73 +59,53 @@ def header(value: Any, param: Param) -> str | None:
 
 def pairs(name: str, value: Any, param: Param, form: str = "") -> Iterator[tuple[str, str]]:
     """A parameter as encoded pairs of a query or of a cookie."""
-    own, form = encode(name), form or param.form
-    joins = not param.exploded and isinstance(value, (list, dict))
-    safe = "" if not param.reserved else _ELEMENT if joins or param.place == "cookie" else _QUERY
-    spell = partial(encode, safe=safe)
+    form, many = form or param.form, isinstance(value, (list, dict))
+    joins = many and not param.exploded
+    spell = partial(encode, safe="" if not param.reserved else _ELEMENT if joins or param.place == "cookie" else _QUERY)
     if form == "deepObject":
-        yield from _deep(own, value)
-    elif form == "json":
-        yield from ((own, spell(json_text(given))) for given in _given([value]))
-    elif param.exploded and isinstance(value, (list, dict)):
-        found = _fields(value) if isinstance(value, dict) else [(name, item) for item in _given(value)]
-        yield from ((encode(key), spell(scalar(item))) for key, item in found)
-    elif (text := _joined(value, spell, _DELIMITERS.get(form, ","), explode=False)) is not None:
-        yield own, text
+        yield from _deep(encode(name), value)
+    elif form == "json" and value is not None:
+        yield encode(name), spell(json_text(value))
+    elif form != "json" and joins:
+        text = _joined(value, spell, _DELIMITERS.get(form, ","), explode=False)
+        yield from [] if text is None else [(encode(name), text)]
+    elif form != "json":
+        yield from ((encode(key), spell(scalar(item))) for key, item in _fields(name, value))
 
 
 def form_pairs(name: str, value: Any, param: Param) -> Iterator[tuple[str, str]]:
     """A field of a form body as encoded pairs."""
-    nested = isinstance(value, dict) or (isinstance(value, list) and _has_nested(value))
+    nested = isinstance(value, dict) or _has_nested(value)
     return pairs(name, value, param, "deepObject" if nested and param.form != "json" else "")
 
 
 def written(found: Iterable[tuple[str, str]], between: str = "&") -> str:
-    """Encoded pairs as text."""
     return between.join(f"{name}={value}" for name, value in found)
 
 
-def _given(items: list[Any]) -> list[Any]:
-    return [item for item in items if item is not None]
+def _fields(name: str, value: Any) -> list[tuple[str, Any]]:
+    """The fields of an object, or the elements of a list under its name; a scalar is a list of one."""
+    items = value if isinstance(value, list) else [value]
+    found = value.items() if isinstance(value, dict) else ((name, item) for item in items)
+    return [(key, item) for key, item in found if item is not None]
 
 
-def _fields(value: dict[str, Any]) -> list[tuple[str, Any]]:
-    return [(key, item) for key, item in value.items() if item is not None]
-
-
-def _has_nested(items: list[Any]) -> bool:
-    return any(isinstance(item, (list, dict)) for item in items)
+def _has_nested(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(item, (list, dict)) for item in value)
 
 
 def _joined(value: Any, spell: Callable[[str], str], between: str, *, explode: bool) -> str | None:
     """`1,2`, and `a,1,b,2` or `a=1,b=2` for objects, with that separator."""
-    if isinstance(value, dict):
-        within = "=" if explode else between
-        texts = [f"{spell(key)}{within}{spell(scalar(item))}" for key, item in _fields(value)]
-    else:
-        texts = [spell(scalar(item)) for item in _given(value if isinstance(value, list) else [value])]
-    return between.join(texts) if texts else None
-
-
-def _matrix(name: str, value: Any, spell: Callable[[str], str], *, explode: bool) -> str | None:
-    """`;name=value`, or `;name` alone for an empty text."""
-    if explode and isinstance(value, list):
-        found = [(name, spell(scalar(item))) for item in _given(value)]
-    elif explode and isinstance(value, dict):
-        found = [(key, spell(scalar(item))) for key, item in _fields(value)]
-    else:
-        text = _joined(value, spell, ",", explode=False)
-        found = [] if text is None else [(name, text)]
-    return "".join(f";{spell(key)}={text}" if text else f";{spell(key)}" for key, text in found) or None
+    within, keyed = "=" if explode else between, isinstance(value, dict)
+    found = [(f"{spell(key)}{within}" if keyed else "") + spell(scalar(item)) for key, item in _fields("", value)]
+    return between.join(found) if found else None
 
 
 def _deep(name: str, value: Any) -> Iterator[tuple[str, str]]:
     """`name[key]=…`, `name[]=…` for lists of scalars, `name[0][key]=…` for lists of objects."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _deep(f"{name}%5B{encode(key)}%5D", item)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _deep(f"{name}%5B{index if _has_nested(value) else ''}%5D", item)
+    if isinstance(value, (list, dict)):
+        indexed = enumerate(value) if _has_nested(value) else (("", item) for item in value)
+        for key, item in value.items() if isinstance(value, dict) else indexed:
+            yield from _deep(f"{name}%5B{encode(str(key))}%5D", item)
     elif value is not None:
         yield name, encode(scalar(value))

@@ -9,7 +9,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -18,15 +18,17 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from .errors import Code, OpError
+from .styles import json_text
 
 Schema: TypeAlias = Any
-Errors: TypeAlias = Iterator[ValidationError]
+Keyword: TypeAlias = Callable[[Any, Any, Any, Schema], Iterator[ValidationError]]
 
 _MAX_NAME = 96  # longer names are not another spelling of a parameter
 _MAX_RECURSIONS = 50_000
 _RANKS = [Code.UNKNOWN_FIELD, Code.MISSING_PARAM, Code.INVALID_TYPE, Code.INVALID_VALUE]  # the gravest first
-_CODES: dict[Any, Code] = dict(zip(("additionalProperties", "required", "type"), _RANKS, strict=False))
+_CODES: dict[Any, Code] = {"additionalProperties": _RANKS[0], "required": _RANKS[1], "type": _RANKS[2], None: _RANKS[2]}
 _FORBIDDEN = {"no_nul": "[\0\ud800-\udfff]", "no_control": "[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]"}
+_recursions = [0]
 
 
 @cache
@@ -39,47 +41,47 @@ def _compiled(pattern: str) -> Any:
         return re2.compile("")
 
 
-def _pattern(_: Any, pattern: str, value: Any, __: Schema) -> Errors:
-    if isinstance(value, str) and not _compiled(pattern).search(value):
-        yield ValidationError("")
+def _keyword(fits: Callable[[Any, Any], object]) -> Keyword:
+    def check(_: Any, rule: Any, value: Any, __: Schema) -> Iterator[ValidationError]:
+        if not fits(rule, value):
+            yield ValidationError("")
+
+    return check
 
 
-def _pattern_properties(validator: Any, patterns: Schema, value: Any, _: Schema) -> Errors:
+def _pattern_properties(validator: Any, patterns: Schema, value: Any, _: Schema) -> Iterator[ValidationError]:
     for pattern, schema in patterns.items() if isinstance(value, dict) else ():
         for key in filter(_compiled(pattern).search, value):
             yield from validator.descend(value[key], schema, path=key)
 
 
-def _additional(validator: Any, rule: Schema, value: Any, schema: Schema) -> Errors:
+def _additional(validator: Any, rule: Schema, value: Any, schema: Schema) -> Iterator[ValidationError]:
     patterns = [_compiled(pattern) for pattern in schema.get("patternProperties", ())]
     for key in value.keys() - schema.get("properties", {}).keys() if isinstance(value, dict) else ():
         if not any(pattern.search(key) for pattern in patterns):
             yield from [ValidationError("")] if rule is False else validator.descend(value[key], rule, path=key)
 
 
-def _type(validator: Any, types: Any, value: Any, _: Schema) -> Errors:
+def _type(validator: Any, types: Any, value: Any, _: Schema) -> Iterator[ValidationError]:
     types = [types] if isinstance(types, str) else types
     if not any(validator.is_type(value, name) for name in types):
         yield ValidationError("")
-    elif "number" not in types and validator.is_type(value, "number") and not _is_exact(value):
-        yield ValidationError("", validator="maximum")
+    elif "number" not in types and validator.is_type(value, "number"):
+        # Beyond that nobody can tell which integer was written.
+        exact = abs(value) < 2**53 if isinstance(value, float) else -(2**63) <= value < 2**64
+        yield from [] if exact else [ValidationError("", validator="maximum")]
 
 
-def _is_exact(number: float) -> bool:
-    return abs(number) < 2**53 if isinstance(number, float) else -(2**63) <= number < 2**64
+def _is_multiple(step: float, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return True
+    if isinstance(value, int) and isinstance(step, int):
+        return value % step == 0
+    return abs(value / step - round(value / step)) <= 1e-9 * max(abs(value / step), 1.0)
 
 
-def _multiple_of(validator: Any, step: float, value: Any, __: Schema) -> Errors:
-    if validator.is_type(value, "number"):
-        quotient = value / step
-        exact = isinstance(value, int) and isinstance(step, int)
-        if value % step if exact else abs(quotient - round(quotient)) > 1e-9 * max(abs(quotient), 1.0):
-            yield ValidationError("")
-
-
-def _unique_items(_: Any, unique: bool, value: Any, __: Schema) -> Errors:
-    if unique and isinstance(value, list) and len(set(map(_key, value))) < len(value):
-        yield ValidationError("")
+def _is_unique(unique: bool, value: Any) -> bool:
+    return not unique or not isinstance(value, list) or len(set(map(_key, value))) == len(value)
 
 
 def _key(value: Any) -> str:
@@ -88,29 +90,23 @@ def _key(value: Any) -> str:
     return json.dumps(whole, sort_keys=True)
 
 
-class _Count:
-    """How often definitions that lead back to themselves were entered."""
-
-    entered = 0
-
-    def __call__(self, *_: Any) -> Errors:
-        self.entered += 1
-        if self.entered > _MAX_RECURSIONS:
-            raise OpError(Code.PAYLOAD_TOO_LARGE, "A parameter is too complex to be checked. Send a simpler value.")
-        yield from ()
+def _may_enter(_: Any, __: Any) -> bool:
+    _recursions[0] += 1
+    if _recursions[0] > _MAX_RECURSIONS:
+        raise OpError(Code.PAYLOAD_TOO_LARGE, "A parameter is too complex to be checked. Send a simpler value.")
+    return True
 
 
-_count = _Count()
 _Validator: Any = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
     {
-        "pattern": _pattern,
+        "pattern": _keyword(lambda pattern, value: not isinstance(value, str) or _compiled(pattern).search(value)),
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional,
         "type": _type,
-        "multipleOf": _multiple_of,
-        "uniqueItems": _unique_items,
-        "x-recursive": _count,
+        "multipleOf": _keyword(_is_multiple),
+        "uniqueItems": _keyword(_is_unique),
+        "x-recursive": _keyword(_may_enter),
     },
 )
 
@@ -135,20 +131,17 @@ class Checker:
         self._spellings: dict[str, str | None] = operation.get("spellings", {})
         self._schemas: dict[str, Schema] = operation["schema"]["properties"]
         self._validator = _Validator({**operation["schema"], "$defs": definitions})
-        self._bytes = 0
 
     def check(self, given: dict[str, Any]) -> dict[str, Any]:
         """The parameters under their declared names, with defaults. Raises `OpError`."""
         args = self._named(given)
-        missing = [name for name, param in self._params.items() if param.get("required") and name not in args]
-        if missing:
+        if missing := [name for name, param in self._params.items() if param.get("required") and name not in args]:
             message = f"Missing required parameter '{missing[0]}'"
             raise OpError(Code.MISSING_PARAM, message, param_name=missing[0], missing_params=missing)
-        self._bytes = 1
         for name, value in args.items():
-            self._add(len(name.encode()) + 4)
             self._measure(name, value, 2)
-        _count.entered = 0
+        self._limit("max_request_size", len(json_text(args).encode()), "request_bytes")
+        _recursions[0] = 0
         errors = itertools.islice(self._validator.iter_errors(args), 50)
         if found := [violation for error in errors for violation in self._violations(error)]:
             code, name, rule = min(found, key=lambda violation: _RANKS.index(violation[0]))
@@ -161,9 +154,7 @@ class Checker:
         """The parameter that a name means."""
         if name in self._params or name in self._spellings:
             return name if name in self._params else self._spellings[name]
-        if name.startswith("_") or len(name.encode()) > _MAX_NAME:
-            return None
-        snake = snake_case(name)
+        snake = "" if name.startswith("_") or len(name.encode()) > _MAX_NAME else snake_case(name)
         return self._spellings.get(snake, snake if snake in self._params else None)
 
     def _named(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -193,15 +184,10 @@ class Checker:
     def _unknown(self, code: Code, unknown: list[str], valid: list[str]) -> OpError:
         shown = [name[:64] for name in unknown[:10]]
         meant = {name: near[0] for name in shown if (near := nearest(name, valid))}
+        hint = f"Did you mean {', '.join(meant.values())}?" if meant else f"There are: {', '.join(valid[:10])}"
         kind = "params" if code is Code.UNKNOWN_PARAM else "fields"
-        message = f"Unknown {kind} of operation '{self._operation['name']}': {', '.join(shown)}"
-        hint = f". Did you mean {', '.join(meant.values())}?" if meant else ""
         details = {f"unknown_{kind}": shown, f"valid_{kind}": valid, **({"did_you_mean": meant} if meant else {})}
-        return OpError(code, message + hint, **details)
-
-    def _add(self, count: int) -> None:
-        self._bytes += count
-        self._limit("max_request_size", self._bytes, "request_bytes")
+        return OpError(code, f"Unknown {kind}: {', '.join(shown)}. {hint}", **details)
 
     def _limit(self, limit: str, actual: int, key: str) -> None:
         if actual > (maximum := self._limits[key]):
@@ -212,30 +198,21 @@ class Checker:
         """Refuses what is too large before anything more expensive looks at it."""
         match value:
             case str():
-                length = len(value.encode(errors="surrogatepass"))
-                self._limit("max_string_length", length, "string_bytes")
-                self._add(length + 2)
+                self._limit("max_string_length", len(value.encode(errors="surrogatepass")), "string_bytes")
                 if re.search(_FORBIDDEN.get(self._params[name].get("text", ""), "[\ud800-\udfff]"), value):
                     message = f"Parameter '{name}' holds characters that cannot be sent. Send it without"
                     raise OpError(Code.INVALID_ENCODING, message, param_name=name)
             case list() | dict():
                 self._limit("max_nesting_depth", depth, "depth")
                 self._limit("max_array_elements", len(value), "array_items")
-                self._add(1)
-                for item in value:
-                    self._add(1)
+                for item in [*value, *value.values()] if isinstance(value, dict) else value:
                     self._measure(name, item, depth + 1)
-                    if isinstance(value, dict):
-                        self._add(1)
-                        self._measure(name, value[item], depth + 1)
             case float() if not math.isfinite(value):
                 raise OpError(Code.INVALID_VALUE, f"Parameter '{name}' is not a finite number", param_name=name)
-            case _:
-                self._add(4 if value is None or isinstance(value, bool) else 1)
 
     def _violations(self, error: ValidationError) -> list[tuple[Code, str, str]]:
         """Code, place and rule of everything that an error means."""
-        code = _CODES.get(error.validator, Code.INVALID_VALUE if error.validator else Code.INVALID_TYPE)
+        code = _CODES.get(error.validator, Code.INVALID_VALUE)
         if error.validator == "anyOf":
             meant = self._meant(error)
             if len(meant) == 1:
@@ -245,7 +222,7 @@ class Checker:
         # The keys of a secret are secret, too.
         secret = self._params[name].get("sensitive") or "writeOnly" in json.dumps(self._schemas[name])
         place = name if secret else ".".join([name, *(part[:64] for part in path)])
-        return [(code, place, f"{error.validator}: {json.dumps(error.validator_value, ensure_ascii=False)[:200]}")]
+        return [(code, place, f"{error.validator}: {json_text(error.validator_value)[:200]}")]
 
     def _meant(self, error: ValidationError) -> list[list[ValidationError]]:
         """The errors of the variants that may have been meant: they admit the type, or have a fitting constant."""
@@ -282,17 +259,20 @@ class Checker:
 
     def _integers(self, value: Any, schema: Schema) -> Any:
         """Whole floats as integers wherever the schema asks for an integer and not for a number."""
-        if isinstance(value, (float, list, dict)):
-            schema = self._resolved(schema)
-        if isinstance(value, float):
-            types = [part.get("type", ()) for part in (schema, *map(self._resolved, schema.get("allOf", ())))]
-            wanted = any("integer" in names and "number" not in names for names in types)
-            return int(value) if wanted and value.is_integer() else value
-        if isinstance(value, list):
-            prefix = schema.get("prefixItems", [])
-            rules = [*prefix, *[schema.get("items", {})] * max(0, len(value) - len(prefix))]
-            return [self._integers(item, rule) for item, rule in zip(value, rules, strict=False)]
-        if isinstance(value, dict):
-            fields, rest = schema.get("properties", {}), schema.get("additionalProperties", {})
-            return {key: self._integers(item, fields.get(key, rest)) for key, item in value.items()}
+        schema = self._resolved(schema) if isinstance(value, (float, list, dict)) else {}
+        match value:
+            case float() if value.is_integer() and self._types(schema) & {"integer", "number"} == {"integer"}:
+                return int(value)
+            case list():
+                rules = itertools.chain(schema.get("prefixItems", ()), itertools.repeat(schema.get("items", {})))
+                return [self._integers(item, rule) for item, rule in zip(value, rules, strict=False)]
+            case dict():
+                fields, rest = schema.get("properties", {}), schema.get("additionalProperties", {})
+                return {key: self._integers(item, fields.get(key, rest)) for key, item in value.items()}
         return value
+
+    def _types(self, schema: Schema) -> set[str]:
+        schema = self._resolved(schema)
+        own = schema.get("type", ())
+        inner = [*schema.get("allOf", ()), *schema.get("anyOf", ())] if not own else []
+        return {own} if isinstance(own, str) else set(own).union(*map(self._types, inner))
