@@ -1,14 +1,24 @@
 //! A compiled schema as standard JSON Schema (2020-12), for validators in other languages.
 //!
-//! What always holds: what is written admits what is checked here, save that formats are written as patterns and whole floats
-//! beyond 2^53 pass as integers; no dialect is left (`nullable`, tuples in `items`, `required: true`), nothing that is not checked
-//! either; patterns are written for engines of the RE2 family, which are linear in the text; a named type is
-//! `#/$defs/NAME`.
+//! What always holds: what is written admits what is checked here, save that whole floats beyond 2^53 pass as integers and that
+//! a repetition in a pattern counts to 1000 at most; no dialect is left (`nullable`, tuples in `items`, `required: true`), nothing
+//! that is not checked either; formats are written as patterns, and patterns for engines of the RE2 family, which are linear
+//! in the text; a named type is `#/$defs/NAME`.
+//!
+//! A choice is written so that a validator tells the variant that was meant: by the type of the value with `if` and `then`, as
+//! far as one variant alone has that type. Only the others are `anyOf`.
 
 use super::{Additional, ArrayRules, Node, NumberRules, ObjectRules, Rules, SchemaId, Schemas, StringRules};
 use super::{TypeSet, format::Format};
+use indexmap::IndexMap;
 use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Hir, HirKind, Repetition};
 use serde_json::{Map, Number, Value, json};
+
+/// References that are followed to find the types of a variant.
+const FUEL: u8 = 16;
+/// The highest count of a repetition that engines of the RE2 family take.
+const MAX_REPEAT: u32 = 1000;
 
 impl Schemas {
     /// A schema as standard JSON Schema; named types are references.
@@ -35,14 +45,7 @@ impl Schemas {
         let null = if node.nullable { TypeSet::NULL } else { TypeSet::NONE };
         let types = node.types.union(null);
         if types != TypeSet::ANY {
-            let names = names(types);
-            out.insert(
-                "type".into(),
-                match names.as_slice() {
-                    [one] => (*one).into(),
-                    several => several.into(),
-                },
-            );
+            out.insert("type".into(), type_value(types));
         }
         if node.sensitive {
             out.insert("writeOnly".into(), true.into());
@@ -54,7 +57,7 @@ impl Schemas {
             || !rules.choices.is_empty()
             || rules.not.is_some();
         match node.nullable && judges_null {
-            true => json!({"anyOf": [{"type": "null"}, out]}),
+            true => json!({"if": {"not": {"type": "null"}}, "then": out}),
             false => out.into(),
         }
     }
@@ -85,17 +88,83 @@ impl Schemas {
             out.extend(reference);
         }
         besides.extend(rules.all_of.iter().map(|id| self.standard(*id)));
-        let mut choices = rules.choices.iter().map(|variants| self.several(variants));
-        if let Some(first) = choices.next() {
-            out.insert("anyOf".into(), first);
-        }
-        besides.extend(choices.map(|variants| json!({"anyOf": variants})));
+        besides.extend(rules.choices.iter().map(|variants| self.choice(variants)));
         if !besides.is_empty() {
             out.insert("allOf".into(), besides.into());
         }
         if let Some(id) = rules.not {
             out.insert("not".into(), self.standard(id));
         }
+    }
+
+    /// One of several variants: what each type of value has to be.
+    fn choice(&self, variants: &[SchemaId]) -> Value {
+        const TYPES: [(&str, TypeSet); 6] = [
+            ("string", TypeSet::STRING),
+            ("number", TypeSet::NUMBER),
+            ("boolean", TypeSet::BOOLEAN),
+            ("array", TypeSet::ARRAY),
+            ("object", TypeSet::OBJECT),
+            ("null", TypeSet::NULL),
+        ];
+        let mut all = TypeSet::NONE;
+        let mut by_variants: IndexMap<Vec<SchemaId>, Vec<&str>> = IndexMap::new();
+        for (name, one) in TYPES {
+            let fits: Vec<SchemaId> =
+                variants.iter().copied().filter(|id| self.types(*id, FUEL).intersects(one)).collect();
+            all = fits.iter().fold(all, |set, id| set.union(self.types(*id, FUEL).intersection(one)));
+            if !fits.is_empty() {
+                by_variants.entry(fits).or_default().push(name);
+            }
+        }
+        let mut out = Map::new();
+        if all != TypeSet::ANY {
+            out.insert("type".into(), type_value(all));
+        }
+        let is_one = by_variants.len() == 1;
+        let mut parts: Vec<Value> = Vec::new();
+        for (fits, types) in by_variants {
+            let then = self.one_of(&fits);
+            match then.as_object().is_some_and(Map::is_empty) {
+                true => {}
+                false if is_one => parts.push(then),
+                false => parts.push(json!({"if": {"type": types}, "then": then})),
+            }
+        }
+        if !parts.is_empty() {
+            out.insert("allOf".into(), parts.into());
+        }
+        out.into()
+    }
+
+    /// One of variants of the same type: the one that a field with a single value names, where each has such a field.
+    fn one_of(&self, variants: &[SchemaId]) -> Value {
+        if let [only] = variants {
+            return self.standard(*only);
+        }
+        let marks: Option<Vec<(String, Value)>> = variants.iter().map(|id| self.mark(*id, FUEL)).collect();
+        let Some(marks) = marks else { return json!({"anyOf": self.several(variants)}) };
+        let is_marked = |(name, literal): &(String, Value)| json!({"properties": {name: {"enum": [literal]}}, "required": [name]});
+        let mut rest = json!({"anyOf": self.several(variants)});
+        for (id, mark) in variants.iter().zip(&marks).rev() {
+            rest = json!({"if": is_marked(mark), "then": self.standard(*id), "else": rest});
+        }
+        rest
+    }
+
+    /// A field that can have only one value.
+    fn mark(&self, id: SchemaId, fuel: u8) -> Option<(String, Value)> {
+        let (node, fuel) = (self.node(id)?, fuel.checked_sub(1)?);
+        let rules = node.rules.as_deref()?;
+        let literal = |id: SchemaId| match self.node(id)?.rules.as_ref()?.literals.as_deref()? {
+            [only] => Some(only.clone()),
+            _ => None,
+        };
+        let mut own = rules.object.iter().flat_map(|object| &object.properties);
+        let own = own.find_map(|(name, property)| Some((name.clone(), literal(*property)?)));
+        own.or_else(|| {
+            rules.reference.iter().chain(rules.all_of.iter().take(8)).find_map(|id| self.mark(*id, fuel / 2))
+        })
     }
 
     fn several(&self, ids: &[SchemaId]) -> Value {
@@ -145,13 +214,17 @@ impl Schemas {
     }
 }
 
-/// The names of a set of types.
-fn names(types: TypeSet) -> Vec<&'static str> {
-    ["string", "number", "integer", "boolean", "array", "object", "null"]
+/// `type` of a set of types.
+fn type_value(types: TypeSet) -> Value {
+    let names: Vec<&str> = ["string", "number", "integer", "boolean", "array", "object", "null"]
         .into_iter()
         .filter(|name| TypeSet::named(name).is_some_and(|one| types.contains(one)))
         .filter(|name| *name != "integer" || !types.contains(TypeSet::NUMBER))
-        .collect()
+        .collect();
+    match names.as_slice() {
+        [one] => (*one).into(),
+        several => several.into(),
+    }
 }
 
 /// A name as part of a JSON Pointer in a fragment.
@@ -207,9 +280,26 @@ fn string(rules: &StringRules, out: &mut Map<String, Value>, besides: &mut Vec<V
 /// A pattern in which nothing depends on the engine: shorthands are written out, and a word's edge is ASCII in RE2 anyway.
 fn linear(translated: &str) -> String {
     match ParserBuilder::new().build().parse(translated) {
-        Ok(parsed) => parsed.to_string().replace(r"(?-u:\b)", r"\b").replace(r"(?-u:\B)", r"\B"),
+        Ok(parsed) => counted(&parsed).to_string().replace(r"(?-u:\b)", r"\b").replace(r"(?-u:\B)", r"\B"),
         // It was read before, so this is never reached.
         Err(_) => String::new(),
+    }
+}
+
+/// The pattern with repetitions that engines take: a higher maximum is none.
+fn counted(pattern: &Hir) -> Hir {
+    let all = |parts: &[Hir]| parts.iter().map(counted).collect();
+    match pattern.kind() {
+        HirKind::Repetition(repeated) => Hir::repetition(Repetition {
+            min: repeated.min.min(MAX_REPEAT),
+            max: repeated.max.filter(|max| *max <= MAX_REPEAT),
+            greedy: repeated.greedy,
+            sub: Box::new(counted(&repeated.sub)),
+        }),
+        HirKind::Capture(group) => counted(&group.sub),
+        HirKind::Concat(parts) => Hir::concat(all(parts)),
+        HirKind::Alternation(parts) => Hir::alternation(all(parts)),
+        _ => pattern.clone(),
     }
 }
 
@@ -293,11 +383,13 @@ mod tests {
             ),
             (
                 json!({"$ref": "#/types/Node", "nullable": true}),
-                json!({"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Node"}]}),
+                json!({"if": {"not": {"type": "null"}}, "then": {"$ref": "#/$defs/Node"}}),
             ),
             (
                 json!({"oneOf": [{"type": "string"}, {"type": "number"}]}),
-                json!({"anyOf": [{"type": "string"}, {"type": "number"}]}),
+                json!({"allOf": [{"type": ["string", "number"], "allOf": [
+                    {"if": {"type": ["string"]}, "then": {"type": "string"}},
+                    {"if": {"type": ["number"]}, "then": {"type": "number"}}]}]}),
             ),
             (
                 json!({"type": "string", "pattern": r"^\d+\b$"}),

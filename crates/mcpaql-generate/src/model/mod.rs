@@ -43,8 +43,8 @@ pub(crate) struct Signature<'c> {
     pub(crate) params: String,
     /// Its parameters, in the order of the document.
     pub(crate) fields: Vec<Field>,
-    /// What it answers, as a field without a name; nothing where the document does not say.
-    pub(crate) returns: Option<Field>,
+    /// What it answers, where the document says so and the language's style wants it; at most one, without a name.
+    pub(crate) result: Vec<Field>,
 }
 
 /// A parameter, or a property of an object.
@@ -79,6 +79,8 @@ pub(crate) enum Type {
     Boolean,
     /// A whole number.
     Integer,
+    /// A whole number that may be larger than a double holds.
+    WideInteger,
     /// Any number.
     Number,
     /// A text.
@@ -164,16 +166,14 @@ impl<'c> Model<'c> {
             .into_iter()
             .map(|(whole, function, params)| Signature {
                 fields: reader.params(whole.operation, whole.types),
-                returns: reader.returns(whole.operation, whole.types),
+                result: reader.result(whole.operation, whole.types).into_iter().collect(),
                 operation: whole.operation,
                 function,
                 params,
             })
             .collect();
-        let fields = operations
-            .iter_mut()
-            .flat_map(|signature| [signature.fields.as_mut_slice(), signature.returns.as_mut_slice()]);
-        let (types, scope) = reader.finish(fields.collect());
+        let (types, scope) =
+            reader.finish(operations.iter_mut().flat_map(|one| [&mut one.fields, &mut one.result]).collect());
         Model { operations, types, scope }
     }
 }

@@ -36,7 +36,8 @@ const TYPES: &[&str] = &[
     "NotRequired", "Param", "True", "False", "TypeAlias", "TypedDict", "When",
 ];
 
-const STYLE: Style = Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES };
+const STYLE: Style =
+    Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
 
 /// Files that every project has besides the runtime, by their place in it.
 const OWN: [(&str, &str); 5] = [

@@ -105,7 +105,7 @@ fn handler(
     let mut called = BTreeSet::new();
     literal.calls(&mut called);
     needs.extend(called.into_iter().map(str::to_owned));
-    let answer = match &signature.returns {
+    let answer = match signature.result.first() {
         Some(field) => annotations.field(field, &format!("{}Result", signature.params.trim_end_matches("Params")), "types."),
         None => annotations.any(),
     };

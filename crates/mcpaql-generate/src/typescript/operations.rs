@@ -1,7 +1,7 @@
-//! One file for each endpoint: the parameters of its operations, what they do on their way to the target, and what answers them.
+//! One file for each endpoint: the parameters of its operations, how they reach the target, and a typed function for each.
 
 use super::literal::literal;
-use super::types;
+use super::{Kinds, types};
 use crate::binding::{self, Kind};
 use crate::model::{Case, Model, Signature, Text, identifier};
 use crate::{File, Unsupported};
@@ -11,12 +11,12 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 /// The files of the endpoints, and the one that brings them together.
-pub(super) fn files(model: &Model<'_>) -> Result<Vec<File>, Unsupported> {
+pub(super) fn files(kinds: &Kinds, model: &Model<'_>) -> Result<Vec<File>, Unsupported> {
     let mut endpoints: IndexMap<String, Vec<&Signature<'_>>> = IndexMap::new();
     for signature in &model.operations {
         endpoints.entry(module(&signature.operation.endpoint)).or_default().push(signature);
     }
-    let mut files = vec![File::generated("src/operations/index.ts", index(&endpoints))];
+    let mut files = vec![File::generated("src/operations/index.ts", index(&endpoints, kinds))];
     let taken: HashSet<&str> = model.operations.iter().map(|operation| operation.function.as_str()).collect();
     for (module, operations) in &endpoints {
         let text = endpoint(operations, &taken)?;
@@ -33,12 +33,18 @@ fn module(endpoint: &str) -> String {
     }
 }
 
-fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>) -> String {
+fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>, kinds: &Kinds) -> String {
     let space = |module: &str| format!("{}Operations", identifier(module, Case::Camel));
     let mut text = Text::new("  ");
     text.line("// What answers each operation. Generated from the adapter's document: another answer goes into src/handlers.ts.")
         .line("")
-        .line("import type { Handler } from \"../runtime/pipeline.js\";");
+        .line("import type { Handler, Project } from \"../runtime/call.js\";");
+    if kinds.command {
+        text.line("import { CommandRunner, type CommandTarget } from \"../runtime/command.js\";");
+    }
+    if kinds.http {
+        text.line("import { HttpClient, type HttpTarget } from \"../runtime/http.js\";");
+    }
     for module in endpoints.keys() {
         text.line(format!("import * as {} from \"./{module}.js\";", space(module)));
     }
@@ -47,16 +53,25 @@ fn index(endpoints: &IndexMap<String, Vec<&Signature<'_>>>) -> String {
             operations.iter().for_each(|operation| write(&space(module), operation));
         }
     };
+    let open = match (kinds.http, kinds.command) {
+        (true, true) => {
+            "(target: HttpTarget | CommandTarget) =>\n  target.protocol === \"http\" ? new HttpClient(target) : new CommandRunner(target);"
+        }
+        (false, true) => "(target: CommandTarget) => new CommandRunner(target);",
+        _ => "(target: HttpTarget) => new HttpClient(target);",
+    };
+    text.line("").line("/** Reaches the target of the operations. */");
+    text.line(format!("export const open: Project[\"open\"] = {open}"));
     if endpoints.is_empty() {
         text.line("").line("/** What answers each operation; there is none. */");
-        text.line("export type Handlers = Record<string, Handler<never>>;");
+        text.line("export type Handlers = Record<string, Handler<never, unknown>>;");
         text.line("").line("export const defaults: Handlers = {};");
         return text.finish();
     }
     text.line("").line("/** What answers each operation. */");
     text.block("export interface Handlers {", "}", |text| {
         each(&mut |space, Signature { operation, params, .. }| {
-            text.line(format!("{}: Handler<{space}.{params}>;", operation.name));
+            text.line(format!("{}: Handler<{space}.{params}, unknown>;", operation.name));
         });
     });
     text.line("").line("/** Every operation as the document describes it. */");
@@ -76,8 +91,6 @@ struct Way {
     from: &'static str,
     /// What the constant's name ends with.
     suffix: &'static str,
-    /// The method of a call that takes it.
-    method: &'static str,
     binding: Value,
 }
 
@@ -93,14 +106,14 @@ fn endpoint(operations: &[&Signature<'_>], taken: &HashSet<&str>) -> Result<Stri
     ))
     .line("");
     let mut imports: Vec<(&str, &str)> = ways.iter().map(|(_, way)| (way.from, way.kind)).collect();
-    imports.push(("pipeline.js", "Handler"));
+    imports.push(("call.js", "Call"));
     imports.sort_unstable();
     imports.dedup();
     for (from, kind) in imports {
         text.line(format!("import type {{ {kind} }} from \"../runtime/{from}\";"));
     }
     let mut used: Vec<&str> =
-        operations.iter().flat_map(|operation| types::used(&operation.fields)).collect();
+        operations.iter().flat_map(|one| types::used(one.fields.iter().chain(&one.result))).collect();
     used.sort_unstable();
     used.dedup();
     if !used.is_empty() {
@@ -113,7 +126,7 @@ fn endpoint(operations: &[&Signature<'_>], taken: &HashSet<&str>) -> Result<Stri
 }
 
 fn operation(text: &mut Text, signature: &Signature<'_>, way: &Way, taken: &HashSet<&str>) {
-    let Signature { operation, function, params, fields, .. } = signature;
+    let Signature { operation, function, params, fields, result } = signature;
     let mut constant = format!("{function}{}", way.suffix);
     while taken.contains(constant.as_str()) {
         constant.push('_');
@@ -125,11 +138,13 @@ fn operation(text: &mut Text, signature: &Signature<'_>, way: &Way, taken: &Hash
     text.line(format!("{head}{};", literal(&way.binding, head.len(), 0)));
     text.line("");
     types::comment(text, &said(operation));
+    let result = result.first().map_or_else(|| "unknown".to_owned(), types::told);
+    let cast = if result == "unknown" { String::new() } else { format!(" as Promise<{result}>") };
     let (open, body) = (
-        format!("export const {function}: Handler<{params}> = (params, call) =>"),
-        format!("call.{}({constant}, params);", way.method),
+        format!("export const {function} = (params: {params}, call: Call) =>"),
+        format!("call.send({constant}, params){cast};"),
     );
-    if open.len() + body.len() < 110 {
+    if open.len() + body.len() < 118 {
         text.line(format!("{open} {body}"));
     } else {
         text.line(open).within(|text| {
@@ -154,11 +169,7 @@ fn said(operation: &Operation) -> String {
 fn way(operation: &Operation) -> Result<Way, Unsupported> {
     let (kind, binding) = binding::of(operation)?;
     Ok(match kind {
-        Kind::Http => {
-            Way { kind: "HttpRequest", from: "http.js", suffix: "Request", method: "http", binding }
-        }
-        Kind::Command => {
-            Way { kind: "CommandLine", from: "command.js", suffix: "Command", method: "command", binding }
-        }
+        Kind::Http => Way { kind: "HttpRequest", from: "http.js", suffix: "Request", binding },
+        Kind::Command => Way { kind: "CommandLine", from: "command.js", suffix: "Command", binding },
     })
 }

@@ -64,6 +64,9 @@ pub(crate) struct Generate {
     /// Where a project in Rust finds mcpaql-runtime: a version, path:DIR or git:URL; this version on crates.io unless set.
     #[arg(long, value_name = "SPEC", help_heading = "Project")]
     pub(crate) runtime: Option<String>,
+    /// Leave out operations that projects in the language cannot serve (TypeScript and Python reach HTTP APIs and commands).
+    #[arg(long, help_heading = "Project")]
+    pub(crate) skip_unsupported: bool,
     /// Leave the time out of the provenance; SOURCE_DATE_EPOCH sets it.
     #[arg(long, help_heading = "Project")]
     pub(crate) reproducible: bool,

@@ -38,7 +38,7 @@ const TEXTS: &[&str] = &[
 /// Keys whose values are lists of texts.
 const LISTS: &[&str] = &["include", "exclude"];
 /// Keys whose values are true or false.
-const SWITCHES: &[&str] = &["reproducible", "strict"];
+const SWITCHES: &[&str] = &["reproducible", "skip_unsupported", "strict"];
 
 /// Everything that was decided before anything is read.
 #[derive(Debug)]
@@ -254,7 +254,8 @@ fn options(args: &args::Generate, file: &File, language: Language) -> Result<Opt
         None => (usual.runtime.clone(), None),
     };
     let copyright = chosen(&args.copyright, "copyright");
-    Ok(Options { runtime, runtime_flag, settings, license, copyright, ..usual })
+    let skip_unsupported = args.skip_unsupported || file.switch("skip_unsupported");
+    Ok(Options { runtime, runtime_flag, settings, license, copyright, skip_unsupported, ..usual })
 }
 
 /// Where the runtime is.

@@ -1,74 +1,195 @@
-// Introspection: pure views of the catalog.
-//
-// What always holds: a name that does not exist is no failure, but a success with null and a warning; long lists come in pages.
+// What `introspect` answers: lists, details and types, from data.
 
-import type { Catalog, Operation } from "./catalog.js";
-import { meant, producers } from "./discovery.js";
-import { type Ask, type Detail, besideNames, invalid, narrowedBy, readAsk } from "./introspect/ask.js";
-import { fullOf, listOperations, summaryOf } from "./introspect/list.js";
-import { listTypes, oneType } from "./introspect/types.js";
-import type { Fields } from "./json.js";
-import { type Answer, type Warning, answer } from "./response.js";
-import { nearestMany } from "./suggest.js";
-import { quoted } from "./text.js";
+import type { Catalog, Operation, TypeInfo } from "./catalog.js";
+import { quoted } from "./check.js";
+import { OpError, type Warning } from "./errors.js";
+import type { JsonObject } from "./json.js";
+import { nearest, search } from "./suggest.js";
 
-/** Answers `introspect` for arguments that are already validated; throws an `OpError` for parameters that make no sense together. */
-export function introspect(catalog: Catalog, args: Fields): Answer {
-  const ask = readAsk(args);
-  const [narrowing] = narrowedBy(ask);
+/** A list up to this length comes whole; of a longer one, or where somebody asks for more, so many make a page. */
+const PAGES = { whole: 50, part: 20, names: 200, full: 5, fullTypes: 10, hits: 5, largest: 200, largestFull: 20 };
+/** Groups that are counted before the rest of them is. */
+const GROUPS = 15;
+const HINT = `Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.`;
+
+/** The arguments, read; a blank text is as good as none. */
+function read(args: JsonObject) {
+  const text = (name: string): string | undefined => {
+    const value = args[name];
+    return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+  };
+  const [several, one] = [args["name"], text("name")];
+  const narrowing = { search: text("search"), category: text("category"), endpoint: text("endpoint"), tag: text("tag") };
+  const [first, after] = [args["first"] as number | undefined, text("after")];
+  return {
+    ...narrowing,
+    detail: text("detail"),
+    types: text("query") === "types",
+    several: Array.isArray(several),
+    names: Array.isArray(several) ? (several as string[]) : one === undefined ? undefined : [one],
+    first,
+    after,
+    isPaged: first !== undefined || after !== undefined,
+    /** The parameters that leave operations out. */
+    narrowed: Object.entries(narrowing).flatMap(([name, value]) => (value === undefined ? [] : [name])),
+  };
+}
+
+type Ask = ReturnType<typeof read>;
+
+/** Answers `introspect` for arguments that are validated. */
+export function introspect(catalog: Catalog, args: JsonObject, warn: (warning: Warning) => void): JsonObject {
+  const ask = read(args);
+  const [narrowing] = ask.narrowed;
   if (ask.types && narrowing !== undefined) {
     const message = `Parameter '${narrowing}' narrows operations, not types. Leave it out, or leave out 'query'.`;
-    throw invalid(narrowing, message);
+    throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: narrowing });
   }
-  if (ask.names === undefined) return ask.types ? listTypes(catalog, ask) : listOperations(catalog, ask);
+  const { names } = ask;
+  if (names !== undefined) return named(catalog, ask, names, warn);
+  return ask.types ? listTypes(catalog, ask) : listOperations(catalog, ask, warn);
+}
+
+function named(catalog: Catalog, ask: Ask, names: readonly string[], warn: (warning: Warning) => void): JsonObject {
+  const idle = [...ask.narrowed, ...(ask.isPaged ? ["first or after"] : [])];
+  if (idle.length > 0) {
+    warn({ code: "IGNORED_PARAMS", message: `'name' says what to show, so ${idle.join(", ")} had no effect.` });
+  }
+  const { operations, types } = catalog.data;
   const detail = ask.detail ?? "full";
-  if (!ask.types) return named(ask, ask.names, "operation", (name) => oneOperation(catalog, name, detail));
-  const all = catalog.data.types.all.slice(0, catalog.data.types.listed).map((type) => type.details.name);
-  return named(ask, ask.names, "type", (name) => {
-    const shown = oneType(catalog, name, detail);
-    return shown === undefined ? unknown("type", name, nearestMany(name, all, 3)) : { shown };
+  const kind = ask.types ? "type" : "operation";
+  const known = ask.types ? types.map((type) => type.detail.name) : operations.map(({ name }) => name);
+  const found = names.map((name) => {
+    const type = types.find((one) => one.detail.name === name);
+    const operation = catalog.get(name);
+    if (ask.types && type !== undefined) return typeForm(type, detail);
+    if (!ask.types && operation !== undefined) return detail === "signature" ? signed(operation) : form(operation, detail);
+    const near = nearest(name, known);
+    const hint = near.length === 0 ? `List all with query '${kind}s'.` : `Nearest: ${near.join(", ")}.`;
+    warn({ code: "NOT_FOUND", message: `There is no ${kind}${quoted(name)}. ${hint}` });
+    return null;
   });
+  return ask.several ? { [`${kind}s`]: found.filter((one) => one !== null) } : { [kind]: found[0] };
 }
 
-/** What is shown of a name, or why nothing is. */
-type Shown = { readonly shown: unknown } | Warning;
-
-function oneOperation(catalog: Catalog, name: string, detail: Detail): Shown {
-  const operation = catalog.get(name);
-  if (operation !== undefined) return { shown: view(catalog, operation, detail) };
-  return unknown("operation", name, meant(catalog, name, []).map((near) => near.name));
+/** All that a call needs: the signature with its types, and where identifiers come from. */
+function signed({ name, endpoint, detail }: Operation): JsonObject {
+  const from = detail.parameters.flatMap((param) => (param.from === undefined ? [] : [[param.name, param.from]]));
+  const row = { name, endpoint, signature: detail.signature };
+  return from.length === 0 ? row : { ...row, from: Object.fromEntries(from) as JsonObject };
 }
 
-function view(catalog: Catalog, operation: Operation, detail: Detail): unknown {
-  switch (detail) {
-    case "names":
-      return operation.name;
-    case "summary":
-      return summaryOf(operation);
-    case "full":
-      return fullOf(operation);
-    case "signature": {
-      const { name, endpoint, details } = operation;
-      const from = producers(catalog, operation);
-      const signed = { name, endpoint, signature: details["signature"] };
-      return from.length === 0 ? signed : { ...signed, from: Object.fromEntries(from) };
+/** An operation in a list. */
+function form({ name, category, endpoint, summary, listed, detail }: Operation, how: string): unknown {
+  if (how === "names") return name;
+  if (how === "full") return detail;
+  if (how === "signature") return { name, signature: listed };
+  return { name, semantic_category: category, endpoint, description: summary };
+}
+
+function typeForm({ detail, signature }: TypeInfo, how: string): unknown {
+  const { name, kind, description } = detail;
+  if (how === "names") return name;
+  if (how === "full") return detail;
+  if (how === "signature" && signature !== undefined) return { name, signature };
+  return description === undefined ? { name, kind } : { name, kind, description };
+}
+
+function listTypes({ data }: Catalog, ask: Ask): JsonObject {
+  const detail = ask.detail ?? "summary";
+  const size = { names: PAGES.largest, full: PAGES.fullTypes }[detail] ?? pageSize(data.types.length);
+  const page = new Page(ask, data.types.length, size, PAGES.largest);
+  const types = page.of(data.types).map((type) => typeForm(type, detail));
+  return ask.isPaged || page.isPart ? { types, pageInfo: page.info } : { types };
+}
+
+function pageSize(length: number): number {
+  return length <= PAGES.whole ? PAGES.whole : PAGES.part;
+}
+
+function listOperations(catalog: Catalog, ask: Ask, warn: (warning: Warning) => void): JsonObject {
+  const { data } = catalog;
+  const all = ask.search === undefined ? data.operations : search(data.operations, ask.search);
+  const found = all.filter((operation) => fits(ask, operation));
+  const usual = ask.search === undefined ? pageSize(found.length) : PAGES.hits;
+  const size = ask.detail === "full" ? PAGES.full : ask.search === undefined && ask.detail === "names" ? PAGES.names : usual;
+  const page = new Page(ask, found.length, size, ask.detail === "full" ? PAGES.largestFull : PAGES.largest);
+  const isHit = ask.search !== undefined && ask.detail === undefined;
+  const rows = page.of(found).map((one) => (isHit ? hit(catalog, one) : form(one, ask.detail ?? "summary")));
+  const isPlain = ask.narrowed.length === 0 && ask.detail === undefined && ask.after === undefined;
+  const isPart = page.isPart && ask.search === undefined;
+  const message = "No operation fits all of these parameters. Use other words, or leave one of them out.";
+  if (found.length === 0) warn({ code: "NOT_FOUND", message });
+  return {
+    ...(isPlain ? { _protocol: data.protocol } : {}),
+    operations: rows,
+    ...(ask.isPaged || isPart ? { pageInfo: page.info } : {}),
+    ...(isPart && ask.detail === undefined && ask.after === undefined ? { groups: groups(found), hint: HINT } : {}),
+  };
+}
+
+function fits({ category, endpoint, tag }: Ask, operation: Operation): boolean {
+  const tags = (operation.detail.tags ?? []).map((one) => one.toLowerCase());
+  return (
+    (category === undefined || operation.category === category) &&
+    (endpoint === undefined || operation.endpoint === endpoint) &&
+    (tag === undefined || tags.includes(tag.toLowerCase()))
+  );
+}
+
+function hit({ data }: Catalog, { name, tool, endpoint, brief, summary }: Operation): JsonObject {
+  return { name, ...(data.mode === "discrete" ? { tool } : { endpoint }), signature: brief, summary };
+}
+
+/** Operations counted by tag, or by noun where most have no tag; the largest groups first. */
+function groups(found: readonly Operation[]): JsonObject {
+  const counts = new Map<string, number>();
+  for (const { group } of found) counts.set(group, (counts.get(group) ?? 0) + 1);
+  const largest = [...counts].sort(([a, m], [b, n]) => n - m || Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const tagged = found.filter((operation) => operation.tagged === true).length;
+  const told = { by: tagged * 2 >= found.length ? "tag" : "noun", counts: Object.fromEntries(largest.slice(0, GROUPS)) };
+  return counts.size > GROUPS ? { ...told, more: counts.size - GROUPS } : told;
+}
+
+/** One page of a list. A cursor says which list it belongs to. */
+class Page {
+  readonly #start: number;
+  readonly #end: number;
+  readonly #list: string;
+
+  constructor(
+    ask: Ask,
+    readonly total: number,
+    size: number,
+    most: number,
+  ) {
+    this.#list = fingerprint(ask);
+    const match = /^([0-9a-f]{1,8})-([0-9a-f]{8})$/.exec(ask.after ?? `0-${this.#list}`);
+    this.#start = match?.[2] === this.#list ? Number.parseInt(match[1] ?? "", 16) : Number.NaN;
+    if (!(this.#start <= total)) {
+      const message = "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before.";
+      throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: "after" });
     }
+    this.#end = Math.min(total, this.#start + Math.min(Math.max(ask.first ?? size, 1), most));
+  }
+
+  get isPart(): boolean {
+    return this.#end - this.#start < this.total;
+  }
+
+  get info(): JsonObject {
+    const endCursor = this.#end === this.#start ? null : `${this.#end.toString(16)}-${this.#list}`;
+    return { hasNextPage: this.#end < this.total, endCursor, total: this.total };
+  }
+
+  of<T>(list: readonly T[]): readonly T[] {
+    return list.slice(this.#start, this.#end);
   }
 }
 
-/** One result under `key`, or several under its plural. */
-function named(ask: Ask, names: readonly string[], key: string, find: (name: string) => Shown): Answer {
-  const warnings = besideNames(ask);
-  const found: unknown[] = [];
-  for (const name of names) {
-    const one = find(name);
-    if ("shown" in one) found.push(one.shown);
-    else warnings.push(one);
-  }
-  return answer(ask.several ? { [`${key}s`]: found } : { [key]: found[0] ?? null }, warnings);
-}
-
-function unknown(kind: string, name: string, near: readonly string[]): Warning {
-  const hint = near.length === 0 ? `List all with query '${kind}s'.` : `Nearest: ${near.join(", ")}.`;
-  return { code: "NOT_FOUND", message: `There is no ${kind}${quoted(name)}. ${hint}` };
+/** What is listed, in a number (FNV-1a). */
+function fingerprint({ types, search: question, category, endpoint, tag }: Ask): string {
+  const parts = [types ? "types" : "", question, category, endpoint, tag].map((part) => `${part ?? ""}\0`).join("");
+  const hash = Buffer.from(parts, "utf8").reduce((sum, byte) => Math.imul(sum ^ byte, 0x0100_0193), 0x811c_9dc5);
+  return (hash >>> 0).toString(16).padStart(8, "0");
 }

@@ -1,0 +1,283 @@
+// The HTTP target: one operation is one request to one API.
+//
+// What always holds: the whole call, with its redirects and retries, ends within the target's timeout; credentials go to the
+// origin that the document names alone; only operations whose repetition does no harm are repeated, as often as the target
+// says; an aborted call aborts the request.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { createGunzip } from "node:zlib";
+import ipaddr from "ipaddr.js";
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request as send } from "undici";
+import { type Received, decode, failureOf, retryAfter } from "./answer.js";
+import { type Auth, Credentials, Tokens, noTokens } from "./auth.js";
+import { type Secrets, fill, variablesOf } from "./environment.js";
+import { type Job, OpError } from "./errors.js";
+import { tryParse } from "./json.js";
+import { type HttpRequest, type Outgoing, build, notYours, unusable } from "./request.js";
+import { encode } from "./style.js";
+
+export type { HttpRequest } from "./request.js";
+
+export type HttpTarget = Readonly<{
+  protocol: "http";
+  base_url: string;
+  headers: Readonly<Record<string, string>>;
+  allow_http: boolean;
+  connect_timeout_ms: number;
+  timeout_ms: number;
+  retries: number;
+  max_response_bytes: number;
+  auth: Auth;
+}>;
+
+const MAX_HOPS = 5;
+/** How much of an answer that is no success is read. */
+const ERROR_BYTES = 64 * 1024;
+
+/** A connection that failed. */
+class ConnectionError extends Error {}
+
+/** One request of a call, and whether credentials go along. */
+type Hop = Readonly<{ outgoing: Outgoing; trusted: boolean }>;
+
+export class HttpClient {
+  readonly #direct: Dispatcher;
+  readonly #proxied: Dispatcher;
+  readonly #plain = new Map<string, string>();
+  readonly #secret = new Map<string, string>();
+  readonly #tokens = new Tokens((url, headers, form) => this.#post(url, headers, form));
+
+  constructor(readonly target: HttpTarget) {
+    const options = { connect: { timeout: target.connect_timeout_ms }, maxHeaderSize: 256 * 1024, pipelining: 1 };
+    [this.#direct, this.#proxied] = [new Agent(options), new EnvHttpProxyAgent(options)];
+    for (const [name, value] of Object.entries(target.headers)) {
+      (variablesOf(value).length > 0 ? this.#secret : this.#plain).set(name.toLowerCase(), value);
+    }
+  }
+
+  /** Runs one call whose arguments are validated and completed with defaults. */
+  async call(job: Job<HttpRequest>): Promise<unknown> {
+    const { binding: request, args, signal } = job;
+    const { base_url, timeout_ms: timeout } = this.target;
+    const late = AbortSignal.timeout(timeout);
+    try {
+      const base = this.#address(request.base_url ?? base_url);
+      const outgoing = build(base, this.#plain, request, args);
+      const over = AbortSignal.any([signal, late]);
+      return await this.#attempts({ ...job, signal: over }, { outgoing, trusted: true }, Date.now() + timeout);
+    } catch (error) {
+      if (error instanceof OpError) throw error;
+      if (signal.aborted) throw new OpError("TRANSPORT_CANCELLED", "The call was cancelled.");
+      const message = `The API did not answer within ${timeout} ms; after a write first read whether it took effect.`;
+      if (late.aborted) throw new OpError("TRANSPORT_TIMEOUT", message, {}, error);
+      throw error instanceof ConnectionError ? unreachable(error) : error;
+    }
+  }
+
+  async #attempts(job: Job<HttpRequest>, first: Hop, deadline: number): Promise<unknown> {
+    const { binding: request, signal } = job;
+    const auth = request.auth === undefined ? this.target.auth : request.auth;
+    const signIn = (): Promise<Credentials> => Credentials.read(auth, this.#secret, this.#tokens);
+    let credentials = await signIn();
+    const repeats = request.repeatable === true ? this.target.retries : 0;
+    let renewed = false;
+    for (let n = 0; ; ) {
+      const outcome = await this.#follow(first, credentials, signal).catch((error: unknown) => {
+        if (error instanceof ConnectionError && !signal.aborted) return error;
+        throw error;
+      });
+      const reply = outcome instanceof ConnectionError ? undefined : outcome;
+      // A request that was refused had no effect, so it may be repeated, whatever it does; once.
+      if (reply?.received.status === 401 && reply.trusted && !renewed && credentials.giveUp()) {
+        renewed = true;
+        credentials = await signIn();
+        continue;
+      }
+      const wait = n < repeats ? waitAfter(reply?.received, n) : undefined;
+      if (wait === undefined || Date.now() + wait >= deadline) {
+        if (outcome instanceof ConnectionError) throw outcome;
+        return this.#conclude(job, outcome.method, outcome.received, credentials.secrets, n > 0);
+      }
+      n += 1;
+      await sleep(wait, undefined, { signal });
+    }
+  }
+
+  #conclude(job: Job<HttpRequest>, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
+    const { binding: request, args, warn } = job;
+    const { status, cut } = received;
+    if (status === 304) {
+      warn({ code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." });
+      return null;
+    }
+    if (status >= 200 && status < 300) {
+      if (!cut) return decode(method, received, secrets, warn);
+      const most = this.target.max_response_bytes;
+      const message = `The answer is larger than the limit of ${most} bytes; ask for less with a page or a filter.`;
+      throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_response_bytes", max_bytes: most });
+    }
+    for (const [name, param] of Object.entries(request.params)) if (param.sensitive === true) secrets.addValue(args[name]);
+    const error = failureOf(received, secrets);
+    const isGone = repeated && error.code === "NOT_FOUND_RESOURCE" && request.removes === true;
+    if (isGone) error.message += " An earlier attempt of this very call may have removed it.";
+    throw error;
+  }
+
+  /** One attempt, with its redirects. */
+  async #follow(first: Hop, credentials: Credentials, signal: AbortSignal) {
+    let hop = first;
+    for (let hops = 0; hops <= MAX_HOPS; hops += 1) {
+      const received = await this.#send(signed(hop, credentials), this.target.max_response_bytes, signal);
+      const { method } = hop.outgoing;
+      if (![301, 302, 303, 307, 308].includes(received.status)) return { method, trusted: hop.trusted, received };
+      hop = redirected(hop, received, this.target.allow_http, credentials.secrets);
+    }
+    throw unsafe(302, "too many redirects");
+  }
+
+  async #send({ method, url, headers, body }: Outgoing, most: number, signal: AbortSignal): Promise<Received> {
+    try {
+      const raw = [...headers].map(([name, value]) => [name, Buffer.from(value).toString("latin1")]);
+      const reply = await send(url, {
+        method,
+        headers: [["user-agent", "mcpaql-adapter"], ["accept-encoding", "gzip"], ...raw].flat(),
+        body: body ?? null,
+        signal,
+        dispatcher: isLoopback(url) ? this.#direct : this.#proxied,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
+      const isGzip = method !== "HEAD" && /\bgzip\b/i.test(header("content-encoding") ?? "");
+      const stream = (isGzip ? reply.body.pipe(createGunzip()) : reply.body) as AsyncIterable<Buffer>;
+      const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
+      const read = await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
+      // An answer that broke off is not asked for again; what came of an error is enough.
+      if (read.broken !== undefined && isSuccess && !signal.aborted) throw unreachable(read.broken);
+      if (read.cut) reply.body.destroy();
+      return { status: reply.statusCode, header, ...read };
+    } catch (error) {
+      if (signal.aborted || error instanceof OpError) throw error;
+      throw new ConnectionError(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #post(url: string, own: Record<string, string>, form: URLSearchParams): Promise<{ status: number; body: unknown }> {
+    const headers = { accept: "application/json", "content-type": "application/x-www-form-urlencoded", ...own };
+    const body = Buffer.from(form.toString());
+    const outgoing = { method: "POST", url: this.#address(url), headers: new Map(Object.entries(headers)), body };
+    const received = await this.#send(outgoing, ERROR_BYTES, AbortSignal.timeout(30_000)).catch((error: unknown) => {
+      throw noTokens(error);
+    });
+    return { status: received.status, body: tryParse(received.body.toString("utf8")) };
+  }
+
+  /** An address of the document with its variables: `https`, or `http` to this machine or where the document allows it. */
+  #address(text: string): URL {
+    const filled = fill(text, (name) => {
+      const message = `The address of this API is not set up; tell the user to set the environment variable ${name}.`;
+      return new OpError("INTERNAL_ERROR", message, { variable: name });
+    });
+    const url = URL.canParse(filled) ? new URL(filled) : undefined;
+    const isPlain = url?.protocol === "http:" && (this.target.allow_http || isLoopback(url));
+    if (url === undefined || (url.protocol !== "https:" && !isPlain) || /[?#]/.test(url.href) || url.username !== "") {
+      throw unusable("the address is no https URL without query and credentials");
+    }
+    return url;
+  }
+}
+
+/** Reads no more than that many bytes. */
+async function readUpTo(stream: AsyncIterable<Buffer>, most: number): Promise<{ body: Buffer; cut: boolean; broken?: unknown }> {
+  const chunks: Buffer[] = [];
+  let [room, cut] = [most, false];
+  try {
+    for await (const chunk of stream) {
+      chunks.push(chunk.subarray(0, room));
+      cut = chunk.length > room;
+      if (cut) break;
+      room -= chunk.length;
+    }
+  } catch (broken) {
+    return { body: Buffer.concat(chunks), cut: true, broken };
+  }
+  return { body: Buffer.concat(chunks), cut };
+}
+
+function unreachable(cause: unknown): OpError {
+  const message = "The API could not be reached, or the connection broke; try later or tell the user.";
+  return new OpError("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
+}
+
+/** Milliseconds before the next attempt; `undefined` where the answer is final. A wait that was asked for is not shortened. */
+function waitAfter(received: Received | undefined, n: number): number | undefined {
+  const backoff = Math.min(200 * 2 ** n, 5000) * (0.5 + Math.random() / 2);
+  if (received === undefined) return backoff;
+  const asked = retryAfter(received.header("retry-after"));
+  if (received.status === 429) return asked === undefined ? undefined : Math.max(asked, backoff);
+  return [502, 503, 504].includes(received.status) ? Math.max(asked ?? 0, backoff) : undefined;
+}
+
+/** The request of a hop, with credentials where they may go along; no parameter takes their place. */
+function signed({ outgoing, trusted }: Hop, { headers: own, cookies, query }: Credentials): Outgoing {
+  if (!trusted) return outgoing;
+  const [url, headers] = [new URL(outgoing.url), new Map([...outgoing.headers, ...own])];
+  const named = (cookie: string): string => decodeURIComponent(cookie.split("=")[0] ?? "").trim();
+  const given = (outgoing.headers.get("cookie") ?? "").split(";").map(named);
+  const taken =
+    [...own.keys()].find((name) => name !== "cookie" && outgoing.headers.has(name)) ??
+    cookies.map(named).find((name) => given.includes(name)) ??
+    query.map(([name]) => name).find((name) => url.searchParams.has(name) && !outgoing.isRedirect);
+  if (taken !== undefined) throw notYours(taken);
+  const all = [outgoing.headers.get("cookie") ?? [], own.get("cookie") ?? [], cookies].flat();
+  if (all.length > 0) headers.set("cookie", all.join("; "));
+  // A redirect may have kept the key.
+  const missing = query.filter(([name]) => !url.searchParams.has(name));
+  const added = missing.map(([name, key]) => `${encode(name)}=${encode(key)}`);
+  url.search = [url.search.slice(1), ...added].filter((part) => part !== "").join("&");
+  return { ...outgoing, url, headers };
+}
+
+function unsafe(status: number, cause: string): OpError {
+  const message = `The API answered ${status} with a redirect that is not safe to follow; tell the operator.`;
+  return new OpError("INTERNAL_ERROR", message, { upstream: { status } }, cause);
+}
+
+/** The next hop. Headers and body stay with the origin that they were meant for; a write is never repeated elsewhere. */
+function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: boolean, secrets: Secrets): Hop {
+  const { method, url: from, headers } = outgoing;
+  const { status } = received;
+  const location = Buffer.from(received.header("location") ?? "", "latin1").toString("utf8");
+  if (location === "" || !URL.canParse(location, from.href)) throw unsafe(status, "no usable location");
+  const to = new URL(location, from);
+  to.hash = "";
+  const isSame = to.origin === from.origin;
+  const isPlain = to.protocol === "http:" && from.protocol === "http:" && (allowHttp || isLoopback(to));
+  if ((to.protocol !== "https:" && !isPlain) || to.username !== "") throw unsafe(status, "the location may not be used");
+  if (isLocal(to) && !isLocal(from)) throw unsafe(status, "from the outside to this machine");
+  if (!isSame && secrets.mask(to.href) !== to.href) throw unsafe(status, "it carries a credential elsewhere");
+  const becomesGet = status === 303 && method !== "HEAD";
+  const isWrite = method !== "GET" && method !== "HEAD" && !becomesGet;
+  if (isWrite && (![307, 308].includes(status) || !isSame)) throw unsafe(status, "a write is not repeated");
+  const isTrusted = trusted && isSame;
+  const kept = [...headers].filter(([name]) => (isTrusted ? !becomesGet || name !== "content-type" : name === "accept"));
+  const body = becomesGet || !isTrusted ? undefined : outgoing.body;
+  const next = becomesGet ? "GET" : method;
+  return { outgoing: { method: next, url: to, headers: new Map(kept), body, isRedirect: true }, trusted: isTrusted };
+}
+
+/** What kind of address the URL's host is: `loopback`, `linkLocal`, `unspecified` or anything else. */
+function rangeOf(url: URL): string {
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
+  if (ipaddr.isValid(host)) return ipaddr.process(host).range();
+  return host === "localhost" || host.endsWith(".localhost") ? "loopback" : "";
+}
+
+function isLoopback(url: URL): boolean {
+  return rangeOf(url) === "loopback";
+}
+
+/** Services there trust whoever reaches them. */
+function isLocal(url: URL): boolean {
+  return ["loopback", "linkLocal", "unspecified"].includes(rangeOf(url));
+}
