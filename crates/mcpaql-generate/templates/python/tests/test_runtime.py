@@ -7,7 +7,7 @@ import json
 import os
 import time
 import unittest
-from typing import Any
+from typing import Any, Self
 from unittest import mock
 
 from adapter_template.runtime import command, styles
@@ -27,7 +27,7 @@ class Api:
     def __init__(self, *answers: bytes) -> None:
         self.answers, self.asked = list(answers), list[bytes]()
 
-    async def __aenter__(self) -> Api:
+    async def __aenter__(self) -> Self:
         self.server = await asyncio.start_server(self.answer, "127.0.0.1")
         self.url = f"http://127.0.0.1:{self.server.sockets[0].getsockname()[1]}"
         return self

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import sys
 import unittest
 from importlib import resources
 from typing import Any
 
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
 from adapter_template.operations import DEFAULTS
 from adapter_template.runtime.dispatch import Adapter, Call
 from adapter_template.runtime.errors import SetupError
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
 
 CATALOG: dict[str, Any] = json.loads(resources.files("adapter_template").joinpath("catalog.json").read_text("utf-8"))
 INTROSPECT = next(row for row in CATALOG["operations"] if row["name"] == "introspect")
@@ -35,8 +37,8 @@ class OverTheWire(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(names, [row["name"] for row in CATALOG["operations"]][:200])
 
     async def test_standard_streams(self) -> None:
-        parameters = StdioServerParameters(command=sys.executable, args=["-m", "adapter_template"])
-        await self.assert_serves(stdio_client(parameters))
+        args, env = ["-m", "adapter_template"], {**os.environ}
+        await self.assert_serves(stdio_client(StdioServerParameters(command=sys.executable, args=args, env=env)))
 
     async def test_streamable_http(self) -> None:
         with socket.socket() as free:

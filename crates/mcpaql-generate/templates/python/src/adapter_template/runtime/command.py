@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import sys
+import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -175,21 +176,25 @@ class CommandRunner:
                     await process.stdin.drain()
                     process.stdin.close()
 
-        feeding = asyncio.ensure_future(feed())
-        outputs = read(process.stdout, stdout, self._target["max_output_bytes"]), read(process.stderr, stderr, None)
-        reading = asyncio.gather(*outputs)
+        limit = self._target["max_output_bytes"]
+        works = read(process.stdout, stdout, limit), read(process.stderr, stderr, None), feed()
+        tasks = [asyncio.ensure_future(work) for work in works]
+        until = None
         try:
-            while not reading.done() and process.returncode is None:
-                await asyncio.wait({reading}, timeout=0.02)
-            await asyncio.wait({reading}, timeout=_GRACE_SECONDS)
-            held = not reading.done()
-            if not held:
-                await reading
-                await process.wait()
-            return bytes(stdout), bytes(stderr), held
+            # A child may hold the output open although the process is gone.
+            while pending := [task for task in tasks[:2] if not task.done()]:
+                if process.returncode is not None:
+                    until = until or time.monotonic() + _GRACE_SECONDS
+                    if time.monotonic() > until:
+                        return bytes(stdout), bytes(stderr), True
+                await asyncio.wait(pending, timeout=0.02, return_when=asyncio.FIRST_EXCEPTION)
+                for task in tasks[:2]:
+                    _ = task.done() and task.result()
+            await process.wait()
+            return bytes(stdout), bytes(stderr), False
         finally:
-            feeding.cancel()
-            reading.cancel()
+            for task in tasks:
+                task.cancel()
 
 
 async def _end(process: Process) -> None:

@@ -7,6 +7,7 @@ variables are honoured, except that a loopback address is always reached directl
 import asyncio
 import ipaddress
 import random
+import re
 import socket
 from collections import defaultdict
 from collections.abc import Mapping
@@ -228,7 +229,8 @@ class _Call:
             to = here.join((location or "").strip()).copy_with(fragment=None)
         except (httpx.InvalidURL, UnicodeError):
             raise ValueError("the location is no URL") from None
-        if location is None or to.scheme not in ("http", "https") or not to.host or to.userinfo:
+        named = location is not None and re.fullmatch(r"[\w.:-]+", to.host)
+        if not named or to.scheme not in ("http", "https") or to.userinfo:
             raise ValueError("the location is no plain http or https address")
         plain = to.scheme == "http" and not (self._client.target["allow_http"] or _is_local(to, only_loopback=True))
         if plain or (here.scheme == "https" and to.scheme == "http"):
