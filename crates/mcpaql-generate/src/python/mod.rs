@@ -24,16 +24,71 @@ const KEYWORDS: [&str; 35] = [
 /// No function and no field of an adapter: words of the language, what annotations are made of, and what modules of operations
 /// import.
 const RESERVED: &[&str] = &[
-    "False", "None", "True", "and", "annotations", "as", "assert", "async", "await", "bool", "break", "call",
-    "class", "continue", "def", "del", "dict", "elif", "else", "except", "finally", "float", "for", "from",
-    "global", "if", "import", "in", "int", "is", "lambda", "list", "nonlocal", "not", "or", "params", "pass",
-    "raise", "return", "str", "try", "types", "while", "with", "yield",
+    "False",
+    "None",
+    "True",
+    "and",
+    "annotations",
+    "as",
+    "assert",
+    "async",
+    "await",
+    "bool",
+    "break",
+    "call",
+    "class",
+    "continue",
+    "def",
+    "del",
+    "dict",
+    "elif",
+    "else",
+    "except",
+    "finally",
+    "float",
+    "for",
+    "from",
+    "global",
+    "if",
+    "import",
+    "in",
+    "int",
+    "is",
+    "lambda",
+    "list",
+    "nonlocal",
+    "not",
+    "or",
+    "params",
+    "pass",
+    "raise",
+    "return",
+    "str",
+    "try",
+    "types",
+    "while",
+    "with",
+    "yield",
 ];
 
 /// No type of an adapter: what generated files use.
 const TYPES: &[&str] = &[
-    "Call", "CommandLine", "Final", "Handler", "Handlers", "HttpRequest", "Json", "Literal", "None",
-    "NotRequired", "Param", "True", "False", "TypeAlias", "TypedDict", "When",
+    "Call",
+    "CommandLine",
+    "Final",
+    "Handler",
+    "Handlers",
+    "HttpRequest",
+    "Json",
+    "Literal",
+    "None",
+    "NotRequired",
+    "Param",
+    "True",
+    "False",
+    "TypeAlias",
+    "TypedDict",
+    "When",
 ];
 
 const STYLE: Style =
@@ -74,8 +129,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
             owner,
         }
     };
-    let mut files: Vec<File> =
-        OWN.iter().chain(templates::PYTHON).map(file(Owner::Generator)).collect();
+    let mut files: Vec<File> = OWN.iter().chain(templates::PYTHON).map(file(Owner::Generator)).collect();
     files.extend(AUTHORED.iter().map(file(Owner::Author)));
     files.push(File::generated(".gitignore", include_str!("../../templates/python/gitignore")));
     files.push(File::generated(format!("{package}/catalog.json"), catalog_data::text(project.catalog)));

@@ -106,7 +106,11 @@ fn handler(
     literal.calls(&mut called);
     needs.extend(called.into_iter().map(str::to_owned));
     let answer = match signature.result.first() {
-        Some(field) => annotations.field(field, &format!("{}Result", signature.params.trim_end_matches("Params")), "types."),
+        Some(field) => annotations.field(
+            field,
+            &format!("{}Result", signature.params.trim_end_matches("Params")),
+            "types.",
+        ),
         None => annotations.any(),
     };
     text.line("").line("");
@@ -144,7 +148,8 @@ pub(super) fn index(modules: &[Module<'_>]) -> String {
         return EMPTY_INDEX.to_owned();
     }
     let mut text = Text::new("    ");
-    text.line("\"\"\"Every operation of the adapter, and the function that answers it by default.\"\"\"").line("");
+    text.line("\"\"\"Every operation of the adapter, and the function that answers it by default.\"\"\"")
+        .line("");
     text.line("from __future__ import annotations").line("");
     text.line("from typing import TYPE_CHECKING, Final, TypedDict").line("");
     let mut names: Vec<&str> = modules.iter().map(|module| module.name.as_str()).collect();

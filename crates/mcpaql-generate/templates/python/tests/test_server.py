@@ -16,10 +16,10 @@ from mcp.client.stdio import stdio_client
 
 from adapter_template.operations import DEFAULTS
 from adapter_template.runtime.dispatch import Adapter, Call
-from adapter_template.runtime.errors import SetupError
 
 CATALOG: dict[str, Any] = json.loads(resources.files("adapter_template").joinpath("catalog.json").read_text("utf-8"))
 INTROSPECT = next(row for row in CATALOG["operations"] if row["name"] == "introspect")
+HAS_INTROSPECTION = INTROSPECT["tool"] in CATALOG["routes"]
 
 
 def called(params: dict[str, Any]) -> dict[str, Any]:
@@ -32,6 +32,8 @@ class OverTheWire(unittest.IsolatedAsyncioTestCase):
         async with Client(server) as client:
             tools = (await client.list_tools()).tools
             self.assertEqual([tool.name for tool in tools], [tool["name"] for tool in CATALOG["tools"]])
+            if not HAS_INTROSPECTION:
+                return
             answer = await client.call_tool(INTROSPECT["tool"], called({"detail": "names", "first": 200}))
             names = json.loads(answer.content[0].text)["data"]["operations"]  # type: ignore[union-attr]
             self.assertEqual(names, [row["name"] for row in CATALOG["operations"]][:200])
@@ -57,6 +59,7 @@ class OverTheWire(unittest.IsolatedAsyncioTestCase):
             await process.wait()
 
 
+@unittest.skipUnless(HAS_INTROSPECTION, "the tools of this adapter do not introspect")
 class Calls(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
         self.adapter = Adapter(CATALOG, {**DEFAULTS})
@@ -94,7 +97,7 @@ class Calls(unittest.IsolatedAsyncioTestCase):
             text, is_error = await adapter.call(INTROSPECT["tool"], called({}))
         self.assertTrue(is_error)
         self.assertNotIn("s3cret", text + str(logs.output))
-        with self.assertRaises(SetupError):
+        with self.assertRaises(SystemExit):
             Adapter(CATALOG, {"no_such_operation": failing})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from .handlers import HANDLERS, TOOLS
@@ -12,7 +11,7 @@ from .runtime import server
 
 def main() -> None:
     """Serves until the client ends the conversation."""
-    sys.exit(server.main(Path(__file__).parent, {**DEFAULTS, **HANDLERS}, TOOLS))
+    server.main(Path(__file__).parent, {**DEFAULTS, **HANDLERS}, TOOLS)
 
 
 if __name__ == "__main__":

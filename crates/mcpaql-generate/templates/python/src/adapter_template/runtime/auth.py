@@ -1,7 +1,6 @@
 """The credentials of HTTP requests: read from the environment on every call, OAuth tokens fetched and kept.
 
-A rotated variable works without a restart, and a missing one fails only the calls that need it. Of alternatives the
-first one whose variables are all set is taken. Whatever was read or fetched is in the mask of the call.
+Of alternatives the first one whose variables are all set is taken. Whatever was read is in the mask of the call.
 """
 
 import asyncio
@@ -9,6 +8,7 @@ import base64
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import quote_plus
@@ -16,15 +16,13 @@ from urllib.parse import quote_plus
 import httpx2 as httpx
 
 from .errors import Code, OpError
-from .http_request import Reserved
 from .http_response import read_body, read_json
 from .requests import Auth
 from .secrets import Mask, filled, variable, variables
 
 Network: TypeAlias = Callable[[str], tuple[httpx.URL, httpx.AsyncClient]]
-_FETCH_SECONDS = 30.0
+_FETCH_SECONDS, _MAX_LIFE_SECONDS = 30.0, 24 * 3600.0
 _MAX_TOKEN_BYTES = 64 * 1024
-_MAX_LIFE_SECONDS = 24 * 3600.0
 _MARGIN_SECONDS = 60.0  # a token is given up this long before it ends, or a tenth of its life where that is less
 
 
@@ -44,17 +42,11 @@ def _parts(auth: Auth) -> list[Auth]:
     return [scheme or {} for scheme in auth.get("of", ())]
 
 
-def reserve(auth: Auth, reserved: Reserved) -> None:
-    """Adds what these credentials use, alternatives included."""
-    match auth:
-        case {"type": "bearer", "header": name} | {"type": "api_key", "in": "header", "name": name}:
-            reserved["header"].add(name.lower())
-        case {"type": "api_key", "in": place, "name": name}:
-            reserved[place].add(name)
-        case {"type": "basic" | "oauth2"}:
-            reserved["header"].add("authorization")
-    for scheme in _parts(auth):
-        reserve(scheme, reserved)
+def reserved(auth: Auth) -> set[tuple[str, str]]:
+    """Place and name of what these credentials use, alternatives included: a parameter must not set it."""
+    place, name = auth.get("in", "header"), auth.get("header", auth.get("name", "authorization"))
+    own = {(place, name.lower() if place == "header" else name)} if auth and "of" not in auth else set()
+    return own.union(*map(reserved, _parts(auth)))
 
 
 def _variables(auth: Auth) -> list[str]:
@@ -63,7 +55,6 @@ def _variables(auth: Auth) -> list[str]:
 
 
 def _chosen(auth: Auth) -> list[Auth] | None:
-    """The simple schemes that this one means now; `None` where their variables are not set."""
     match auth:
         case {"type": "all"}:
             found = [_chosen(scheme) for scheme in _parts(auth)]
@@ -89,11 +80,9 @@ class Token:
     """The token of one OAuth 2.0 scheme. Calls that need one meanwhile share one fetch and its outcome."""
 
     def __init__(self, oauth: Auth, network: Network) -> None:
-        self._oauth = oauth
-        self._network = network
+        self._oauth, self._network, self._until = oauth, network, 0.0
         self._keys: tuple[str, str | None, str | None] | None = None
         self._value: str | None = None
-        self._until = 0.0
         self._rotated: str | None = None  # the refresh token that replaced the one in the environment
         self._in_body = False  # this server takes the client's secret in the body alone
         self._fetch: asyncio.Task[str] | None = None
@@ -127,15 +116,17 @@ class Token:
         try:
             async with asyncio.timeout(_FETCH_SECONDS):
                 status, said = await self._ask(form, client_id, secret, in_body=in_body)
-                doubted = said.get("error") in ("invalid_client", "invalid_request", "unauthorized_client", None)
-                if status in (400, 401) and not in_body and doubted:
+                if status in (400, 401) and not in_body and said.get("error") not in ("invalid_grant", "invalid_scope"):
                     in_body = True
                     status, said = await self._ask(form, client_id, secret, in_body=True)
         except (TimeoutError, httpx.HTTPError) as error:
             raise _unreachable(type(error).__name__) from None
         token, rotated = said.get("access_token"), said.get("refresh_token")
         if not isinstance(token, str) or not 200 <= status <= 299:
-            raise self._refused(status)
+            if status >= 500 or status == 429:
+                raise _unreachable(f"status {status}")
+            message = f"The service that issues tokens refused the credentials ({status}); tell the user to check them."
+            raise OpError(Code.PERMISSION_DENIED, message, variables=_variables(self._oauth))
         if refresh is not None and isinstance(rotated, str):
             self._rotated = rotated
         self._in_body, self._value = in_body, token
@@ -152,24 +143,15 @@ class Token:
         else:
             # RFC 6749, 2.3.1: both halves are form-encoded first.
             headers["authorization"] = _basic(quote_plus(client_id), quote_plus(secret or ""))
-        body = bytearray()
+        body, said = bytearray(), None
         async with client.stream("POST", url, data=form, headers=headers) as response:
-            whole = await read_body(response, _MAX_TOKEN_BYTES, body)
-        try:
-            said = read_json(body.decode()) if whole else None
-        except ValueError:
-            said = None
+            if await read_body(response, _MAX_TOKEN_BYTES, body):
+                with suppress(ValueError):
+                    said = read_json(body.decode())
         return response.status_code, said if isinstance(said, dict) else {}
-
-    def _refused(self, status: int) -> OpError:
-        if status >= 500 or status == 429:
-            return _unreachable(f"status {status}")
-        message = f"The service that issues tokens refused the credentials ({status}); tell the user to check them."
-        return OpError(Code.PERMISSION_DENIED, message, variables=_variables(self._oauth))
 
 
 def _usable_seconds(expires_in: Any) -> float:
-    """How long a token is used that says it lives `expires_in` seconds."""
     try:
         life = min(float(expires_in), _MAX_LIFE_SECONDS)
     except (TypeError, ValueError):
@@ -198,8 +180,7 @@ class Authenticator:
     """Reads credentials and keeps the tokens of one target."""
 
     def __init__(self, network: Network, headers: Mapping[str, str]) -> None:
-        self._network = network
-        self._headers = headers  # the target's headers with variables in them
+        self._network, self._headers = network, headers  # the target's headers with variables in them
         self._tokens: dict[str, Token] = {}
 
     async def read(self, auth: Auth) -> Credentials:

@@ -18,25 +18,20 @@ from pathlib import Path
 from typing import Any
 
 from . import styles
-from .errors import Code, OpError, SetupError
+from .errors import Code, OpError
 from .http_response import Answer, read_json
 from .requests import CommandLine, When
-from .secrets import Mask, filled, variables
+from .secrets import Mask, filled
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER")
 _SECRET_LENGTH = 6  # a shorter value is a setting, not a secret, and would mask ordinary words
 _GRACE_SECONDS = 0.5  # for a program to end after the polite signal, and for its children to close its output
-_TAIL_BYTES = 2048
-_CHUNK_BYTES = 64 * 1024
+_TAIL_BYTES, _CHUNK_BYTES = 2048, 64 * 1024
 _ESCAPES = re.compile(r"\x1b(\[[^@-~]*.?|.)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]", re.DOTALL)
 
 
 def argv(template: Iterable[str | tuple[str, ...] | When], args: Mapping[str, Any]) -> list[str]:
-    """The program and its arguments.
-
-    An array in an argument with one placeholder gives an argument for each element. A missing parameter, null and an
-    empty array drop the argument or its group.
-    """
+    """The program and its arguments. A missing parameter, null and an empty array drop the argument or its group."""
     given = {name: value for name, value in args.items() if value is not None and value != []}
     out: list[str] = []
     past_options = False
@@ -56,7 +51,6 @@ def argv(template: Iterable[str | tuple[str, ...] | When], args: Mapping[str, An
 
 
 def _pieces(text: str) -> list[str]:
-    """Literals, and parameters at odd places."""
     return re.split(r"\{([a-z][a-z0-9_]*)\}", text)
 
 
@@ -83,23 +77,11 @@ def _arguments(text: str, given: Mapping[str, Any], *, past_options: bool) -> li
     return out
 
 
-class _TooLarge(Exception):
-    """More output than is read."""
-
-
 class CommandRunner:
     """Runs the programs of one target."""
 
     def __init__(self, target: Mapping[str, Any]) -> None:
-        """Raises `SetupError` where the working directory cannot be used."""
         self._target = target
-        try:
-            variables(target["cwd"] or "")
-            self._cwd = None if target["cwd"] is None else filled(target["cwd"])
-        except (KeyError, ValueError) as error:
-            raise SetupError(f"the working directory '{target['cwd']}' cannot be used: {error.args[0]}") from None
-        if self._cwd is not None and not Path(self._cwd).is_dir():
-            raise SetupError(f"the working directory {self._cwd} does not exist or is not a directory")
         names = {name for name in (*_PASSED_ON, *target["env"]) if name in os.environ}
         self._env = {**{name: os.environ[name] for name in names}, **target["set_env"]}
         own = [self._env[name] for name in names - set(_PASSED_ON) - set(target["set_env"])]
@@ -116,10 +98,6 @@ class CommandRunner:
         except TimeoutError:
             message = f"{name} did not finish within {milliseconds} ms and was stopped; ask for less or try later."
             raise OpError(Code.TRANSPORT_TIMEOUT, message) from None
-        except _TooLarge:
-            most = self._target["max_output_bytes"]
-            message = f"{name} wrote more than {most} bytes and was stopped; ask for less."
-            raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_output_bytes", max=most) from None
         finally:
             await asyncio.shield(asyncio.ensure_future(_end(process)))
         status = process.returncode or 0
@@ -137,7 +115,8 @@ class CommandRunner:
         return answer
 
     async def _start(self, name: str, line: list[str], stdin: bytes | None) -> Process:
-        options: dict[str, Any] = {"env": self._env, "cwd": self._cwd, "stdout": PIPE, "stderr": PIPE}
+        cwd = None if self._target["cwd"] is None else filled(self._target["cwd"])
+        options: dict[str, Any] = {"env": self._env, "cwd": cwd, "stdout": PIPE, "stderr": PIPE}
         options["stdin"] = DEVNULL if stdin is None else PIPE
         if sys.platform != "win32":
             options["process_group"] = 0
@@ -150,11 +129,8 @@ class CommandRunner:
                 await _end(await starting)
             raise
         except OSError as error:
-            if error.errno == errno.E2BIG:
-                message = f"The parameters are too long for the arguments of '{name}'; send less."
-                raise OpError(Code.PAYLOAD_TOO_LARGE, message, error, limit="argument list") from None
-            message = f"The program '{name}' is missing or cannot be run; tell the user."
-            raise OpError(Code.INTERNAL, message, error) from None
+            code = Code.PAYLOAD_TOO_LARGE if error.errno == errno.E2BIG else Code.INTERNAL
+            raise OpError(code, f"The program '{name}' cannot be run so ({error.strerror}); tell the user.") from None
 
     async def _follow(self, process: Process, stdin: bytes | None) -> tuple[bytes, bytes, bool]:
         """Both outputs, and whether a child of the process kept them open."""
@@ -164,7 +140,8 @@ class CommandRunner:
             while pipe is not None and (chunk := await pipe.read(_CHUNK_BYTES)):
                 out += chunk
                 if most is not None and len(out) > most:
-                    raise _TooLarge
+                    message = f"The program wrote more than {most} bytes and was stopped; ask for less."
+                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_output_bytes", max=most)
                 if most is None:
                     del out[: -8 * _TAIL_BYTES]
 
@@ -230,11 +207,9 @@ def _clean(output: bytes, mask: Mask) -> str:
 
 def _failed(code: Code, name: str, status: int, stdout: str, stderr: str) -> OpError:
     details: dict[str, Any] = {"exit_status": status} if status >= 0 else {"signal": -status}
-    how = f"failed with exit status {status}" if status >= 0 else "was ended by a signal"
     # Some programs say on standard output why they refuse.
     details |= {"stderr": stderr} if stderr else {"stdout": stdout} if stdout else {}
-    said = next((stream for stream in ("stderr", "stdout") if stream in details), None)
-    return OpError(code, f"{name} {how}{f'; details.{said} says why.' if said else ' and said nothing.'}", **details)
+    return OpError(code, f"{name} failed; the details say how and why.", **details)
 
 
 def _output(form: str, stdout: bytes) -> Answer:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from . import styles
 from .command import CommandRunner
-from .errors import UNRECOVERABLE, Code, OpError, SetupError
+from .errors import UNRECOVERABLE, Code, EnvelopeError, OpError
 from .http_client import HttpClient
 from .http_response import Answer, read_json
 from .introspection import introspect
@@ -60,15 +60,14 @@ class Adapter:
     """The operations of the adapter, ready to be called."""
 
     def __init__(self, catalog: Mapping[str, Any], handlers: Mapping[str, Any]) -> None:
-        """Raises `SetupError` for a target that cannot be used, and for handlers of unknown operations."""
         self.catalog = catalog
-        self._handlers = handlers
+        self._handlers = {"introspect": self._introspect, **handlers}
         self._operations: dict[str, Any] = {row["name"]: row for row in catalog["operations"]}
         self._names = {name: row for row in catalog["operations"] for name in (row["name"], *row.get("aliases", ()))}
         rules = catalog["$defs"], catalog["limits"]
         self._checkers = {name: Checker(row, *rules) for name, row in self._operations.items()}
         if unknown := handlers.keys() - self._operations.keys():
-            raise SetupError(f"handlers.py answers unknown operations; rename or remove: {', '.join(unknown)}")
+            raise SystemExit(f"error: handlers.py answers unknown operations; rename or remove: {', '.join(unknown)}")
         several = catalog["target"].get("alternatives") or {"": catalog["target"]}
         self._targets = {name: _TARGETS[data["protocol"]](data) for name, data in several.items()}
 
@@ -89,7 +88,7 @@ class Adapter:
                 message = f"The operation '{name}' is deprecated. {row['deprecated']}".strip()
                 warnings.append(("DEPRECATED_OPERATION", message))
             call = Call(name, self._targets, warnings)
-            data = await self._run(name, args, call)
+            data = await self._handlers[name](args, call)
             # An answer that no handler changed passes on as it was written.
             passed_on = call.answer.text if data is call.answer.data else None
             text = f'{{"success":true,"data":{passed_on or styles.json_text(data)}'
@@ -106,25 +105,22 @@ class Adapter:
             failed = OpError(Code.INTERNAL, "The server failed during this call; tell the user.", _place(error))
         return self._failure(name, failed)
 
-    async def _run(self, name: str, args: dict[str, Any], call: Call) -> object:
-        if name in self._handlers:
-            return await self._handlers[name](args, call)
+    async def _introspect(self, args: Mapping[str, Any], call: Call) -> object:
         answer = introspect(self.catalog, args)
         call.warnings += answer.warnings
         return answer.data
 
     def _failure(self, name: str, error: OpError) -> tuple[str, bool]:
-        if error.code in UNRECOVERABLE:
+        if error.cause:
             _log.warning("%s failed with %s: %s", name, error.code, error.cause)
         if name and error.code.startswith("VALIDATION_"):
             error.details = {"operation": name, "signature": self._operations[name]["signature"], **error.details}
         body: dict[str, Any] = {"code": error.code, "message": error.message}
         body |= {"details": error.details} if error.details else {}
-        is_error = error.undispatched or error.code in UNRECOVERABLE or self.catalog["errors"] == "all"
+        is_error = error.code in UNRECOVERABLE or isinstance(error, EnvelopeError) or self.catalog["errors"] == "all"
         return styles.json_text({"success": False, "error": body}), is_error
 
     def _find(self, tool: str, arguments: dict[str, Any]) -> tuple[Any, dict[str, Any], list[tuple[str, str]]]:
-        """The operation, its parameters, and warnings about old names."""
         route, warnings = self.catalog["routes"][tool], []
         if "renamed_to" in route:
             warnings.append(("DEPRECATED_TOOL", f"The tool '{tool}' is now called '{route['renamed_to']}'."))
@@ -137,11 +133,11 @@ class Adapter:
             return row, arguments if "params" in declared else _params(arguments), warnings
         name = arguments.pop("operation", None)
         if name is not None and not isinstance(name, str):
-            raise _undispatched(Code.INVALID_TYPE, "operation", "Field 'operation' must be the name of an operation.")
+            raise EnvelopeError(Code.INVALID_TYPE, "Field 'operation' must name an operation.", param_name="operation")
         params = _params(arguments)
         if name is None:
             message = """Missing required field 'operation'. Send {"operation": "introspect"} to list what there is."""
-            raise _undispatched(Code.MISSING_PARAM, "operation", message)
+            raise EnvelopeError(Code.MISSING_PARAM, message, param_name="operation")
         if name not in self._names:
             near = nearest(name, self._operations, 3)
             hint = f"Did you mean '{near[0]}'?" if near else "Use 'introspect' to list operations."
@@ -158,14 +154,7 @@ class Adapter:
         return row, params, warnings
 
 
-def _undispatched(code: Code, field: str, message: str) -> OpError:
-    error = OpError(code, message, param_name=field)
-    error.undispatched = True
-    return error
-
-
 def _params(arguments: dict[str, Any]) -> dict[str, Any]:
-    """What stands under `params`, and beside it what that does not name."""
     params = arguments.pop("params", None)
     if isinstance(params, str):
         # Some models write the object as a string; what it means is not in doubt.
@@ -174,7 +163,7 @@ def _params(arguments: dict[str, Any]) -> dict[str, Any]:
         except ValueError:
             params = []
     if not isinstance(params, dict | None):
-        raise _undispatched(Code.INVALID_TYPE, "params", "Field 'params' must be an object with the parameters.")
+        raise EnvelopeError(Code.INVALID_TYPE, "Field 'params' must be an object.", param_name="params")
     return {**(params or {}), **{name: value for name, value in arguments.items() if name not in (params or {})}}
 
 

@@ -33,12 +33,10 @@ UNRECOVERABLE = frozenset({Code.INTERNAL, Code.TRANSPORT_TIMEOUT, Code.TRANSPORT
 class OpError(Exception):
     """A failed call. The message says what to do next and holds no secret; `cause` goes to the log alone."""
 
-    undispatched = False  # the arguments name no operation at all, which sets `isError` whatever the code is
-
     def __init__(self, code: Code, message: str, cause: object = "", **details: Any) -> None:
         super().__init__(message)
         self.code, self.message, self.cause, self.details = code, message, cause, details
 
 
-class SetupError(Exception):
-    """Why the server cannot start. Written for the operator."""
+class EnvelopeError(OpError):
+    """Arguments that name no operation at all, which sets MCP's `isError` whatever the code is."""

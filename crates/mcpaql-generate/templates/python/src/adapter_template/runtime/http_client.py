@@ -1,7 +1,6 @@
 """The HTTP target: attempts, redirects, renewed tokens, and one deadline for all of it.
 
-Credentials go to the origin that the document names alone; cancelling a call aborts its request. The usual proxy
-variables are honoured, except that a loopback address is always reached directly.
+Credentials go to the origin that the document names alone. A loopback address is never reached through a proxy.
 """
 
 import asyncio
@@ -9,7 +8,6 @@ import ipaddress
 import random
 import re
 import socket
-from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -19,16 +17,15 @@ import httpx2 as httpx
 
 from . import http_response as responses
 from . import styles
-from .auth import Authenticator, Credentials, reserve
-from .errors import Code, OpError, SetupError
-from .http_request import Outgoing, Reserved, build
+from .auth import Authenticator, Credentials, reserved
+from .errors import Code, OpError
+from .http_request import Outgoing, build
 from .http_response import Answer
 from .requests import Auth, HttpRequest
-from .secrets import Mask, filled, variable, variables
+from .secrets import Mask, filled, variables
 
 _USER_AGENT = "mcpaql/__GENERATOR_VERSION__"
-_MAX_REDIRECTS = 5
-_BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 0.2, 5.0
+_MAX_REDIRECTS, _BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 5, 0.2, 5.0
 _EARLY_SECONDS = 0.01  # an error's body is read until then: what arrived of it is better than a timeout
 
 
@@ -53,7 +50,6 @@ def _origin(url: httpx.URL) -> tuple[str, str, int]:
 
 
 async def _hide_location(response: httpx.Response) -> None:
-    """The library reads `Location` even of redirects that it does not follow, and fails where it is no address."""
     response.extensions["location"] = responses.header(response, "location")
     response.headers.pop("location", None)
 
@@ -62,22 +58,13 @@ class HttpClient:
     """Sends the requests of one target."""
 
     def __init__(self, target: Mapping[str, Any]) -> None:
-        """Raises `SetupError`; a variable that is not set is an error of the calls, not of the setup."""
         self.target = target
         self._clients: dict[bool, httpx.AsyncClient] = {}
-        self._cookies: set[str] = set()
-        self._headers: dict[str, str] = {}
-        secret: dict[str, str] = {}
-        try:
-            if all(map(variable, variables(target["base_url"]))):
-                self._checked(target["base_url"])
-            for name, value in target["headers"].items():
-                if name.lower() == "cookie":
-                    self._cookies.update(pair.partition("=")[0].strip() for pair in value.split(";"))
-                (secret if variables(value) else self._headers)[name.lower()] = value
-        except ValueError as error:
-            raise SetupError(f"the target {error}") from None
-        self._secret_headers = set(secret)
+        headers: dict[str, str] = {name.lower(): value for name, value in target["headers"].items()}
+        secret = {name: value for name, value in headers.items() if "${" in value}
+        self._headers = {name: value for name, value in headers.items() if name not in secret}
+        cookies = (pair.partition("=")[0].strip() for pair in headers.get("cookie", "").split(";"))
+        self._reserved = {*(("header", name) for name in secret), *(("cookie", name) for name in cookies)}
         self.authenticator = Authenticator(self.reach, secret)
 
     async def close(self) -> None:
@@ -88,10 +75,8 @@ class HttpClient:
     async def call(self, request: HttpRequest[Any], args: Mapping[str, Any]) -> Answer:
         """Runs one call with validated arguments. Raises `OpError`."""
         auth: Auth = (self.target["auth"] if request.auth is None else request.auth) or {}
-        reserved: Reserved = defaultdict(set, header=set(self._secret_headers), cookie=set(self._cookies))
-        reserve(auth, reserved)
         base, _ = self.reach(request.base_url or self.target["base_url"])
-        outgoing = build(base, self._headers, reserved, request, args)
+        outgoing = build(base, self._headers, self._reserved | reserved(auth), request, args)
         milliseconds = self.target["timeout_ms"]
         deadline = asyncio.get_running_loop().time() + milliseconds / 1000
         try:
@@ -104,27 +89,17 @@ class HttpClient:
     def reach(self, text: str) -> tuple[httpx.URL, httpx.AsyncClient]:
         """An address of the document with its variables filled in, and the client that reaches it."""
         try:
-            url = self._checked(text)
-        except KeyError as unset:
-            message = f"The address of this API is not set up; tell the user to set the variable {unset.args[0]}."
-            raise OpError(Code.INTERNAL, message, variable=unset.args[0]) from None
-        except ValueError as error:
-            raise OpError(Code.INTERNAL, "The address of this API cannot be used; tell the operator.", error) from None
-        return url, self.client(url)
-
-    def _checked(self, text: str) -> httpx.URL:
-        """Raises `ValueError` for an address that cannot be used, `KeyError` for a variable that is not set."""
-        try:
+            variables(text)
             url = httpx.URL(filled(text))
-        except httpx.InvalidURL:
-            raise ValueError("has an address that is not a URL; write https://host/path") from None
-        if url.scheme not in ("http", "https") or not url.host:
-            raise ValueError("has an address that is not an absolute http or https URL")
-        if url.userinfo or url.query or url.fragment:
-            raise ValueError("has an address with credentials, a query or a fragment; declare them instead")
-        if url.scheme == "http" and not self.target["allow_http"] and not _is_local(url, only_loopback=True):
-            raise ValueError("uses plain http to another machine; use https, or set allow_http")
-        return url
+            usable = url.scheme in ("http", "https") and re.fullmatch(r"[\w.:-]+", url.host)
+            plain = url.scheme == "http" and not (self.target["allow_http"] or _is_local(url, only_loopback=True))
+            if usable and not (plain or url.userinfo or url.query or url.fragment):
+                return url, self.client(url)
+            reason: object = "it needs an https URL without credentials, query and fragment, or allow_http"
+        except (KeyError, ValueError, httpx.InvalidURL) as error:
+            reason = error
+        message = "The address of this API is not set up; tell the user to check its environment variables."
+        raise OpError(Code.INTERNAL, message, reason)
 
     def client(self, url: httpx.URL) -> httpx.AsyncClient:
         """The client that reaches the address."""
@@ -161,7 +136,7 @@ class _Call:
             try:
                 hop, response = await self._follow(first)
             except httpx.HTTPError as error:
-                if repetition >= attempts or not self._has_time(wait):
+                if repetition >= attempts or wait >= self._left:
                     raise self._broken(error) from None
             else:
                 async with aclosing(response):
@@ -173,21 +148,20 @@ class _Call:
                         continue
                     wait = max(wait, asked or 0.0)
                     busy = status in (502, 503, 504) or (status == 429 and asked is not None)
-                    if not busy or repetition >= attempts or not self._has_time(wait):
+                    if not busy or repetition >= attempts or wait >= self._left:
                         return await self._conclude(hop, response, repeated=repetition > 0)
             repetition += 1
             await asyncio.sleep(wait)
 
-    def _has_time(self, seconds: float) -> bool:
-        return asyncio.get_running_loop().time() + seconds < self._deadline
+    @property
+    def _left(self) -> float:
+        return self._deadline - asyncio.get_running_loop().time()
 
     async def _sign_in(self) -> None:
-        """Reads or fetches the credentials; what was hidden before stays hidden."""
         self._credentials = await self._client.authenticator.read(self._auth)
         self._mask.add(*self._credentials.mask.known)
 
     async def _follow(self, hop: Outgoing) -> tuple[Outgoing, httpx.Response]:
-        """One attempt, with its redirects."""
         reason: object = "too many redirects"
         for _ in range(_MAX_REDIRECTS + 1):
             response = await self._send(hop)
@@ -230,19 +204,18 @@ class _Call:
         except (httpx.InvalidURL, UnicodeError):
             raise ValueError("the location is no URL") from None
         named = location is not None and re.fullmatch(r"[\w.:-]+", to.host)
-        if not named or to.scheme not in ("http", "https") or to.userinfo:
-            raise ValueError("the location is no plain http or https address")
-        plain = to.scheme == "http" and not (self._client.target["allow_http"] or _is_local(to, only_loopback=True))
-        if plain or (here.scheme == "https" and to.scheme == "http"):
-            raise ValueError("plain http")
-        if _is_local(to) and not _is_local(here):
-            raise ValueError("from the outside to this machine")
-        same = _origin(to) == _origin(here)
-        if not same and self._mask.finds(str(to)):
-            raise ValueError("the location carries a credential to another origin")
-        becomes_get = status == 303 and hop.method != "HEAD"
-        if hop.method not in ("GET", "HEAD") and not becomes_get and (status not in (307, 308) or not same):
-            raise ValueError("a write is not repeated as another request")
+        far = to.scheme == "http" and not (self._client.target["allow_http"] or _is_local(to, only_loopback=True))
+        same, becomes_get = _origin(to) == _origin(here), status == 303 and hop.method != "HEAD"
+        read = hop.method in ("GET", "HEAD") or becomes_get
+        for reason, refused in (
+            ("the location is no address", not named or to.scheme not in ("http", "https") or to.userinfo),
+            ("plain http", far or (here.scheme == "https" and to.scheme == "http")),
+            ("from the outside to this machine", _is_local(to) and not _is_local(here)),
+            ("a credential would go to another origin", not same and self._mask.finds(str(to))),
+            ("a write is not repeated as another request", not read and (status not in (307, 308) or not same)),
+        ):
+            if refused:
+                raise ValueError(reason)
         trusted = hop.trusted and same
         headers = dict(hop.headers) if trusted else {"accept": hop.headers["accept"]}
         if becomes_get:
@@ -269,7 +242,7 @@ class _Call:
             async with asyncio.timeout_at(self._deadline - _EARLY_SECONDS):
                 whole = await responses.read_body(response, min(limit, responses.MAX_ERROR_BYTES), body)
         failed = responses.failure(response, bytes(body), self._error_mask(), cut=not whole)
-        if repeated and failed.code is Code.NOT_FOUND_RESOURCE and self._request.removes:
+        if repeated and self._request.removes:
             failed.message += " An earlier attempt of this very call may have removed it."
         raise failed
 

@@ -7,7 +7,6 @@ header, a query parameter or a cookie that belongs to the connection or to the c
 import base64
 import binascii
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -20,7 +19,7 @@ from .errors import Code, OpError
 from .requests import HttpRequest, Param
 
 Args: TypeAlias = Mapping[str, Any]
-Reserved: TypeAlias = defaultdict[str, set[str]]  # by place the names that only the server sets
+Reserved: TypeAlias = set[tuple[str, str]]  # place and name of what only the server sets
 
 _FRAMING = frozenset(
     "accept-encoding authorization connection content-length cookie expect host keep-alive proxy-authorization "
@@ -72,7 +71,6 @@ def _wrong(code: Code, param: str, message: str) -> OpError:
 
 
 def _given(request: HttpRequest[Any], args: Args, place: str) -> Iterator[tuple[str, str, Param, Any]]:
-    """The parameters of a place that were given: name, name on the wire, how it is written, value."""
     for name, param in request.params.items():
         if param.place == place and name in args:
             yield name, param.wire or name, param, args[name]
@@ -88,7 +86,7 @@ def _url(base: httpx.URL, reserved: Reserved, request: HttpRequest[Any], args: A
     found = (styles.pairs(wire, value, param) for _, wire, param, value in _given(request, args, "query"))
     query = "&".join(filter(None, [query, *map(styles.written, found)])).replace("'", "%27")
     for key, _ in parse_qsl(query, keep_blank_values=True):
-        if key in reserved["query"]:
+        if ("query", key) in reserved:
             raise _wrong(Code.INVALID_VALUE, key, "is set by the server alone; leave it out.")
     prefix = base.raw_path.decode().rstrip("/")
     full = f"{prefix}{'' if not path or path.startswith('/') else '/'}{path}" or "/"
@@ -117,7 +115,7 @@ def _path_value(name: str, param: Param, args: Args) -> str:
 def _set_headers(headers: dict[str, str], reserved: Reserved, request: HttpRequest[Any], args: Args) -> None:
     for name, wire, param, value in _given(request, args, "header"):
         text = styles.header(value, param)
-        if text is not None and wire.lower() in _FRAMING | reserved["header"]:
+        if text is not None and (wire.lower() in _FRAMING or ("header", wire.lower()) in reserved):
             raise _wrong(Code.INVALID_VALUE, name, "is set by the server alone; leave it out.")
         if re.search(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]", text or ""):
             raise _wrong(Code.INVALID_ENCODING, name, "travels in a header; send it without control characters.")
@@ -127,7 +125,7 @@ def _set_headers(headers: dict[str, str], reserved: Reserved, request: HttpReque
     for name, wire, param, value in _given(request, args, "cookie"):
         found = list(styles.pairs(wire, value, param))
         # Servers differ in whether they decode a name, so it is compared both ways.
-        if not {text for cookie, _ in found for text in (cookie, unquote(cookie))}.isdisjoint(reserved["cookie"]):
+        if not {("cookie", text) for cookie, _ in found for text in (cookie, unquote(cookie))}.isdisjoint(reserved):
             raise _wrong(Code.INVALID_VALUE, name, "is set by the server alone; leave it out.")
         cookies.append(styles.written(found, "; "))
     if any(cookies):
@@ -135,7 +133,6 @@ def _set_headers(headers: dict[str, str], reserved: Reserved, request: HttpReque
 
 
 def _body(request: HttpRequest[Any], args: Args) -> tuple[str, bytes] | None:
-    """The body and its media type; `None` where the request has none."""
     declared = [name for name, param in request.params.items() if param.place == "body"]
     whole = request.body_param
     if whole is None and request.body in ("text", "binary"):

@@ -1,13 +1,7 @@
 """The answer of an API → the data of a call, or an error that an agent can act on.
 
-| the API says | the caller gets |
-|---|---|
-| JSON (`application/json`, `text/json`, `+json`) | the value; where it is not valid, the text and a warning |
-| lines of JSON (`application/x-ndjson`, `jsonl`) | an array; where a line is not valid, the text and a warning |
-| text (`text/*`, XML, YAML, JavaScript, form data) | a string; UTF-8 and ISO-8859-1 exactly, others with a warning |
-| nothing | JSON if it is, else a string if it is UTF-8, else base64 |
-| anything else | `{"media_type", "encoding": "base64", "data"}` |
-| 204, 205, 304 or an empty body | null |
+JSON and lines of JSON become values, text a string, anything else `{"media_type", "encoding": "base64", "data"}`. What
+is not labelled is JSON if it can be, else text if it is UTF-8. What is not JSON as labelled is text with a warning.
 """
 
 import base64

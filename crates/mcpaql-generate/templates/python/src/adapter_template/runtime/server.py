@@ -18,7 +18,6 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from .dispatch import Adapter
-from .errors import SetupError
 
 _MAX_RUNNING_CALLS = 256
 _LIST_TTL_MS = 60_000  # how long a client may keep the list of tools
@@ -34,7 +33,7 @@ class Tool(NamedTuple):
 def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
     """The MCP server of the adapter."""
     catalog = adapter.catalog
-    about, own = catalog["adapter"], {tool.definition["name"]: tool for tool in tools}
+    about, own = catalog["adapter"], {tool.definition["name"]: tool.run for tool in tools}
     running = asyncio.Semaphore(_MAX_RUNNING_CALLS)
 
     async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
@@ -44,10 +43,11 @@ def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
         if params.name not in catalog["routes"] and params.name not in own:
             raise MCPError(types.INVALID_PARAMS, "Unknown tool. List the tools with tools/list.")
         async with running:
+            given, is_error = params.arguments or {}, False
             if params.name in own:
-                text, is_error = await own[params.name].run(params.arguments or {}), False
+                text = await own[params.name](given)
             else:
-                text, is_error = await adapter.call(params.name, params.arguments or {})
+                text, is_error = await adapter.call(params.name, given)
         return {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": is_error}
 
     server: Server[Any] = Server(
@@ -77,8 +77,8 @@ async def _serve(adapter: Adapter, tools: Sequence[Tool], port: int | None) -> N
         await adapter.close()
 
 
-def main(folder: Path, handlers: Mapping[str, Any], tools: Sequence[Tool] = ()) -> int:
-    """Serves the adapter whose `catalog.json` lies in that folder; the exit status."""
+def main(folder: Path, handlers: Mapping[str, Any], tools: Sequence[Tool] = ()) -> None:
+    """Serves the adapter whose `catalog.json` lies in that folder."""
     parser = argparse.ArgumentParser(description="Serves the adapter as an MCP server.")
     parser.add_argument("--http", type=int, metavar="PORT", help="serve Streamable HTTP on this port of 127.0.0.1")
     port = parser.parse_args().http
@@ -86,10 +86,5 @@ def main(folder: Path, handlers: Mapping[str, Any], tools: Sequence[Tool] = ()) 
     for name in ("httpx2", "httpcore2"):
         # They log addresses, and with them perhaps credentials.
         logging.getLogger(name).setLevel(logging.WARNING)
-    try:
-        adapter = Adapter(json.loads((folder / "catalog.json").read_text(encoding="utf-8")), handlers)
-    except SetupError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
+    adapter = Adapter(json.loads((folder / "catalog.json").read_text(encoding="utf-8")), handlers)
     asyncio.run(_serve(adapter, tools, port))
-    return 0

@@ -84,7 +84,6 @@ def written(found: Iterable[tuple[str, str]], between: str = "&") -> str:
 
 
 def _fields(name: str, value: Any) -> list[tuple[str, Any]]:
-    """The fields of an object, or the elements of a list under its name; a scalar is a list of one."""
     items = value if isinstance(value, list) else [value]
     found = value.items() if isinstance(value, dict) else ((name, item) for item in items)
     return [(key, item) for key, item in found if item is not None]

@@ -151,7 +151,6 @@ class Checker:
         return args | {name: value for name, value in defaults.items() if name not in args}
 
     def _name(self, name: str) -> str | None:
-        """The parameter that a name means."""
         if name in self._params or name in self._spellings:
             return name if name in self._params else self._spellings[name]
         snake = "" if name.startswith("_") or len(name.encode()) > _MAX_NAME else snake_case(name)
@@ -211,7 +210,6 @@ class Checker:
                 raise OpError(Code.INVALID_VALUE, f"Parameter '{name}' is not a finite number", param_name=name)
 
     def _violations(self, error: ValidationError) -> list[tuple[Code, str, str]]:
-        """Code, place and rule of everything that an error means."""
         code = _CODES.get(error.validator, Code.INVALID_VALUE)
         if error.validator == "anyOf":
             meant = self._meant(error)
@@ -250,7 +248,6 @@ class Checker:
         return any(self._is_marked(part, value, fuel // 2) for part in schema.get("allOf", ())[:8])
 
     def _resolved(self, schema: Schema) -> dict[str, Any]:
-        """The schema behind references."""
         for _ in range(16):
             if isinstance(schema, dict) and "$ref" in schema and not {"properties", "items"} & schema.keys():
                 name = schema["$ref"].removeprefix("#/$defs/").replace("~1", "/").replace("~0", "~")
