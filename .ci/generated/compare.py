@@ -115,7 +115,7 @@ def introspect(comparison, tool):
                    {"query": "types", "search": "x"}, {"first": 0}, {"first": 999}, {"query": "x"}, {"endpoint": "x"}, {"search": " "}):
         ask(**params)
     for server in comparison.servers.values():
-        for name in names[:20]:
+        for name in [name for name in names if name != "introspect"][:20]:
             found, _ = server.call(tool, {"operation": "introspect", "params": {"search": name.replace("_", " "), "first": 10}})
             if name not in [hit["name"] for hit in found["data"]["operations"]]:
                 comparison.differences.append(f"a search does not find {name}")
@@ -132,6 +132,27 @@ def all_names(comparison, tool, query):
         if not data.get("pageInfo", {}).get("hasNextPage"):
             return names
         after = {"after": data["pageInfo"]["endCursor"]}
+
+
+def described(server, tool, names):
+    """The details of operations."""
+    return [server.call(tool, {"operation": "introspect", "params": {"name": name}})[0]["data"]["operation"] for name in names]
+
+
+def of_tools(tools):
+    """The same from the tools of an adapter that has no introspection: each is one operation."""
+    for tool in tools:
+        hints, schema = tool.get("annotations", {}), tool["inputSchema"]
+        category = "READ" if hints.get("readOnlyHint") else "DELETE" if hints.get("destructiveHint") else "CREATE"
+        needed = schema.get("required", [])
+        params = [{**param, "name": name, "required": name in needed} for name, param in schema.get("properties", {}).items()]
+        yield {"name": tool["name"], "mcpTool": tool["name"], "semantic_category": category, "parameters": params}
+
+
+def asks_with(server, tools):
+    """The tool that introspection is asked through, where there is one."""
+    arguments = {"operation": "introspect", "params": {"detail": "names"}}
+    return next((tool["name"] for tool in tools if "operations" in (server.call(tool["name"], arguments)[0].get("data") or {})), None)
 
 
 def wrong_calls(operation):
@@ -158,31 +179,28 @@ def wrong_calls(operation):
         yield {**fits, first: ["x"] * 10_001}
 
 
-def calls(comparison, tool, names, upstream):
+def calls(comparison, details, upstream):
     """Every operation with what it takes, and some of them with what it does not take."""
-    server = next(iter(comparison.servers.values()))
-    thorough = set(names[:: max(1, len(names) // THOROUGH)])
-    for name in [name for name in names if name != "introspect"]:
-        detail = server.call(tool, {"operation": "introspect", "params": {"name": name}})[0]["data"]["operation"]
-        through = detail["mcpTool"]
+    thorough = details[:: max(1, len(details) // THOROUGH)]
+    for detail in details:
+        name, through = detail["name"], detail["mcpTool"]
         upstream.expect("echo")
         comparison.call(through, {"operation": name, "params": sample(detail)}, outcome)
         full = {param["name"]: fitting(param.get("schema", param)) for param in detail["parameters"]}
         comparison.call(through, {"operation": name, "params": full}, outcome)
-        if name in thorough:
+        if detail in thorough:
             for params in wrong_calls(detail):
                 comparison.call(through, {"operation": name, "params": params}, outcome)
+    names, tool = [detail["name"] for detail in details], details[-1]["mcpTool"]
     for arguments in ({}, {"operation": 5}, {"operation": names[0], "params": "x"}, {"operation": names[0], "params": "{}"}, {"operation": None},
                       {"operation": misspelt(names[0])}, {"operation": names[0], "params": None}, *({"operation": name} for name in names[:3])):
         comparison.call(tool, arguments, outcome)
     comparison.call("no_such_tool", {}, outcome)
 
 
-def behaviours(comparison, tool, names, upstream):
-    """What an API may do, with an operation that reads and one that writes."""
-    server = next(iter(comparison.servers.values()))
-    details = [server.call(tool, {"operation": "introspect", "params": {"name": name}})[0]["data"]["operation"] for name in names]
-    chosen = {detail["semantic_category"]: detail for detail in reversed(details) if detail["name"] != "introspect"}
+def behaviours(comparison, details, upstream):
+    """What an API may do, with operations that read, write and delete."""
+    chosen = {detail["semantic_category"]: detail for detail in reversed(details)}
     for detail in [chosen[category] for category in ("READ", "CREATE", "DELETE") if category in chosen]:
         for behaviour in BEHAVIOURS:
             told, sent = {}, {}
@@ -215,12 +233,14 @@ def main():
         servers[name] = Client(shlex.split(command), None, env, place / f"{name}.log")
     comparison = Comparison(servers)
     list_tools(comparison)
-    tools = next(iter(servers.values())).ask("tools/list", {})["result"]["tools"]
-    tool = next((one["name"] for one in tools if one["name"].endswith("read")), tools[0]["name"])
-    names = introspect(comparison, tool)
-    calls(comparison, tool, names, upstream)
-    if "http" in args.document.read_text().split("operations:")[0]:
-        behaviours(comparison, tool, names, upstream)
+    first = next(iter(servers.values()))
+    tools = first.ask("tools/list", {})["result"]["tools"]
+    tool = asks_with(first, tools)
+    details = list(of_tools(tools)) if tool is None else described(first, tool, introspect(comparison, tool))
+    details = [detail for detail in details if detail["name"] != "introspect"]
+    calls(comparison, details, upstream)
+    if "base_url" in args.document.read_text():
+        behaviours(comparison, details, upstream)
     for name, server in servers.items():
         if (status := server.close()) != 0:
             comparison.differences.append(f"{name} ended with {status}")

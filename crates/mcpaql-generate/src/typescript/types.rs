@@ -45,7 +45,8 @@ pub(super) fn object(text: &mut Text, ident: &str, all: &[Field], rest: Option<&
         _ => {
             text.block(format!("export interface {ident} {{"), "}", |text| {
                 fields(text, all);
-                if rest.is_some() {
+                // Keys that nobody described are not typed, so that a misspelt one is found.
+                if rest.is_some_and(|rest| *rest != Type::Any) {
                     text.line("/** Other keys. */").line("[key: string]: unknown;");
                 }
             });

@@ -50,6 +50,8 @@ after(() => {
 });
 
 const own = data.operations.find((operation) => operation.name === "introspect");
+/** Documents may leave introspection out of their tools. */
+const skip = own?.tool === "";
 const introspect = (params: JsonObject): Promise<JsonObject> =>
   client.call(own?.tool ?? "", { operation: "introspect", params });
 
@@ -58,21 +60,21 @@ test("the tools of the catalog are listed as they are", async () => {
   assert.deepEqual((tools as unknown[]).slice(0, data.tools.length), data.tools);
 });
 
-test("every operation is found by its name, with its details", async () => {
+test("every operation is found by its name, with its details", { skip }, async () => {
   for (const operation of data.operations) {
     const answer = await introspect({ name: operation.name });
     assert.deepEqual(answer, { success: true, data: { operation: operation.detail } });
   }
 });
 
-test("every type is found by its name, with its details", async () => {
+test("every type is found by its name, with its details", { skip }, async () => {
   for (const type of data.types) {
     const answer = await introspect({ query: "types", name: type.detail.name });
     assert.deepEqual(answer, { success: true, data: { type: type.detail } });
   }
 });
 
-test("a search finds an operation by the words of its name", async () => {
+test("a search finds an operation by the words of its name", { skip }, async () => {
   for (const { name } of data.operations.slice(0, 20)) {
     const answer = await introspect({ search: name.replaceAll("_", " "), first: 10 });
     const { operations } = answer["data"] as { operations: { name: string }[] };
@@ -81,7 +83,7 @@ test("a search finds an operation by the words of its name", async () => {
 });
 
 test("a call that is wrong is refused before anything is sent", async () => {
-  for (const operation of data.operations) {
+  for (const operation of data.operations.filter(({ tool }) => tool !== "")) {
     const params = { no_such_parameter: 1 };
     const answer = await client.call(operation.tool, { operation: operation.name, params });
     assert.equal((answer["error"] as JsonObject)["code"], "VALIDATION_UNKNOWN_PARAM", operation.name);

@@ -307,6 +307,6 @@ function said(error: ErrorObject): string {
   const { keyword, message = "is not valid", parentSchema } = error;
   const fields = Object.keys((parentSchema?.["properties"] ?? {}) as JsonObject).slice(0, 10).join(", ");
   const rule = { additionalProperties: `: its fields are ${fields}`, enum: `: ${stringify(error.schema).slice(0, 300)}` }[keyword];
-  const format = keyword === "pattern" ? parentSchema?.["format"] : undefined;
-  return `Parameter '${placeOf(error)}' ${format === undefined ? message : `must be a ${String(format)}`}${rule ?? ""}`;
+  const format = keyword === "pattern" ? (parentSchema?.["format"] as string | undefined) : undefined;
+  return `Parameter '${placeOf(error)}' ${format === undefined ? message : `must be a ${format}`}${rule ?? ""}`;
 }

@@ -23,12 +23,9 @@ export type HttpTarget = Readonly<{
   base_url: string;
   headers: Readonly<Record<string, string>>;
   allow_http: boolean;
-  connect_timeout_ms: number;
-  timeout_ms: number;
-  retries: number;
-  max_response_bytes: number;
   auth: Auth;
-}>;
+}> &
+  Readonly<Record<"connect_timeout_ms" | "timeout_ms" | "retries" | "max_response_bytes", number>>;
 
 const MAX_HOPS = 5;
 /** How much of an answer that is no success is read. */
@@ -37,8 +34,8 @@ const ERROR_BYTES = 64 * 1024;
 /** A connection that failed. */
 class ConnectionError extends Error {}
 
-/** One request of a call, and whether credentials go along. */
-type Hop = Readonly<{ outgoing: Outgoing; trusted: boolean }>;
+/** One request of a call, whether credentials go along, and whether a redirect asked for it. */
+type Hop = Readonly<{ outgoing: Outgoing; trusted: boolean; isNext?: boolean }>;
 
 export class HttpClient {
   readonly #direct: Dispatcher;
@@ -106,10 +103,8 @@ export class HttpClient {
   #conclude(job: Job<HttpRequest>, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
     const { binding: request, args, warn } = job;
     const { status, cut } = received;
-    if (status === 304) {
-      warn({ code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." });
-      return null;
-    }
+    const unchanged = { code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." };
+    if (status === 304) return void warn(unchanged);
     if (status >= 200 && status < 300) {
       if (!cut) return decode(method, received, secrets, warn);
       const most = this.target.max_response_bytes;
@@ -143,7 +138,7 @@ export class HttpClient {
         headers: [["user-agent", "mcpaql-adapter"], ["accept-encoding", "gzip"], ...raw].flat(),
         body: body ?? null,
         signal,
-        dispatcher: isLoopback(url) ? this.#direct : this.#proxied,
+        dispatcher: rangeOf(url) === "loopback" ? this.#direct : this.#proxied,
         headersTimeout: 0,
         bodyTimeout: 0,
       });
@@ -179,7 +174,7 @@ export class HttpClient {
       return new OpError("INTERNAL_ERROR", message, { variable: name });
     });
     const url = URL.canParse(filled) ? new URL(filled) : undefined;
-    const isPlain = url?.protocol === "http:" && (this.target.allow_http || isLoopback(url));
+    const isPlain = url?.protocol === "http:" && (this.target.allow_http || rangeOf(url) === "loopback");
     if (url === undefined || (url.protocol !== "https:" && !isPlain) || /[?#]/.test(url.href) || url.username !== "") {
       throw unusable("the address is no https URL without query and credentials");
     }
@@ -219,7 +214,7 @@ function waitAfter(received: Received | undefined, n: number): number | undefine
 }
 
 /** The request of a hop, with credentials where they may go along; no parameter takes their place. */
-function signed({ outgoing, trusted }: Hop, { headers: own, cookies, query }: Credentials): Outgoing {
+function signed({ outgoing, trusted, isNext }: Hop, { headers: own, cookies, query }: Credentials): Outgoing {
   if (!trusted) return outgoing;
   const [url, headers] = [new URL(outgoing.url), new Map([...outgoing.headers, ...own])];
   const named = (cookie: string): string => decodeURIComponent(cookie.split("=")[0] ?? "").trim();
@@ -227,7 +222,7 @@ function signed({ outgoing, trusted }: Hop, { headers: own, cookies, query }: Cr
   const taken =
     [...own.keys()].find((name) => name !== "cookie" && outgoing.headers.has(name)) ??
     cookies.map(named).find((name) => given.includes(name)) ??
-    query.map(([name]) => name).find((name) => url.searchParams.has(name) && !outgoing.isRedirect);
+    query.map(([name]) => name).find((name) => url.searchParams.has(name) && isNext !== true);
   if (taken !== undefined) throw notYours(taken);
   const all = [outgoing.headers.get("cookie") ?? [], own.get("cookie") ?? [], cookies].flat();
   if (all.length > 0) headers.set("cookie", all.join("; "));
@@ -252,8 +247,9 @@ function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: b
   const to = new URL(location, from);
   to.hash = "";
   const isSame = to.origin === from.origin;
-  const isPlain = to.protocol === "http:" && from.protocol === "http:" && (allowHttp || isLoopback(to));
+  const isPlain = to.protocol === "http:" && from.protocol === "http:" && (allowHttp || rangeOf(to) === "loopback");
   if ((to.protocol !== "https:" && !isPlain) || to.username !== "") throw unsafe(status, "the location may not be used");
+  const isLocal = (url: URL): boolean => ["loopback", "linkLocal", "unspecified"].includes(rangeOf(url));
   if (isLocal(to) && !isLocal(from)) throw unsafe(status, "from the outside to this machine");
   if (!isSame && secrets.mask(to.href) !== to.href) throw unsafe(status, "it carries a credential elsewhere");
   const becomesGet = status === 303 && method !== "HEAD";
@@ -263,21 +259,12 @@ function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: b
   const kept = [...headers].filter(([name]) => (isTrusted ? !becomesGet || name !== "content-type" : name === "accept"));
   const body = becomesGet || !isTrusted ? undefined : outgoing.body;
   const next = becomesGet ? "GET" : method;
-  return { outgoing: { method: next, url: to, headers: new Map(kept), body, isRedirect: true }, trusted: isTrusted };
+  return { outgoing: { method: next, url: to, headers: new Map(kept), body }, trusted: isTrusted, isNext: true };
 }
 
-/** What kind of address the URL's host is: `loopback`, `linkLocal`, `unspecified` or anything else. */
+/** What kind of address the URL's host is: services on `loopback`, `linkLocal` and `unspecified` trust whoever reaches them. */
 function rangeOf(url: URL): string {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (ipaddr.isValid(host)) return ipaddr.process(host).range();
-  return host === "localhost" || host.endsWith(".localhost") ? "loopback" : "";
-}
-
-function isLoopback(url: URL): boolean {
-  return rangeOf(url) === "loopback";
-}
-
-/** Services there trust whoever reaches them. */
-function isLocal(url: URL): boolean {
-  return ["loopback", "linkLocal", "unspecified"].includes(rangeOf(url));
+  return /(?:^|\.)localhost$/.test(host) ? "loopback" : "";
 }

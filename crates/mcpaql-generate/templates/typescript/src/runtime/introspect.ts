@@ -52,9 +52,8 @@ export function introspect(catalog: Catalog, args: JsonObject, warn: (warning: W
 
 function named(catalog: Catalog, ask: Ask, names: readonly string[], warn: (warning: Warning) => void): JsonObject {
   const idle = [...ask.narrowed, ...(ask.isPaged ? ["first or after"] : [])];
-  if (idle.length > 0) {
-    warn({ code: "IGNORED_PARAMS", message: `'name' says what to show, so ${idle.join(", ")} had no effect.` });
-  }
+  const message = `'name' says what to show, so ${idle.join(", ")} had no effect.`;
+  if (idle.length > 0) warn({ code: "IGNORED_PARAMS", message });
   const { operations, types } = catalog.data;
   const detail = ask.detail ?? "full";
   const kind = ask.types ? "type" : "operation";
@@ -98,9 +97,9 @@ function typeForm({ detail, signature }: TypeInfo, how: string): unknown {
 function listTypes({ data }: Catalog, ask: Ask): JsonObject {
   const detail = ask.detail ?? "summary";
   const size = { names: PAGES.largest, full: PAGES.fullTypes }[detail] ?? pageSize(data.types.length);
-  const page = new Page(ask, data.types.length, size, PAGES.largest);
-  const types = page.of(data.types).map((type) => typeForm(type, detail));
-  return ask.isPaged || page.isPart ? { types, pageInfo: page.info } : { types };
+  const { shown, isPart, pageInfo } = pageOf(ask, data.types, size);
+  const types = shown.map((type) => typeForm(type, detail));
+  return ask.isPaged || isPart ? { types, pageInfo } : { types };
 }
 
 function pageSize(length: number): number {
@@ -113,9 +112,9 @@ function listOperations(catalog: Catalog, ask: Ask, warn: (warning: Warning) => 
   const found = all.filter((operation) => fits(ask, operation));
   const usual = ask.search === undefined ? pageSize(found.length) : PAGES.hits;
   const size = ask.detail === "full" ? PAGES.full : ask.search === undefined && ask.detail === "names" ? PAGES.names : usual;
-  const page = new Page(ask, found.length, size, ask.detail === "full" ? PAGES.largestFull : PAGES.largest);
+  const page = pageOf(ask, found, size, ask.detail === "full" ? PAGES.largestFull : PAGES.largest);
   const isHit = ask.search !== undefined && ask.detail === undefined;
-  const rows = page.of(found).map((one) => (isHit ? hit(catalog, one) : form(one, ask.detail ?? "summary")));
+  const rows = page.shown.map((one) => (isHit ? hit(catalog, one) : form(one, ask.detail ?? "summary")));
   const isPlain = ask.narrowed.length === 0 && ask.detail === undefined && ask.after === undefined;
   const isPart = page.isPart && ask.search === undefined;
   const message = "No operation fits all of these parameters. Use other words, or leave one of them out.";
@@ -123,18 +122,15 @@ function listOperations(catalog: Catalog, ask: Ask, warn: (warning: Warning) => 
   return {
     ...(isPlain ? { _protocol: data.protocol } : {}),
     operations: rows,
-    ...(ask.isPaged || isPart ? { pageInfo: page.info } : {}),
+    ...(ask.isPaged || isPart ? { pageInfo: page.pageInfo } : {}),
     ...(isPart && ask.detail === undefined && ask.after === undefined ? { groups: groups(found), hint: HINT } : {}),
   };
 }
 
 function fits({ category, endpoint, tag }: Ask, operation: Operation): boolean {
   const tags = (operation.detail.tags ?? []).map((one) => one.toLowerCase());
-  return (
-    (category === undefined || operation.category === category) &&
-    (endpoint === undefined || operation.endpoint === endpoint) &&
-    (tag === undefined || tags.includes(tag.toLowerCase()))
-  );
+  const isOne = [undefined, operation.category].includes(category) && [undefined, operation.endpoint].includes(endpoint);
+  return isOne && (tag === undefined || tags.includes(tag.toLowerCase()));
 }
 
 function hit({ data }: Catalog, { name, tool, endpoint, brief, summary }: Operation): JsonObject {
@@ -151,45 +147,20 @@ function groups(found: readonly Operation[]): JsonObject {
   return counts.size > GROUPS ? { ...told, more: counts.size - GROUPS } : told;
 }
 
-/** One page of a list. A cursor says which list it belongs to. */
-class Page {
-  readonly #start: number;
-  readonly #end: number;
-  readonly #list: string;
-
-  constructor(
-    ask: Ask,
-    readonly total: number,
-    size: number,
-    most: number,
-  ) {
-    this.#list = fingerprint(ask);
-    const match = /^([0-9a-f]{1,8})-([0-9a-f]{8})$/.exec(ask.after ?? `0-${this.#list}`);
-    this.#start = match?.[2] === this.#list ? Number.parseInt(match[1] ?? "", 16) : Number.NaN;
-    if (!(this.#start <= total)) {
-      const message = "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before.";
-      throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: "after" });
-    }
-    this.#end = Math.min(total, this.#start + Math.min(Math.max(ask.first ?? size, 1), most));
-  }
-
-  get isPart(): boolean {
-    return this.#end - this.#start < this.total;
-  }
-
-  get info(): JsonObject {
-    const endCursor = this.#end === this.#start ? null : `${this.#end.toString(16)}-${this.#list}`;
-    return { hasNextPage: this.#end < this.total, endCursor, total: this.total };
-  }
-
-  of<T>(list: readonly T[]): readonly T[] {
-    return list.slice(this.#start, this.#end);
-  }
-}
-
-/** What is listed, in a number (FNV-1a). */
-function fingerprint({ types, search: question, category, endpoint, tag }: Ask): string {
+/** One page of a list. A cursor says which list it belongs to: that is a number (FNV-1a) of what narrows it. */
+function pageOf<T>(ask: Ask, all: readonly T[], size: number, most: number = PAGES.largest) {
+  const { types, search: question, category, endpoint, tag } = ask;
   const parts = [types ? "types" : "", question, category, endpoint, tag].map((part) => `${part ?? ""}\0`).join("");
   const hash = Buffer.from(parts, "utf8").reduce((sum, byte) => Math.imul(sum ^ byte, 0x0100_0193), 0x811c_9dc5);
-  return (hash >>> 0).toString(16).padStart(8, "0");
+  const list = (hash >>> 0).toString(16).padStart(8, "0");
+  const match = /^([0-9a-f]{1,8})-([0-9a-f]{8})$/.exec(ask.after ?? `0-${list}`);
+  const start = match?.[2] === list ? Number.parseInt(match[1] ?? "", 16) : Number.NaN;
+  if (!(start <= all.length)) {
+    const message = "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before.";
+    throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: "after" });
+  }
+  const end = Math.min(all.length, start + Math.min(Math.max(ask.first ?? size, 1), most));
+  const endCursor = end === start ? null : `${end.toString(16)}-${list}`;
+  const pageInfo = { hasNextPage: end < all.length, endCursor, total: all.length };
+  return { shown: all.slice(start, end), isPart: end - start < all.length, pageInfo };
 }

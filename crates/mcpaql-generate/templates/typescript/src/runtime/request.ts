@@ -36,13 +36,7 @@ export type HttpRequest = Readonly<{
 }>;
 
 /** A request before credentials are added; names of headers are in lower case. */
-export type Outgoing = Readonly<{
-  method: string;
-  url: URL;
-  headers: Map<string, string>;
-  body: Buffer | undefined;
-  isRedirect?: boolean;
-}>;
+export type Outgoing = Readonly<{ method: string; url: URL; headers: Map<string, string>; body?: Buffer | undefined }>;
 
 /** Longest address that is sent. */
 const MAX_URL_BYTES = 32 * 1024;
@@ -110,10 +104,8 @@ function urlOf(base: URL, request: HttpRequest, args: JsonObject): URL {
     name === undefined ? piece.replace(/[\x00-\x20"#<>\\^`{|}\x7f]|[^\x00-\x7f]/gu, percent) : pathValue(request, name, args),
   );
   const [path = "", query = ""] = filled.split(/\?(.*)/s);
-  if (path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part))) {
-    const message = "The path parameters would spell '.' or '..', which is no identifier; send the real identifiers.";
-    throw new OpError("VALIDATION_INVALID_VALUE", message);
-  }
+  const isUpwards = path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
+  if (isUpwards) throw new OpError("VALIDATION_INVALID_VALUE", "The path parameters would spell '.' or '..'.");
   const full = `${base.pathname.replace(/\/+$/, "")}${path === "" || path.startsWith("/") ? "" : "/"}${path}`;
   const url = new URL(base);
   url.pathname = full;
@@ -122,23 +114,17 @@ function urlOf(base: URL, request: HttpRequest, args: JsonObject): URL {
   const all = given(request, args, "query").flatMap(([, wire, param, value]) => pairs(wire, value, styleOf(param)));
   url.search = [...(query === "" ? [] : [query]), ...all].join("&");
   if (url.origin !== base.origin) throw unusable("the request leaves the origin of the base URL");
-  const actual = byteLength(url.href);
-  if (actual > MAX_URL_BYTES) {
-    const message = `The address of the request would have ${actual} bytes, more than ${MAX_URL_BYTES}. Use shorter values.`;
-    const details = { limit: "max_url_size", actual, maximum: MAX_URL_BYTES };
-    throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, details);
-  }
-  return url;
+  const details = { limit: "max_url_size", actual: byteLength(url.href), maximum: MAX_URL_BYTES };
+  if (details.actual <= MAX_URL_BYTES) return url;
+  throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", "The address of the request is too long. Use shorter values.", details);
 }
 
 function pathValue(request: HttpRequest, name: string, args: JsonObject): string {
   const param = request.params[name] ?? { in: "path" };
   const style = styleOf(param);
   const text = pathText(param.as ?? name, args[name], style);
-  if (text === undefined) {
-    const message = `Missing required parameter '${name}'; it is part of the path of this operation.`;
-    throw new OpError("VALIDATION_MISSING_PARAM", message, { param_name: name });
-  }
+  const message = `Missing required parameter '${name}'; it is part of the path of this operation.`;
+  if (text === undefined) throw new OpError("VALIDATION_MISSING_PARAM", message, { param_name: name });
   const isStep = (part: string): boolean => part === "" || part === "." || part === "..";
   if (style.form === "segments") {
     const inner = text.replace(/^\//, "").replace(/\/$/, "");
@@ -202,11 +188,10 @@ function fileOf(param: string, value: unknown): Buffer {
   const bytes = Buffer.from(text, "base64");
   const plain = text.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
   const mixed = /[-_]/.test(text) && /[+/]/.test(text);
-  if (mixed || bytes.toString("base64").replace(/=+$/, "") !== plain || !/^[^=]*={0,2}$/.test(text)) {
-    const message = `Parameter '${param}' holds a file and must be base64 text; encode its bytes and send that.`;
-    throw new OpError("VALIDATION_INVALID_ENCODING", message, { param_name: param });
-  }
-  return bytes;
+  const isSame = bytes.toString("base64").replace(/=+$/, "") === plain && /^[^=]*={0,2}$/.test(text);
+  if (isSame && !mixed) return bytes;
+  const message = `Parameter '${param}' holds a file and must be base64 text; encode its bytes and send that.`;
+  throw new OpError("VALIDATION_INVALID_ENCODING", message, { param_name: param });
 }
 
 /** `multipart/form-data`: lists become repeated parts, objects parts of JSON, anything else plain text. */
