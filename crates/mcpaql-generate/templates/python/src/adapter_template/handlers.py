@@ -17,7 +17,7 @@ A tool of your own is what `tools/list` shows of it, and a function that answers
     async def ping(arguments: Mapping[str, Any]) -> str:
         return "pong"
 
-    TOOLS: list[Tool] = [Tool({"name": "ping", "inputSchema": {"type": "object"}}, ping)]
+    TOOLS: list[Tool] = [({"name": "ping", "inputSchema": {"type": "object"}}, ping)]
 """
 
 from __future__ import annotations

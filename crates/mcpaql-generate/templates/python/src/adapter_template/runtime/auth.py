@@ -18,7 +18,7 @@ import httpx2 as httpx
 from .errors import Code, OpError
 from .http_response import read_body, read_json
 from .requests import Auth
-from .secrets import Mask, filled, variable, variables
+from .secrets import Mask, filled, variable
 
 Network: TypeAlias = Callable[[str], tuple[httpx.URL, httpx.AsyncClient]]
 _FETCH_SECONDS, _MAX_LIFE_SECONDS = 30.0, 24 * 3600.0
@@ -130,7 +130,10 @@ class Token:
         if refresh is not None and isinstance(rotated, str):
             self._rotated = rotated
         self._in_body, self._value = in_body, token
-        self._until = started + _usable_seconds(said.get("expires_in"))
+        life = _MAX_LIFE_SECONDS
+        with suppress(TypeError, ValueError):
+            life = min(float(said.get("expires_in", life)), life)
+        self._until = started + life - min(_MARGIN_SECONDS, life / 10)
         return token
 
     async def _ask(
@@ -149,14 +152,6 @@ class Token:
                 with suppress(ValueError):
                     said = read_json(body.decode())
         return response.status_code, said if isinstance(said, dict) else {}
-
-
-def _usable_seconds(expires_in: Any) -> float:
-    try:
-        life = min(float(expires_in), _MAX_LIFE_SECONDS)
-    except (TypeError, ValueError):
-        return _MAX_LIFE_SECONDS
-    return life - min(_MARGIN_SECONDS, life / 10) if life >= 0 else _MAX_LIFE_SECONDS
 
 
 @dataclass(slots=True)
@@ -187,11 +182,12 @@ class Authenticator:
         """The credentials for one call."""
         found = Credentials()
         for name, template in self._headers.items():
-            found.mask.add(*map(variable, variables(template)))
             try:
-                found.headers[name] = _sendable(filled(template), variables(template)[-1])
+                value, secrets = filled(template)
             except KeyError as unset:
                 raise _missing(list(unset.args)) from None
+            found.mask.add(*secrets)
+            found.headers[name] = _sendable(value, f"of header {name}")
         schemes = _chosen(auth)
         if schemes is None:
             raise _missing(_variables(auth))

@@ -1,12 +1,9 @@
-"""The command target: one process for each call, from an argv template, never through a shell.
-
-A value fills arguments and never becomes an option; time and output are bounded; a call that ends early takes its
-process and that process's children with it.
-"""
+"""The command target: one process for each call, never through a shell; a value never becomes an option."""
 
 import asyncio
 import contextlib
 import errno
+import math
 import os
 import re
 import signal
@@ -27,6 +24,7 @@ _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER")
 _SECRET_LENGTH = 6  # a shorter value is a setting, not a secret, and would mask ordinary words
 _GRACE_SECONDS = 0.5  # for a program to end after the polite signal, and for its children to close its output
 _TAIL_BYTES, _CHUNK_BYTES = 2048, 64 * 1024
+_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _ESCAPES = re.compile(r"\x1b(\[[^@-~]*.?|.)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]", re.DOTALL)
 
 
@@ -36,43 +34,33 @@ def argv(template: Iterable[str | tuple[str, ...] | When], args: Mapping[str, An
     out: list[str] = []
     past_options = False
     for entry in template:
-        match entry:
-            case When(param, texts):
-                texts = texts if args.get(param) is True else ()
-            case str():
-                texts = (entry,)
-            case _:
-                texts = entry if all(_params(text) <= given.keys() for text in entry) else ()
-        for text in texts:
+        texts = (entry,) if isinstance(entry, str) else entry
+        if isinstance(entry, When):
+            texts = entry.args if args.get(entry.param) is True else ()
+        elif not all(_params(str(text)) <= given.keys() for text in texts):
+            continue
+        for text in map(str, texts):
             if _params(text) <= given.keys():
                 out += _arguments(text, given, past_options=past_options)
             past_options = past_options or text == "--"
     return out
 
 
-def _pieces(text: str) -> list[str]:
-    return re.split(r"\{([a-z][a-z0-9_]*)\}", text)
-
-
 def _params(text: str) -> set[str]:
-    return set(_pieces(text)[1::2])
+    return set(_PLACEHOLDER.findall(text))
 
 
 def _arguments(text: str, given: Mapping[str, Any], *, past_options: bool) -> list[str]:
-    literals, names = _pieces(text)[::2], _pieces(text)[1::2]
+    literals, names = _PLACEHOLDER.split(text)[::2], _PLACEHOLDER.findall(text)
     only = given[names[0]] if len(names) == 1 else None
     out: list[str] = []
     for item in [item for item in only if item is not None] if isinstance(only, list) else [None]:
         values = [styles.scalar(given[name] if item is None else item) for name in names]
         argument = "".join(part for pair in zip(literals, [*values, ""], strict=True) for part in pair)
-        if "\0" in argument:
-            message = f"Parameter '{names[0]}' holds a NUL character, which no program argument can; remove it."
-            raise OpError(Code.INVALID_ENCODING, message, param_name=names[0])
         # The first character comes from a value.
-        leading = next((name for name, value in zip(names, values, strict=True) if value), "")
         if argument.startswith("-") and not literals[0] and not past_options:
-            message = f"Parameter '{leading}' must not start with '-': the program would read it as an option."
-            raise OpError(Code.INVALID_VALUE, message, param_name=leading)
+            message = f"Parameter '{names[0]}' must not start with '-': the program would read it as an option."
+            raise OpError(Code.INVALID_VALUE, message, param_name=names[0])
         out.append(argument)
     return out
 
@@ -99,7 +87,8 @@ class CommandRunner:
             message = f"{name} did not finish within {milliseconds} ms and was stopped; ask for less or try later."
             raise OpError(Code.TRANSPORT_TIMEOUT, message) from None
         finally:
-            await asyncio.shield(asyncio.ensure_future(_end(process)))
+            if process.returncode is None:
+                await asyncio.shield(asyncio.ensure_future(_end(process)))
         status = process.returncode or 0
         meaning = command.exit.get(status, "success" if status == 0 else Code.INTERNAL)
         if meaning != "success":
@@ -107,15 +96,20 @@ class CommandRunner:
             mask.add_values(args.get(name) for name, param in command.params.items() if param.sensitive)
             # Programs often repeat a value line by line.
             mask.add(*(line for text in mask.known for line in text.splitlines()))
-            raise _failed(Code(meaning), name, status, _clean(stdout, mask), _clean(stderr, mask))
+            details: dict[str, Any] = {"exit_status": status} if status >= 0 else {"signal": -status}
+            # Some programs say on standard output why they refuse.
+            said = {"stderr": _clean(stderr, mask), "stdout": _clean(stdout, mask) if not stderr.strip() else ""}
+            details |= {stream: text for stream, text in said.items() if text}
+            raise OpError(Code(meaning), f"{name} failed; the details say how and why.", **details)
         answer = _output(command.output, stdout)
         if held:
+            await _end(process)
             message = f"{name} left a process behind that kept its output open; it was stopped."
             answer.warnings.append(("OUTPUT_HELD_OPEN", message))
         return answer
 
     async def _start(self, name: str, line: list[str], stdin: bytes | None) -> Process:
-        cwd = None if self._target["cwd"] is None else filled(self._target["cwd"])
+        cwd = None if self._target["cwd"] is None else filled(self._target["cwd"])[0]
         options: dict[str, Any] = {"env": self._env, "cwd": cwd, "stdout": PIPE, "stderr": PIPE}
         options["stdin"] = DEVNULL if stdin is None else PIPE
         if sys.platform != "win32":
@@ -145,27 +139,22 @@ class CommandRunner:
                 if most is None:
                     del out[: -8 * _TAIL_BYTES]
 
-        async def feed() -> None:
-            # A program that does not read what it is given is within its rights.
-            with contextlib.suppress(OSError):
-                if process.stdin is not None and stdin is not None:
-                    process.stdin.write(stdin)
-                    await process.stdin.drain()
-                    process.stdin.close()
-
-        limit = self._target["max_output_bytes"]
-        works = read(process.stdout, stdout, limit), read(process.stderr, stderr, None), feed()
+        if process.stdin is not None:
+            # What the program does not read stays in the buffer of the pipe.
+            process.stdin.write(stdin or b"")
+            process.stdin.close()
+        works = read(process.stdout, stdout, self._target["max_output_bytes"]), read(process.stderr, stderr, None)
         tasks = [asyncio.ensure_future(work) for work in works]
-        until = None
+        until = math.inf
         try:
             # A child may hold the output open although the process is gone.
-            while pending := [task for task in tasks[:2] if not task.done()]:
+            while pending := [task for task in tasks if not task.done()]:
                 if process.returncode is not None:
-                    until = until or time.monotonic() + _GRACE_SECONDS
-                    if time.monotonic() > until:
-                        return bytes(stdout), bytes(stderr), True
+                    until = min(until, time.monotonic() + _GRACE_SECONDS)
+                if time.monotonic() > until:
+                    return bytes(stdout), bytes(stderr), True
                 await asyncio.wait(pending, timeout=0.02, return_when=asyncio.FIRST_EXCEPTION)
-                for task in tasks[:2]:
+                for task in tasks:
                     _ = task.done() and task.result()
             await process.wait()
             return bytes(stdout), bytes(stderr), False
@@ -203,13 +192,6 @@ def _clean(output: bytes, mask: Mask) -> str:
     """The end of an output for people: without escape sequences and control characters, masked before it is cut."""
     text = mask.apply(_ESCAPES.sub("", output.decode(errors="replace"))).strip()
     return text.encode()[-_TAIL_BYTES:].decode(errors="ignore").strip()
-
-
-def _failed(code: Code, name: str, status: int, stdout: str, stderr: str) -> OpError:
-    details: dict[str, Any] = {"exit_status": status} if status >= 0 else {"signal": -status}
-    # Some programs say on standard output why they refuse.
-    details |= {"stderr": stderr} if stderr else {"stdout": stdout} if stdout else {}
-    return OpError(code, f"{name} failed; the details say how and why.", **details)
 
 
 def _output(form: str, stdout: bytes) -> Answer:

@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from . import styles
 from .command import CommandRunner
@@ -34,13 +34,11 @@ class Call:
 
     async def http(self, request: HttpRequest[T], params: Mapping[str, Any]) -> T:
         """Sends a request to the API, with its credentials and limits, and gives the data of the answer."""
-        data: T = await self._run(HttpClient, request, params)
-        return data
+        return cast("T", await self._run(HttpClient, request, params))
 
     async def command(self, command: CommandLine[T], params: Mapping[str, Any]) -> T:
         """Runs a program and gives what it wrote."""
-        data: T = await self._run(CommandRunner, command, params)
-        return data
+        return cast("T", await self._run(CommandRunner, command, params))
 
     async def _run(self, kind: type[Any], request: Any, params: Mapping[str, Any]) -> Any:
         args = {name: value for name, value in params.items() if name != request.target}
@@ -140,15 +138,13 @@ class Adapter:
             raise EnvelopeError(Code.MISSING_PARAM, message, param_name="operation")
         if name not in self._names:
             near = nearest(name, self._operations, 3)
-            hint = f"Did you mean '{near[0]}'?" if near else "Use 'introspect' to list operations."
+            message = "Unknown operation. Use one of the suggestions, or 'introspect' to list operations."
             signatures = [self._operations[meant]["brief"] for meant in near]
-            details = {"operation": name[:64], "suggestions": near, "signatures": signatures}
-            raise OpError(Code.NOT_FOUND_OPERATION, f"Unknown operation. {hint}", **details)
+            raise OpError(Code.NOT_FOUND_OPERATION, message, suggestions=near, signatures=signatures)
         row = self._names[name]
-        if (endpoint := route.get("endpoint", row["endpoint"])) != row["endpoint"]:
+        if route.get("endpoint", row["endpoint"]) != row["endpoint"]:
             message = f"Operation '{row['name']}' must be called via {row['tool']}, not {tool}."
-            places = {"expected_endpoint": row["endpoint"], "actual_endpoint": endpoint, "expected_tool": row["tool"]}
-            raise OpError(Code.ENDPOINT_MISMATCH, message, operation=row["name"], **places)
+            raise OpError(Code.ENDPOINT_MISMATCH, message, operation=row["name"], expected_tool=row["tool"])
         if row["name"] != name:
             warnings.append(("DEPRECATED_OPERATION", f"The operation '{name}' is now called '{row['name']}'."))
         return row, params, warnings

@@ -22,7 +22,7 @@ from .errors import Code, OpError
 from .http_request import Outgoing, build
 from .http_response import Answer
 from .requests import Auth, HttpRequest
-from .secrets import Mask, filled, variables
+from .secrets import Mask, filled
 
 _USER_AGENT = "mcpaql/__GENERATOR_VERSION__"
 _MAX_REDIRECTS, _BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 5, 0.2, 5.0
@@ -43,10 +43,6 @@ def _is_local(url: httpx.URL, *, only_loopback: bool = False) -> bool:
     if address is None:
         return f".{host}".endswith(".localhost")
     return address.is_loopback or (not only_loopback and (address.is_unspecified or address.is_link_local))
-
-
-def _origin(url: httpx.URL) -> tuple[str, str, int]:
-    return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
 
 
 async def _hide_location(response: httpx.Response) -> None:
@@ -89,8 +85,7 @@ class HttpClient:
     def reach(self, text: str) -> tuple[httpx.URL, httpx.AsyncClient]:
         """An address of the document with its variables filled in, and the client that reaches it."""
         try:
-            variables(text)
-            url = httpx.URL(filled(text))
+            url = httpx.URL(filled(text)[0])
             usable = url.scheme in ("http", "https") and re.fullmatch(r"[\w.:-]+", url.host)
             plain = url.scheme == "http" and not (self.target["allow_http"] or _is_local(url, only_loopback=True))
             if usable and not (plain or url.userinfo or url.query or url.fragment):
@@ -205,7 +200,8 @@ class _Call:
             raise ValueError("the location is no URL") from None
         named = location is not None and re.fullmatch(r"[\w.:-]+", to.host)
         far = to.scheme == "http" and not (self._client.target["allow_http"] or _is_local(to, only_loopback=True))
-        same, becomes_get = _origin(to) == _origin(here), status == 303 and hop.method != "HEAD"
+        same = (to.scheme, to.netloc) == (here.scheme, here.netloc)
+        becomes_get = status == 303 and hop.method != "HEAD"
         read = hop.method in ("GET", "HEAD") or becomes_get
         for reason, refused in (
             ("the location is no address", not named or to.scheme not in ("http", "https") or to.userinfo),
@@ -232,7 +228,8 @@ class _Call:
                 return Answer(responses.head_data(response, self._mask))
             try:
                 if status not in (204, 205) and not await responses.read_body(response, limit, body):
-                    raise responses.too_large(limit)
+                    message = f"The answer is larger than {limit} bytes; ask for less with a page or a filter."
+                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_response_bytes", max_bytes=limit)
             except httpx.HTTPError as error:
                 raise self._broken(error) from None
             return responses.decode(responses.header(response, "content-type") or "", bytes(body), self._mask)

@@ -1,8 +1,4 @@
-"""A request literal and the arguments of a call → one HTTP request, without credentials.
-
-The address has the origin and the path prefix of the base and never a segment that leads upwards; no parameter sets a
-header, a query parameter or a cookie that belongs to the connection or to the credentials.
-"""
+"""A request literal and the arguments of a call → one HTTP request, without credentials, below the base address."""
 
 import base64
 import binascii

@@ -1,8 +1,4 @@
-"""The answer of an API → the data of a call, or an error that an agent can act on.
-
-JSON and lines of JSON become values, text a string, anything else `{"media_type", "encoding": "base64", "data"}`. What
-is not labelled is JSON if it can be, else text if it is UTF-8. What is not JSON as labelled is text with a warning.
-"""
+"""The answer of an API → the data of a call (JSON, text, or anything else in base64), or an error."""
 
 import base64
 import json
@@ -11,7 +7,7 @@ import re
 import time
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Any, NoReturn
+from typing import Any
 
 import httpx2 as httpx
 
@@ -54,13 +50,9 @@ class Answer:
 
 
 def read_json(text: str) -> Any:
-    """The value that the text spells. Raises `ValueError` for anything that is not valid JSON."""
-
-    def refuse(word: str) -> NoReturn:
-        raise ValueError(word)
-
+    """The value that the text spells. Raises `ValueError` for anything that is not valid JSON, such as `NaN`."""
     try:
-        return json.loads(text, parse_constant=refuse)
+        return json.loads(text, parse_constant=int)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -82,11 +74,6 @@ async def read_body(response: httpx.Response, limit: int, body: bytearray) -> bo
         if len(chunk) > room:
             return False
     return True
-
-
-def too_large(limit: int) -> OpError:
-    message = f"The answer is larger than {limit} bytes; ask for less with a page, a filter or fewer fields."
-    return OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_response_bytes", max_bytes=limit)
 
 
 def head_data(response: httpx.Response, mask: Mask) -> dict[str, Any]:

@@ -23,12 +23,10 @@ class Param:
 
     @property
     def form(self) -> str:
-        """How the value is spelled."""
         return self.style or ("simple" if self.place in ("path", "header") else "form")
 
     @property
     def exploded(self) -> bool:
-        """Whether every element of an array or object stands on its own."""
         return self.place not in ("path", "header") if self.explode is None else self.explode
 
 

@@ -17,24 +17,17 @@ def variable(name: str) -> str | None:
     return os.environ[name].strip() if name in os.environ else None
 
 
-def variables(text: str) -> list[str]:
-    """The variables in a text with `${env:NAME}` or `${env:NAME:-fallback}`. Raises `ValueError` for half of one."""
-    names = [match[1] for match in _REFERENCE.finditer(text)]
-    if None in names:
-        raise ValueError("holds a ${env:NAME} that is not closed")
-    return names
-
-
-def filled(text: str) -> str:
-    """The text with its variables filled in. Raises `KeyError` with the name of one that is not set."""
+def filled(text: str) -> tuple[str, list[str]]:
+    """A text with each `${env:NAME}` or `${env:NAME:-fallback}` filled in, and the values. Raises `KeyError`."""
+    values: list[str] = []
 
     def value(match: re.Match[str]) -> str:
-        found = variable(match[1]) or match[2]
-        if found is None:
-            raise KeyError(match[1])
-        return str(found)
+        values.append(variable(match[1] or "") or match[2] or "")
+        if not values[-1] and match[2] is None:
+            raise KeyError(match[1] or "${ that is not closed")
+        return values[-1]
 
-    return _REFERENCE.sub(value, text)
+    return _REFERENCE.sub(value, text), values
 
 
 class Mask:

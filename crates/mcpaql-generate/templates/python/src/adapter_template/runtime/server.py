@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -19,25 +19,19 @@ from mcp.shared.exceptions import MCPError
 
 from .dispatch import Adapter
 
-_MAX_RUNNING_CALLS = 256
-_LIST_TTL_MS = 60_000  # how long a client may keep the list of tools
-
-
-class Tool(NamedTuple):
-    """A tool of your own: what `tools/list` shows of it, and what answers its calls with text."""
-
-    definition: Mapping[str, Any]
-    run: Callable[[Mapping[str, Any]], Awaitable[str]]
+_MAX_RUNNING_CALLS, _LIST_TTL_MS = 256, 60_000
+Tool: TypeAlias = tuple[Mapping[str, Any], Callable[[Mapping[str, Any]], Awaitable[str]]]
+"""A tool of your own: what `tools/list` shows of it, and what answers its calls with text."""
 
 
 def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
     """The MCP server of the adapter."""
     catalog = adapter.catalog
-    about, own = catalog["adapter"], {tool.definition["name"]: tool.run for tool in tools}
+    about, own = catalog["adapter"], {definition["name"]: run for definition, run in tools}
     running = asyncio.Semaphore(_MAX_RUNNING_CALLS)
 
     async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
-        return {"resultType": "complete", "tools": [*catalog["tools"], *(tool.definition for tool in tools)]}
+        return {"resultType": "complete", "tools": [*catalog["tools"], *(definition for definition, _ in tools)]}
 
     async def call_tool(_: ServerRequestContext[Any], params: types.CallToolRequestParams) -> HandlerResult:
         if params.name not in catalog["routes"] and params.name not in own:
@@ -83,8 +77,7 @@ def main(folder: Path, handlers: Mapping[str, Any], tools: Sequence[Tool] = ()) 
     parser.add_argument("--http", type=int, metavar="PORT", help="serve Streamable HTTP on this port of 127.0.0.1")
     port = parser.parse_args().http
     logging.basicConfig(stream=sys.stderr, level=os.environ.get("LOG_LEVEL", "WARNING").upper())
-    for name in ("httpx2", "httpcore2"):
-        # They log addresses, and with them perhaps credentials.
-        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # it logs addresses, and with them perhaps credentials
+    logging.getLogger("httpcore2").setLevel(logging.WARNING)
     adapter = Adapter(json.loads((folder / "catalog.json").read_text(encoding="utf-8")), handlers)
     asyncio.run(_serve(adapter, tools, port))

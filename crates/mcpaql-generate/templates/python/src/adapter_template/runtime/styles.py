@@ -1,7 +1,6 @@
 """How values are spelled in paths, queries, headers, cookies and forms: OpenAPI's `style` and `explode`.
 
-A value never adds a pair, a fragment or, unless its style is `segments`, a segment of the path. Null and empty arrays
-and objects are left out. Objects in a form, and `deepObject`, are spelled as deep as they go: `a[b][c]=1`.
+A value never adds a pair, a fragment or, unless its style is `segments`, a segment. Null and empty values are left out.
 """
 
 import json

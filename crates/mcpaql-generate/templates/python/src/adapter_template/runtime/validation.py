@@ -1,7 +1,6 @@
 """The parameters of a call against what the operation declares: names, required ones, limits, schema, defaults.
 
-Schemas are checked by `jsonschema`, patterns by RE2, whose time is linear in the text; definitions that lead back to
-themselves are counted, so that no argument can hang the server. Errors repeat no value.
+Patterns are checked by RE2 in linear time, and recursion is bounded, so that no argument hangs the server.
 """
 
 import difflib
@@ -80,10 +79,6 @@ def _is_multiple(step: float, value: Any) -> bool:
     return abs(value / step - round(value / step)) <= 1e-9 * max(abs(value / step), 1.0)
 
 
-def _is_unique(unique: bool, value: Any) -> bool:
-    return not unique or not isinstance(value, list) or len(set(map(_key, value))) == len(value)
-
-
 def _key(value: Any) -> str:
     """Equal JSON values have equal keys: `1` and `1.0` are the same number, the order of fields means nothing."""
     whole = json.loads(json.dumps(value), parse_float=lambda text: int(n) if (n := float(text)).is_integer() else n)
@@ -105,7 +100,7 @@ _Validator: Any = extend(  # type: ignore[no-untyped-call]
         "additionalProperties": _additional,
         "type": _type,
         "multipleOf": _keyword(_is_multiple),
-        "uniqueItems": _keyword(_is_unique),
+        "uniqueItems": _keyword(lambda on, v: not on or not isinstance(v, list) or len(set(map(_key, v))) == len(v)),
         "x-recursive": _keyword(_may_enter),
     },
 )
@@ -184,9 +179,8 @@ class Checker:
         shown = [name[:64] for name in unknown[:10]]
         meant = {name: near[0] for name in shown if (near := nearest(name, valid))}
         hint = f"Did you mean {', '.join(meant.values())}?" if meant else f"There are: {', '.join(valid[:10])}"
-        kind = "params" if code is Code.UNKNOWN_PARAM else "fields"
-        details = {f"unknown_{kind}": shown, f"valid_{kind}": valid, **({"did_you_mean": meant} if meant else {})}
-        return OpError(code, f"Unknown {kind}: {', '.join(shown)}. {hint}", **details)
+        message = f"Unknown parameters: {', '.join(shown)}. {hint}"
+        return OpError(code, message, unknown_params=shown, valid_params=valid, did_you_mean=meant)
 
     def _limit(self, limit: str, actual: int, key: str) -> None:
         if actual > (maximum := self._limits[key]):
