@@ -88,12 +88,10 @@ class Token:
         self._fetch: asyncio.Task[str] | None = None
 
     def forget(self, value: str) -> None:
-        """The API refused it; unless another call has renewed it already, the next one fetches."""
         if self._value == value:
             self._value = None
 
     async def value(self, mask: Mask) -> str:
-        """The token there is, or a new one."""
         names = (self._oauth[key] for key in ("client_id_env", "client_secret_env", "refresh_token_env"))
         client_id, secret, refresh = (None if name is None else variable(name) for name in names)
         keys = (client_id or "", secret, refresh)
@@ -136,9 +134,7 @@ class Token:
         self._until = started + life - min(_MARGIN_SECONDS, life / 10)
         return token
 
-    async def _ask(
-        self, form: dict[str, str], client_id: str, secret: str | None, *, in_body: bool
-    ) -> tuple[int, dict[str, Any]]:
+    async def _ask(self, form: dict[str, str], client_id: str, secret: str | None, *, in_body: bool) -> tuple[int, Any]:
         url, client = self._network(self._oauth["token_url"])
         headers = {"accept": "application/json", "accept-encoding": "gzip"}
         if in_body:
@@ -164,12 +160,6 @@ class Credentials:
     mask: Mask = field(default_factory=Mask)
     tokens: list[tuple[Token, str]] = field(default_factory=list)
 
-    def give_up_tokens(self) -> bool:
-        """Forgets the fetched tokens, because the API refused them; `False` where there are none."""
-        for token, value in self.tokens:
-            token.forget(value)
-        return bool(self.tokens)
-
 
 class Authenticator:
     """Reads credentials and keeps the tokens of one target."""
@@ -179,7 +169,6 @@ class Authenticator:
         self._tokens: dict[str, Token] = {}
 
     async def read(self, auth: Auth) -> Credentials:
-        """The credentials for one call."""
         found = Credentials()
         for name, template in self._headers.items():
             try:

@@ -76,7 +76,6 @@ class CommandRunner:
         self._secrets = [value for value in own if len(value) >= _SECRET_LENGTH]
 
     async def call(self, command: CommandLine[Any], args: Mapping[str, Any]) -> Answer:
-        """Runs one call with validated arguments. Raises `OpError`."""
         line, stdin = argv(command.argv, args), _stdin(command, args)
         name, milliseconds = Path(line[0]).name, command.timeout_ms or self._target["timeout_ms"]
         process = await self._start(name, line, stdin)
@@ -127,7 +126,6 @@ class CommandRunner:
             raise OpError(code, f"The program '{name}' cannot be run so ({error.strerror}); tell the user.") from None
 
     async def _follow(self, process: Process, stdin: bytes | None) -> tuple[bytes, bytes, bool]:
-        """Both outputs, and whether a child of the process kept them open."""
         stdout, stderr = bytearray(), bytearray()
 
         async def read(pipe: asyncio.StreamReader | None, out: bytearray, most: int | None) -> None:

@@ -4,7 +4,6 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
 from . import styles
@@ -70,7 +69,6 @@ class Adapter:
         self._targets = {name: _TARGETS[data["protocol"]](data) for name, data in several.items()}
 
     async def close(self) -> None:
-        """Ends all connections."""
         for target in self._targets.values():
             if isinstance(target, HttpClient):
                 await target.close()
@@ -100,7 +98,10 @@ class Adapter:
         except OpError as error:
             failed = error
         except Exception as error:  # noqa: BLE001
-            failed = OpError(Code.INTERNAL, "The server failed during this call; tell the user.", _place(error))
+            # Its message and its traceback may show credentials.
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            cause = f"{type(error).__name__} in {frame.name}, line {frame.lineno}"
+            failed = OpError(Code.INTERNAL, "The server failed during this call; tell the user.", cause)
         return self._failure(name, failed)
 
     async def _introspect(self, args: Mapping[str, Any], call: Call) -> object:
@@ -161,9 +162,3 @@ def _params(arguments: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(params, dict | None):
         raise EnvelopeError(Code.INVALID_TYPE, "Field 'params' must be an object.", param_name="params")
     return {**(params or {}), **{name: value for name, value in arguments.items() if name not in (params or {})}}
-
-
-def _place(error: BaseException) -> str:
-    """The kind and the place of a failure: its message and its traceback may show credentials."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} in {Path(frame.filename).name}:{frame.lineno}"

@@ -26,8 +26,8 @@ class Code(StrEnum):
     TRANSPORT_CONNECTION = "TRANSPORT_CONNECTION_FAILED"
 
 
+# Codes that nothing in the conversation can repair: they set MCP's `isError`.
 UNRECOVERABLE = frozenset({Code.INTERNAL, Code.TRANSPORT_TIMEOUT, Code.TRANSPORT_CONNECTION})
-"""Codes that nothing in the conversation can repair: they set MCP's `isError`."""
 
 
 class OpError(Exception):

@@ -19,9 +19,9 @@ from . import http_response as responses
 from . import styles
 from .auth import Authenticator, Credentials, reserved
 from .errors import Code, OpError
-from .http_request import Outgoing, build
+from .http_request import Args, Outgoing, Request, build
 from .http_response import Answer
-from .requests import Auth, HttpRequest
+from .requests import Auth
 from .secrets import Mask, filled
 
 _USER_AGENT = "mcpaql/__GENERATOR_VERSION__"
@@ -64,12 +64,10 @@ class HttpClient:
         self.authenticator = Authenticator(self.reach, secret)
 
     async def close(self) -> None:
-        """Ends all connections."""
         for client in self._clients.values():
             await client.aclose()
 
-    async def call(self, request: HttpRequest[Any], args: Mapping[str, Any]) -> Answer:
-        """Runs one call with validated arguments. Raises `OpError`."""
+    async def call(self, request: Request, args: Args) -> Answer:
         auth: Auth = (self.target["auth"] if request.auth is None else request.auth) or {}
         base, _ = self.reach(request.base_url or self.target["base_url"])
         outgoing = build(base, self._headers, self._reserved | reserved(auth), request, args)
@@ -97,7 +95,6 @@ class HttpClient:
         raise OpError(Code.INTERNAL, message, reason)
 
     def client(self, url: httpx.URL) -> httpx.AsyncClient:
-        """The client that reaches the address."""
         local = _is_local(url, only_loopback=True)
         if local not in self._clients:
             self._clients[local] = httpx.AsyncClient(
@@ -112,17 +109,12 @@ class HttpClient:
 
 
 class _Call:
-    """One call: attempts, redirects, a renewed token, and what becomes of the answer."""
-
-    def __init__(
-        self, client: HttpClient, request: HttpRequest[Any], args: Mapping[str, Any], auth: Auth, deadline: float
-    ) -> None:
+    def __init__(self, client: HttpClient, request: Request, args: Args, auth: Auth, deadline: float) -> None:
         self._client, self._request, self._args, self._auth, self._deadline = client, request, args, auth, deadline
         self._credentials = Credentials()
         self._mask = Mask()
 
     async def run(self, first: Outgoing) -> Answer:
-        """Attempts until an answer is final, then reads it."""
         await self._sign_in()
         attempts = self._client.target["retries"] if self._request.repeatable else 0
         repetition, renewed = 0, False
@@ -137,8 +129,10 @@ class _Call:
                 async with aclosing(response):
                     status, asked = response.status_code, responses.retry_after(response)
                     # A request that was refused had no effect, so it may be repeated, whatever it does; once.
-                    if status == 401 and hop.trusted and not renewed and self._credentials.give_up_tokens():
+                    if status == 401 and hop.trusted and not renewed and self._credentials.tokens:
                         renewed = True
+                        for token, value in self._credentials.tokens:
+                            token.forget(value)
                         await self._sign_in()
                         continue
                     wait = max(wait, asked or 0.0)

@@ -15,6 +15,7 @@ from .errors import Code, OpError
 from .requests import HttpRequest, Param
 
 Args: TypeAlias = Mapping[str, Any]
+Request: TypeAlias = HttpRequest[Any]
 Reserved: TypeAlias = set[tuple[str, str]]  # place and name of what only the server sets
 
 _FRAMING = frozenset(
@@ -39,9 +40,7 @@ class Outgoing:
     trusted: bool = True  # whether credentials go along
 
 
-def build(
-    base: httpx.URL, headers: Mapping[str, str], reserved: Reserved, request: HttpRequest[Any], args: Args
-) -> Outgoing:
+def build(base: httpx.URL, headers: Mapping[str, str], reserved: Reserved, request: Request, args: Args) -> Outgoing:
     """The request of a call to that base address, with these headers of the target."""
     url = _url(base, reserved, request, args)
     sent = {"accept": "application/json, text/*;q=0.8, */*;q=0.5", **headers}
@@ -66,15 +65,15 @@ def _wrong(code: Code, param: str, message: str) -> OpError:
     return OpError(code, f"Parameter '{param}' {message}", param_name=param)
 
 
-def _given(request: HttpRequest[Any], args: Args, place: str) -> Iterator[tuple[str, str, Param, Any]]:
+def _given(request: Request, args: Args, place: str) -> Iterator[tuple[str, str, Param, Any]]:
     for name, param in request.params.items():
         if param.place == place and name in args:
             yield name, param.wire or name, param, args[name]
 
 
-def _url(base: httpx.URL, reserved: Reserved, request: HttpRequest[Any], args: Args) -> httpx.URL:
+def _url(base: httpx.URL, reserved: Reserved, request: Request, args: Args) -> httpx.URL:
     pieces = re.split(r"\{([^}]*)\}", request.path)
-    pieces[::2] = [styles.encode(text, _LITERAL) for text in pieces[::2]]
+    pieces[::2] = [styles.encode(text, safe=_LITERAL) for text in pieces[::2]]
     pieces[1::2] = [_path_value(name, request.params.get(name, Param("path")), args) for name in pieces[1::2]]
     path, _, query = "".join(pieces).partition("?")
     if any(unquote(segment) in (".", "..") for segment in path.split("/")):
@@ -108,7 +107,7 @@ def _path_value(name: str, param: Param, args: Args) -> str:
     return text
 
 
-def _set_headers(headers: dict[str, str], reserved: Reserved, request: HttpRequest[Any], args: Args) -> None:
+def _set_headers(headers: dict[str, str], reserved: Reserved, request: Request, args: Args) -> None:
     for name, wire, param, value in _given(request, args, "header"):
         text = styles.header(value, param)
         if text is not None and (wire.lower() in _FRAMING or ("header", wire.lower()) in reserved):
@@ -128,7 +127,7 @@ def _set_headers(headers: dict[str, str], reserved: Reserved, request: HttpReque
         headers["cookie"] = "; ".join(filter(None, cookies))
 
 
-def _body(request: HttpRequest[Any], args: Args) -> tuple[str, bytes] | None:
+def _body(request: Request, args: Args) -> tuple[str, bytes] | None:
     declared = [name for name, param in request.params.items() if param.place == "body"]
     whole = request.body_param
     if whole is None and request.body in ("text", "binary"):
@@ -156,7 +155,7 @@ def _body(request: HttpRequest[Any], args: Args) -> tuple[str, bytes] | None:
     return _fields_body(request, [(whole, key, Param(file=key in files), item) for key, item in value.items()])
 
 
-def _fields_body(request: HttpRequest[Any], fields: list[tuple[str, str, Param, Any]]) -> tuple[str, bytes]:
+def _fields_body(request: Request, fields: list[tuple[str, str, Param, Any]]) -> tuple[str, bytes]:
     if request.body == "json":
         return "application/json", styles.json_text({wire: value for _, wire, _, value in fields}).encode()
     if request.body == "form":

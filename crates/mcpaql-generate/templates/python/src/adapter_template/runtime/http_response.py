@@ -125,7 +125,6 @@ def _text(body: bytes, parameters: str, mask: Mask) -> Answer:
 
 
 def retry_after(response: httpx.Response) -> float | None:
-    """The seconds of `Retry-After`, which is a number or a date."""
     text = (header(response, "retry-after") or "").strip()
     try:
         return float(text) if text.isdigit() else max(0.0, parsedate_to_datetime(text).timestamp() - time.time())

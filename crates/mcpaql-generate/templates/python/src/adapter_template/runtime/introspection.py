@@ -12,8 +12,7 @@ from .validation import nearest, snake_case
 Row: TypeAlias = Mapping[str, Any]
 
 _WHOLE, _PAGE, _LARGEST = 50, 20, 200  # a list up to this length comes whole; else a page; the longest page
-_SEARCH_HITS, _DETAILS, _MOST_DETAILS, _TYPE_DETAILS = 5, 5, 20, 10
-_GROUPS = 15
+_SEARCH_HITS, _DETAILS, _MOST_DETAILS, _TYPE_DETAILS, _GROUPS = 5, 5, 20, 10, 15
 _NARROWING = ("search", "category", "endpoint", "tag")
 _HINT = 'Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.'
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-_REDACTED = "[redacted]"
 _REFERENCE = re.compile(r"\$\{(?:env:([^}:]+(?::(?!-)[^}:]*)*)(?::-([^}]*))?\})?")
 
 
@@ -38,7 +37,6 @@ class Mask:
         self.add(*known)
 
     def add(self, *secrets: str | None) -> None:
-        """Adds secrets; an empty one is nothing to hide."""
         self.known.update(filter(None, secrets))
         # The longest first, so that a secret inside another spelling never leaves the rest of it behind.
         spelled = sorted({text for secret in self.known for text in _spellings(secret)}, key=len, reverse=True)
@@ -51,7 +49,7 @@ class Mask:
         return self._pattern.search(text) is not None
 
     def apply(self, text: str) -> str:
-        return self._pattern.sub(_REDACTED, text)
+        return self._pattern.sub("[redacted]", text)
 
     def apply_value(self, value: Any) -> Any:
         """The value with every string, key and number masked."""

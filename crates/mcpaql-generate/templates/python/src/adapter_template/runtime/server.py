@@ -25,7 +25,6 @@ Tool: TypeAlias = tuple[Mapping[str, Any], Callable[[Mapping[str, Any]], Awaitab
 
 
 def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
-    """The MCP server of the adapter."""
     catalog = adapter.catalog
     about, own = catalog["adapter"], {definition["name"]: run for definition, run in tools}
     running = asyncio.Semaphore(_MAX_RUNNING_CALLS)
@@ -44,13 +43,9 @@ def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
                 text, is_error = await adapter.call(params.name, given)
         return {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": is_error}
 
-    server: Server[Any] = Server(
-        about["name"],
-        version=about["version"],
-        title=about["display_name"],
-        instructions=catalog["instructions"] or None,
-        cache_hints={"tools/list": CacheHint(ttl_ms=_LIST_TTL_MS, scope="private")},
-    )
+    hints: Any = {"tools/list": CacheHint(ttl_ms=_LIST_TTL_MS, scope="private")}
+    told = {"version": about["version"], "title": about["display_name"], "instructions": catalog["instructions"]}
+    server: Server[Any] = Server(about["name"], **told, cache_hints=hints)
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
     return server

@@ -14,23 +14,16 @@ from .requests import Param
 _HARMLESS = ":@!$'()*"  # reserved characters that mean nothing inside a segment of a path or a value
 _ELEMENT = _HARMLESS + "/?[]="  # nor in a list, where a comma separates the elements
 _QUERY = _ELEMENT + ",;"  # nor in a query, where `&` begins a pair, `+` is a space and `#` ends it
+json_text = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+encode = partial(quote, safe="")
 _DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
-
-
-def json_text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def scalar(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 
-def encode(text: str, safe: str = "") -> str:
-    return quote(text, safe=safe)
-
-
 def path(name: str, value: Any, param: Param) -> str | None:
-    """What fills a placeholder of a path."""
     spell = partial(encode, safe=_HARMLESS if param.reserved else "")
     match param.form:
         case "json":
@@ -50,7 +43,6 @@ def path(name: str, value: Any, param: Param) -> str | None:
 
 
 def header(value: Any, param: Param) -> str | None:
-    """The value of a header, which no percent-encoding applies to."""
     if param.form == "json":
         return None if value is None else json_text(value)
     return _joined(value, str, ",", explode=param.exploded)
@@ -73,7 +65,6 @@ def pairs(name: str, value: Any, param: Param, form: str = "") -> Iterator[tuple
 
 
 def form_pairs(name: str, value: Any, param: Param) -> Iterator[tuple[str, str]]:
-    """A field of a form body as encoded pairs."""
     nested = isinstance(value, dict) or _has_nested(value)
     return pairs(name, value, param, "deepObject" if nested and param.form != "json" else "")
 

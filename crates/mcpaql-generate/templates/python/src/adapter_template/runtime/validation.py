@@ -113,7 +113,6 @@ def snake_case(text: str) -> str:
 
 
 def nearest(word: str, names: Iterable[str], count: int = 1) -> list[str]:
-    """The names that a misspelt one most likely meant."""
     return difflib.get_close_matches(snake_case(word[:_MAX_NAME]), list(names), count)
 
 
