@@ -21,10 +21,10 @@ def filled(text: str) -> tuple[str, list[str]]:
     values: list[str] = []
 
     def value(match: re.Match[str]) -> str:
-        values.append(variable(match[1] or "") or match[2] or "")
+        values.append(variable(match[1] or "") or "")
         if not values[-1] and match[2] is None:
             raise KeyError(match[1] or "${ that is not closed")
-        return values[-1]
+        return values[-1] or str(match[2])
 
     return _REFERENCE.sub(value, text), values
 

@@ -26,7 +26,8 @@ Tool: TypeAlias = tuple[Mapping[str, Any], Callable[[Mapping[str, Any]], Awaitab
 
 def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
     catalog = adapter.catalog
-    about, own = catalog["adapter"], {definition["name"]: run for definition, run in tools}
+    about, words = catalog["adapter"], catalog["instructions"] or None
+    own = {definition["name"]: run for definition, run in tools}
     running = asyncio.Semaphore(_MAX_RUNNING_CALLS)
 
     async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
@@ -44,7 +45,7 @@ def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
         return {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": is_error}
 
     hints: Any = {"tools/list": CacheHint(ttl_ms=_LIST_TTL_MS, scope="private")}
-    told = {"version": about["version"], "title": about["display_name"], "instructions": catalog["instructions"]}
+    told = {"version": about["version"], "title": about["display_name"], "instructions": words}
     server: Server[Any] = Server(about["name"], **told, cache_hints=hints)
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
@@ -67,7 +68,6 @@ async def _serve(adapter: Adapter, tools: Sequence[Tool], port: int | None) -> N
 
 
 def main(folder: Path, handlers: Mapping[str, Any], tools: Sequence[Tool] = ()) -> None:
-    """Serves the adapter whose `catalog.json` lies in that folder."""
     parser = argparse.ArgumentParser(description="Serves the adapter as an MCP server.")
     parser.add_argument("--http", type=int, metavar="PORT", help="serve Streamable HTTP on this port of 127.0.0.1")
     port = parser.parse_args().http
