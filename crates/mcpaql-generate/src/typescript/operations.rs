@@ -169,7 +169,7 @@ fn said(operation: &Operation) -> String {
 fn way(operation: &Operation) -> Result<Way, Unsupported> {
     let (kind, binding) = binding::of(operation)?;
     Ok(match kind {
-        Kind::Http => Way { kind: "HttpRequest", from: "http.js", suffix: "Request", binding },
+        Kind::Http => Way { kind: "HttpRequest", from: "request.js", suffix: "Request", binding },
         Kind::Command => Way { kind: "CommandLine", from: "command.js", suffix: "Command", binding },
     })
 }

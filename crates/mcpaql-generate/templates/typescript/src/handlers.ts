@@ -1,7 +1,7 @@
 // Answers and tools of your own. This file is yours: it is written once and then left alone.
 //
-// A handler takes the place of an operation's own. It gets parameters that are checked and completed with defaults, and gives
-// the data, or throws an `OpError`. The operation's own function sends the document's request:
+// A handler takes the place of an operation's own. It gets parameters that are checked and completed with defaults, and
+// gives the data, or throws an `OpError`. The operation's own function sends the document's request:
 //
 //   import { getThing } from "./operations/read.js";
 //   import { pick } from "./runtime/json.js";

@@ -9,7 +9,9 @@ import type { JsonObject } from "../src/runtime/json.js";
 const LIMITS = { env: [], set_env: { OWN: "set" }, timeout_ms: 5000, max_output_bytes: 1000 };
 const runner = new CommandRunner({ protocol: "command", cwd: null, ...LIMITS });
 
-function run(line: Partial<CommandLine>, args: JsonObject = {}, signal = new AbortController().signal): Promise<unknown> {
+const never = new AbortController().signal;
+
+function run(line: Partial<CommandLine>, args: JsonObject = {}, signal = never): Promise<unknown> {
   const binding: CommandLine = { argv: [], params: {}, output: "text", ...line };
   return runner.call({ binding, args: { __proto__: null, ...args }, signal, warn: () => undefined });
 }

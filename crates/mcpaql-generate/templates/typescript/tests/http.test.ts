@@ -7,8 +7,9 @@ import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { Auth } from "../src/runtime/auth.js";
 import { OpError, type Warning } from "../src/runtime/errors.js";
-import { HttpClient, type HttpRequest } from "../src/runtime/http.js";
+import { HttpClient } from "../src/runtime/http.js";
 import type { JsonObject } from "../src/runtime/json.js";
+import type { HttpRequest } from "../src/runtime/request.js";
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -37,7 +38,7 @@ after(() => {
   }
 });
 
-async function call(request: HttpRequest, args: JsonObject = {}, auth: Auth = null, more: object = {}): Promise<unknown> {
+async function call(request: HttpRequest, args: JsonObject = {}, auth: Auth = null, more = {}): Promise<unknown> {
   const limits = { connect_timeout_ms: 1000, timeout_ms: 2000, retries: 1, max_response_bytes: 1000 };
   const base_url = `http://127.0.0.1:${portOf(api)}/v1`;
   const target = { protocol: "http", base_url, headers: {}, allow_http: false, auth, ...limits, ...more } as const;
@@ -133,8 +134,9 @@ test("only what may be repeated is repeated, as often as the target says", async
 });
 
 test("errors of the API have codes and details", async () => {
-  for (const [status, code] of [[404, "NOT_FOUND_RESOURCE"], [422, "VALIDATION_INVALID_TYPE"], [409, "CONFLICT_ALREADY_EXISTS"]] as const) {
-    answer = json({ message: "no" }, status);
+  const codes = { 404: "NOT_FOUND_RESOURCE", 422: "VALIDATION_INVALID_TYPE", 409: "CONFLICT_ALREADY_EXISTS" };
+  for (const [status, code] of Object.entries(codes)) {
+    answer = json({ message: "no" }, Number(status));
     assert.equal(await codeOf(call(get)), code);
   }
   answer = (_request, response) => void response.writeHead(429, { "retry-after": "100" }).end();

@@ -2,27 +2,21 @@
 
 import { isUtf8 } from "node:buffer";
 import type { Secrets } from "./environment.js";
-import { type Code, OpError, type Warning } from "./errors.js";
+import { type Code, OpError, type Warn } from "./errors.js";
 import { stringify, tryParse } from "./json.js";
 
-/** An answer that was read. */
-export interface Received {
-  readonly status: number;
-  readonly header: (name: string) => string | undefined;
-  readonly body: Buffer;
-  /** The body goes on. */
-  readonly cut: boolean;
-}
+type Header = (name: string) => string | undefined;
+/** An answer that was read; where it is `cut`, the body goes on. */
+export type Received = Readonly<{ status: number; header: Header; body: Buffer; cut: boolean }>;
 
-/** How much of an upstream's error is passed on. */
-const SHOWN_BYTES = 4096;
+const SHOWN_BYTES = 4096; // how much of an upstream's error is passed on
 const HEAD_HEADERS = "accept-ranges allow content-length content-type etag last-modified x-total-count".split(" ");
 const LINES = /^application\/(?:x-ndjson|ndjson|jsonl|json-lines|x-jsonlines)$/;
 const TEXT =
   /^text\/|\+xml$|\+yaml$|^application\/(?:xml|javascript|yaml|x-yaml|toml|graphql|x-www-form-urlencoded|sql|x-sh)$/;
 
 /** The data of a successful answer; what came through is masked. */
-export function decode(method: string, received: Received, secrets: Secrets, warn: (warning: Warning) => void): unknown {
+export function decode(method: string, received: Received, secrets: Secrets, warn: Warn): unknown {
   const { status, body } = received;
   if (method === "HEAD") {
     const told = HEAD_HEADERS.map((name) => [name, received.header(name)]).filter(([, value]) => value !== undefined);
@@ -51,7 +45,8 @@ export function decode(method: string, received: Received, secrets: Secrets, war
     if (!isText) warn({ code: "TEXT_LOSSY", message });
     return secrets.mask(text);
   }
-  return { media_type: type === "" ? "application/octet-stream" : type, encoding: "base64", data: body.toString("base64") };
+  const media_type = type === "" ? "application/octet-stream" : type;
+  return { media_type, encoding: "base64", data: body.toString("base64") };
 }
 
 const CODES: readonly (readonly [Code, readonly number[], string])[] = [
@@ -67,7 +62,7 @@ const CODES: readonly (readonly [Code, readonly number[], string])[] = [
 
 /** Words by which an upstream says that a value, not a type, was wrong. */
 const VALUE =
-  /invalid[ _]value|must be one of|is not one of|not included in the list|out of range|must be (?:greater|less)|too (?:long|short)/;
+  /invalid[ _]value|(?:must be|is not) one of|not included in the list|out of range|must be (?:gr|less)|too (?:lo|sh)/;
 
 /** The error for an answer that is no success; the upstream's own words are in `details.upstream`. */
 export function failureOf(received: Received, secrets: Secrets): OpError {
@@ -94,14 +89,14 @@ function shown(received: Received, secrets: Secrets): unknown {
   const masked = Buffer.from(secrets.mask(text), "utf8");
   if (masked.length === 0) return null;
   const whole = masked.length <= SHOWN_BYTES;
-  const said = whole ? masked.toString("utf8") : `${masked.subarray(0, SHOWN_BYTES).toString("utf8").replace(/\ufffd+$/, "")}…`;
+  const start = masked.subarray(0, SHOWN_BYTES).toString("utf8").replace(/\ufffd+$/, "");
+  const said = whole ? masked.toString("utf8") : `${start}…`;
   const isHtml = received.header("content-type")?.startsWith("text/html") === true;
   return isHtml ? said.replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ").trim() : said;
 }
 
 /** `Retry-After`, in seconds or as a date, in milliseconds from now. */
-export function retryAfter(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+export function retryAfter(text = ""): number | undefined {
   if (/^\s*\d+\s*$/.test(text)) return Number(text) * 1000;
   const date = /GMT\s*$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());

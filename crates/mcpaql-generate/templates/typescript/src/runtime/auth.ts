@@ -1,19 +1,13 @@
-// Credentials of an HTTP target. They are read from the environment on every call, so that a rotated variable works at once.
+// Credentials of an HTTP target. They are read on every call, so that a rotated variable works at once.
 
 import { Secrets, fill } from "./environment.js";
 import { OpError } from "./errors.js";
 import { isObject } from "./json.js";
 
-type OAuth2 = Readonly<{
-  type: "oauth2";
-  token_url: string;
-  client_id_env: string;
-  client_secret_env: string | null;
-  refresh_token_env: string | null;
-  scopes: readonly string[];
-}>;
-
-type ApiKey = Readonly<{ type: "api_key"; key_env: string; in: "header" | "query" | "cookie"; name: string; prefix: string }>;
+type OAuth2 = Readonly<{ type: "oauth2"; token_url: string; client_id_env: string; scopes: readonly string[] }> &
+  Readonly<Record<"client_secret_env" | "refresh_token_env", string | null>>;
+type Place = "header" | "query" | "cookie";
+type ApiKey = Readonly<{ type: "api_key"; key_env: string; in: Place; name: string; prefix: string }>;
 
 /** How calls are authenticated, by names of variables; `any` is the first way whose variables are set. */
 export type Auth =
@@ -24,9 +18,7 @@ export type Auth =
   | OAuth2
   | Readonly<{ type: "all" | "any"; of: readonly Auth[] }>;
 
-function valueOf(name: string): string {
-  return process.env[name]?.trim() ?? "";
-}
+const valueOf = (name: string): string => process.env[name]?.trim() ?? "";
 
 function required(name: string): string {
   if (valueOf(name) === "") throw missing(name);
@@ -35,7 +27,7 @@ function required(name: string): string {
 
 function missing(...names: string[]): OpError {
   const which = names.join(", or ");
-  const message = `The credentials for this API are not set up; tell the user to set the environment variable ${which}.`;
+  const message = `The credentials for this API are not set up; tell the user to set the variable ${which}.`;
   return new OpError("PERMISSION_DENIED", message, names.length === 1 ? { variable: names[0] } : { variables: names });
 }
 
@@ -67,38 +59,28 @@ export class Credentials {
   }
 
   async #add(auth: Auth, tokens: Tokens): Promise<void> {
-    switch (auth?.type) {
-      case "bearer":
-        this.#header(auth.header, auth.prefix + this.#secret(auth.token_env), auth.token_env);
-        return;
-      case "api_key": {
-        const value = auth.prefix + this.#secret(auth.key_env);
-        if (auth.in === "header") this.#header(auth.name, value, auth.key_env);
-        else if (auth.in === "query") this.query.push([auth.name, value]);
-        else if (/^[!#-+\--:<-[\]-~]*$/.test(value)) this.cookies.push(`${auth.name}=${value}`);
-        else throw unsendable(auth.key_env);
-        return;
-      }
-      case "basic": {
-        const [user, word] = [required(auth.username_env), process.env[auth.password_env]?.trim()];
-        if (word === undefined) throw missing(auth.password_env);
-        if (user.includes(":")) throw unsendable(auth.username_env);
-        // A key as user name with an empty password is common; then the user name is the secret.
-        for (const secret of [word === "" ? user : word, `${user}:${word}`]) this.secrets.add(secret);
-        this.#header("authorization", `Basic ${Buffer.from(`${user}:${word}`).toString("base64")}`, auth.username_env);
-        return;
-      }
-      case "oauth2": {
-        const { token, grant } = await tokens.issue(auth, this.secrets);
-        this.#header("authorization", `Bearer ${token}`, auth.client_id_env);
-        this.#grants.push(grant);
-      }
+    if (auth?.type === "bearer") {
+      this.secrets.add(required(auth.token_env));
+      this.#header(auth.header, auth.prefix + required(auth.token_env), auth.token_env);
+    } else if (auth?.type === "api_key") {
+      this.secrets.add(required(auth.key_env));
+      const value = auth.prefix + required(auth.key_env);
+      if (auth.in === "header") this.#header(auth.name, value, auth.key_env);
+      else if (auth.in === "query") this.query.push([auth.name, value]);
+      else if (/^[!#-+\--:<-[\]-~]*$/.test(value)) this.cookies.push(`${auth.name}=${value}`);
+      else throw unsendable(auth.key_env);
+    } else if (auth?.type === "basic") {
+      const [user, word] = [required(auth.username_env), process.env[auth.password_env]?.trim()];
+      if (word === undefined) throw missing(auth.password_env);
+      if (user.includes(":")) throw unsendable(auth.username_env);
+      // A key as user name with an empty password is common; then the user name is the secret.
+      for (const secret of [word === "" ? user : word, `${user}:${word}`]) this.secrets.add(secret);
+      this.#header("authorization", `Basic ${Buffer.from(`${user}:${word}`).toString("base64")}`, auth.username_env);
+    } else if (auth?.type === "oauth2") {
+      const { token, grant } = await tokens.issue(auth, this.secrets);
+      this.#header("authorization", `Bearer ${token}`, auth.client_id_env);
+      this.#grants.push(grant);
     }
-  }
-
-  #secret(variable: string): string {
-    this.secrets.add(required(variable));
-    return required(variable);
   }
 
   #header(name: string, value: string, variable: string): void {
@@ -127,7 +109,8 @@ function isSet(auth: Auth): boolean {
 function variables(auth: Auth): string[] {
   if (auth === null) return [];
   if ("of" in auth) return auth.of.flatMap(variables);
-  return Object.entries(auth).flatMap(([key, name]) => (key.endsWith("_env") && typeof name === "string" ? [name] : []));
+  const isName = (key: string, name: unknown): name is string => key.endsWith("_env") && typeof name === "string";
+  return Object.entries(auth).flatMap(([key, name]) => (isName(key, name) ? [name] : []));
 }
 
 /** One way to get a token: the token, the refresh token that replaced the first, and where the client's secret goes. */
@@ -138,14 +121,9 @@ interface Grant {
   fetching?: Promise<string> | undefined;
 }
 
+export type Said = Readonly<{ status: number; body: unknown }>;
 /** Sends one form to a token endpoint; throws where it cannot be reached. */
-type PostForm = (
-  url: string,
-  headers: Record<string, string>,
-  form: URLSearchParams,
-) => Promise<{ readonly status: number; readonly body: unknown }>;
-
-const LONGEST_MS = 24 * 3_600_000;
+type PostForm = (url: string, headers: Record<string, string>, form: URLSearchParams) => Promise<Said>;
 
 /** The tokens of a target: calls that need one meanwhile share one fetch and its outcome. */
 export class Tokens {
@@ -162,7 +140,8 @@ export class Tokens {
     const grant = this.#grants.get(key) ?? {};
     this.#grants.set(key, grant);
     const isGood = grant.token !== undefined && Date.now() < grant.token.until;
-    if (!isGood) grant.fetching ??= this.#fetch(oauth, grant, id, secret, refresh).finally(() => (grant.fetching = undefined));
+    const forget = (): unknown => (grant.fetching = undefined);
+    if (!isGood) grant.fetching ??= this.#fetch(oauth, grant, id, secret, refresh).finally(forget);
     const token = isGood ? (grant.token?.value ?? "") : ((await grant.fetching) ?? "");
     secrets.add(token);
     return { token, grant };
@@ -170,7 +149,7 @@ export class Tokens {
 
   async #fetch(oauth: OAuth2, grant: Grant, id: string, secret: string | undefined, first?: string): Promise<string> {
     const refresh = grant.rotated ?? first;
-    const ask = (inBody: boolean): ReturnType<PostForm> => {
+    const ask = (inBody: boolean): Promise<Said> => {
       const form = new URLSearchParams({ grant_type: refresh === undefined ? "client_credentials" : "refresh_token" });
       if (refresh !== undefined) form.append("refresh_token", refresh);
       if (oauth.scopes.length > 0) form.append("scope", oauth.scopes.join(" "));
@@ -189,11 +168,12 @@ export class Tokens {
     if (isRefused) reply = await ask(true);
     const said = isObject(reply.body) ? reply.body : {};
     const token = said["access_token"];
-    if (typeof token !== "string" || reply.status < 200 || reply.status > 299) throw refused(oauth, reply.status, said["error"]);
+    const isGiven = reply.status >= 200 && reply.status <= 299;
+    if (!isGiven || typeof token !== "string") throw refused(oauth, reply.status, said["error"]);
     grant.inBody = inBody || isRefused;
     if (refresh !== undefined && typeof said["refresh_token"] === "string") grant.rotated = said["refresh_token"];
     const seconds = Number(said["expires_in"] ?? Number.NaN);
-    const life = seconds >= 0 ? Math.min(seconds * 1000, LONGEST_MS) : LONGEST_MS;
+    const life = Math.min(seconds >= 0 ? seconds : Number.POSITIVE_INFINITY, 24 * 3600) * 1000;
     grant.token = { value: token, until: started + life - Math.min(60_000, life / 10) };
     return token;
   }

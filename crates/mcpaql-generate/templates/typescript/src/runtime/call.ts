@@ -4,23 +4,19 @@ import type { Catalog } from "./catalog.js";
 import { type Prepared, prepare } from "./check.js";
 import { type Job, OpError, type Reply, type Warning, failure, success } from "./errors.js";
 import { introspect } from "./introspect.js";
-import { type JsonObject, byteLength } from "./json.js";
+import type { JsonObject } from "./json.js";
 
 /** What a handler may do besides answering. */
 export interface Call {
   readonly operation: string;
-  /** Aborted when the client cancels the call. */
-  readonly signal: AbortSignal;
-  /** Tells the agent something beside the data. */
-  warn(warning: Warning): void;
+  readonly signal: AbortSignal; // aborted when the client cancels the call
+  warn(warning: Warning): void; // tells the agent something beside the data
   /** Sends the request of an operation, or runs its program; the result is what came back. */
   send(binding: { readonly target?: string }, params: object): Promise<unknown>;
 }
 
 /** An HTTP API or local programs. */
-interface Target {
-  call(job: Job<never>): Promise<unknown>;
-}
+type Target = Readonly<{ call: (job: Job<never>) => Promise<unknown> }>;
 
 /** Answers an operation: gets parameters that are checked and complete, gives the data, or throws an `OpError`. */
 export type Handler<Params, Result> = (params: Params, call: Call) => Promise<Result> | Result;
@@ -39,11 +35,9 @@ export type OwnTool = Readonly<{
 export interface Project {
   readonly handlers: Readonly<Record<string, Handler<never, unknown>>>;
   readonly tools: readonly OwnTool[];
-  /** Throws where the target cannot be used. */
-  readonly open: (target: never) => Target;
+  readonly open: (target: never) => Target; // throws where the target cannot be used
 }
 
-/** Answers calls. */
 export class Adapter {
   readonly #targets = new Map<string, Target>();
 
@@ -67,17 +61,14 @@ export class Adapter {
       const call = this.#call(own?.name ?? prepared?.operation.name ?? "", signal, warnings);
       const data = prepared === undefined ? await own?.run(args, call) : await this.#run(prepared, call);
       const reply = success(data, [...(prepared?.warnings ?? []), ...warnings]);
-      const [actual, maximum] = [byteLength(reply.text), limits.response_bytes];
+      const [actual, maximum] = [Buffer.byteLength(reply.text), limits.response_bytes];
       if (actual <= maximum) return reply;
       const message = `The answer has ${actual} bytes, more than the ${maximum} that may be returned. Ask for less.`;
       throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_response_size", actual, maximum });
     } catch (error) {
-      if (error instanceof OpError) {
-        if (error.cause !== undefined) process.stderr.write(`${tool}: ${error.code}\n`);
-        return failure(error, errors);
-      }
-      process.stderr.write(`${tool}: a handler failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}\n`);
-      const message = "The server failed during this call; tell the user, and for a write first read whether it took effect.";
+      if (error instanceof OpError) return failure(error, errors);
+      process.stderr.write(`${tool} failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}\n`);
+      const message = "The server failed during this call; tell the user, and after a write read what it did.";
       return failure(new OpError("INTERNAL_ERROR", message), errors);
     }
   }
@@ -85,7 +76,7 @@ export class Adapter {
   #run({ operation, args }: Prepared, call: Call): unknown {
     if (operation.name === "introspect") return introspect(this.catalog, args, (warning) => { call.warn(warning); });
     const handler = this.project.handlers[operation.name];
-    if (handler === undefined) throw new OpError("INTERNAL_ERROR", `Nothing answers '${operation.name}'; tell the user.`);
+    if (handler === undefined) throw new OpError("INTERNAL_ERROR", `Nothing answers '${operation.name}'.`);
     return handler(args as never, call);
   }
 

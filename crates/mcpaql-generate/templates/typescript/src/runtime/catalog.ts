@@ -7,35 +7,22 @@ import type { JsonObject } from "./json.js";
 type Route = Readonly<{ endpoint?: string; whole?: boolean; operation?: string; renamed_to?: string }>;
 
 /** An `identifier` says what is changed; `text` says which characters its texts may not hold. */
-export type Param = Readonly<{
-  name: string;
-  required?: boolean;
-  identifier?: boolean;
-  text?: "no_nul" | "no_control";
-  default?: unknown;
-}>;
+export type Param = Readonly<{ name: string; text?: "no_nul" | "no_control"; default?: unknown }> &
+  Readonly<{ required?: boolean; identifier?: boolean }>;
 
-export type Operation = Readonly<{
-  name: string;
-  category: string;
-  endpoint: string;
-  tool: string;
-  aliases?: readonly string[];
-  deprecated?: string;
-  /** What a long list counts it in, and whether that is a tag. */
-  group: string;
-  tagged?: boolean;
-  summary: string;
-  /** The signature in lists, in search hits, and in errors. */
-  listed: string;
-  brief: string;
-  signature: string;
-  detail: Readonly<{ signature: string; parameters: readonly { name: string; from?: string[] }[]; tags?: string[] }>;
-  params: readonly Param[];
-  spellings?: Readonly<Record<string, string | null>>;
-  takes_input?: boolean;
-  schema: JsonObject;
-}>;
+/** `listed`, `brief` and `signature` are its signature in lists, in search hits and in errors. */
+type Texts = "name" | "category" | "endpoint" | "tool" | "group" | "summary" | "listed" | "brief" | "signature";
+export type Operation = Readonly<Record<Texts, string>> &
+  Readonly<{
+    aliases?: readonly string[];
+    deprecated?: string;
+    tagged?: boolean; // its group is a tag
+    detail: Readonly<{ signature: string; parameters: readonly { name: string; from?: string[] }[]; tags?: string[] }>;
+    params: readonly Param[];
+    spellings?: Readonly<Record<string, string | null>>;
+    takes_input?: boolean;
+    schema: JsonObject;
+  }>;
 
 export type TypeInfo = Readonly<{ detail: { name: string; kind: string; description?: string }; signature?: string }>;
 
@@ -63,7 +50,6 @@ export class Catalog {
     }
   }
 
-  /** The project's own. */
   static own(): Catalog {
     return new Catalog(createRequire(import.meta.url)("#catalog") as CatalogData);
   }

@@ -1,25 +1,19 @@
 // Arguments of a tool call → one operation with complete, validated parameters.
 //
-// What always holds: errors come in a fixed order (envelope, operation, endpoint, unknown names, required, limits, schema);
+// What always holds: errors come in a fixed order (envelope, operation, endpoint, names, required, limits, schema);
 // what comes back holds declared names only; no error repeats a value that was given; no argument makes checking slow.
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { RE2JS } from "re2js";
 import type { Catalog, CatalogData, Operation, Param } from "./catalog.js";
 import { type Code, OpError, type Warning } from "./errors.js";
-import { type JsonObject, byteLength, isObject, stringify, tryParse } from "./json.js";
+import { type JsonObject, isObject, stringify, tryParse } from "./json.js";
 import { nearest, search, snakeCase } from "./suggest.js";
 
-/** A call that may run. */
-export interface Prepared {
-  readonly operation: Operation;
-  /** By parameter name, defaults filled in; without a prototype, so that no name is there unless it was given. */
-  readonly args: JsonObject;
-  readonly warnings: readonly Warning[];
-}
+/** A call that may run; `args` has no prototype, so that no name is there unless it was given or has a default. */
+export type Prepared = Readonly<{ operation: Operation; args: JsonObject; warnings: readonly Warning[] }>;
 
-/** How often recursive types may be entered in one check. */
-const MAX_STEPS = 100_000;
+const MAX_STEPS = 100_000; // how often recursive types may be entered in one check
 
 /** Prepares a call that came through a tool. */
 export function prepare(catalog: Catalog, tool: string, given: JsonObject): Prepared {
@@ -83,16 +77,15 @@ function find(catalog: Catalog, name: string, params: JsonObject): Operation {
   const near = nearest(name, operations.map((operation) => operation.name));
   const words = [name, ...Object.keys(params).slice(0, 12)].join(" ").slice(0, 500);
   const suggestions = [...new Set([...near, ...search(operations, words).map((one) => one.name)])].slice(0, 3);
-  const hint = suggestions[0] === undefined ? "Use 'introspect' to list operations." : `Did you mean '${suggestions[0]}'?`;
+  const [first] = suggestions;
+  const hint = first === undefined ? "Use 'introspect' to list operations." : `Did you mean '${first}'?`;
   const signatures = suggestions.flatMap((one) => catalog.get(one)?.brief ?? []);
   const details = { operation: name.slice(0, 64), suggestions, signatures };
   throw new OpError("NOT_FOUND_OPERATION", `Unknown operation${quoted(name)}. ${hint}`, details);
 }
 
 /** A caller's word as a sentence may repeat it; what is no name is not repeated. */
-export function quoted(name: string): string {
-  return /^[\p{L}\p{N}_./:-]{1,64}$/u.test(name) ? ` '${name}'` : "";
-}
+export const quoted = (name: string): string => (/^[\p{L}\p{N}_./:-]{1,64}$/u.test(name) ? ` '${name}'` : "");
 
 /** The parameters under their declared names, checked and with defaults. */
 function validate({ data }: Catalog, operation: Operation, given: JsonObject): JsonObject {
@@ -106,7 +99,7 @@ function validate({ data }: Catalog, operation: Operation, given: JsonObject): J
   let room = data.limits.request_bytes;
   for (const [name, value] of Object.entries(args)) {
     const param = operation.params.find((declared) => declared.name === name);
-    if (param !== undefined) room = measure({ data, operation, param }, value, 2, room - name.length);
+    if (param !== undefined) room = measure(data.limits, param, value, 2, room - Buffer.byteLength(name));
   }
   checkSchema(data, operation, args);
   for (const param of operation.params) {
@@ -115,9 +108,8 @@ function validate({ data }: Catalog, operation: Operation, given: JsonObject): J
   return args;
 }
 
-function problem(operation: Operation, code: Code, message: string, details: JsonObject): OpError {
-  return new OpError(code, message, { operation: operation.name, ...details, signature: operation.signature });
-}
+const problem = ({ name, signature }: Operation, code: Code, message: string, details: JsonObject): OpError =>
+  new OpError(code, message, { operation: name, ...details, signature });
 
 /** The names of an operation's parameters, in all spellings. */
 class Names {
@@ -148,7 +140,7 @@ class Names {
     const { spellings = {} } = this.operation;
     if (this.#declared.has(name)) return name;
     if (Object.hasOwn(spellings, name)) return spellings[name] ?? undefined;
-    if (name.startsWith("_") || byteLength(name) > 96) return undefined;
+    if (name.startsWith("_") || Buffer.byteLength(name) > 96) return undefined;
     const snake = snakeCase(name);
     if (Object.hasOwn(spellings, snake)) return spellings[snake] ?? undefined;
     return this.#declared.has(snake) ? snake : undefined;
@@ -158,18 +150,14 @@ class Names {
   #merge(args: JsonObject, input: unknown): void {
     const refuse = (code: Code, name: string, message: string): OpError =>
       problem(this.operation, code, `${name} ${message}.`, { param_name: name });
-    if (!isObject(input)) throw refuse("VALIDATION_INVALID_TYPE", "input", "must be an object with the fields to change");
+    if (!isObject(input)) throw refuse("VALIDATION_INVALID_TYPE", "input", "must be an object with fields to change");
     this.#refuse("fields", Object.keys(input).filter((name) => this.#meant(name) === undefined));
-    for (const [name, value] of Object.entries(input)) {
-      const param = this.#declared.get(this.#meant(name) ?? "");
-      if (param === undefined) continue;
-      if (param.identifier === true) {
-        throw refuse("VALIDATION_UNKNOWN_FIELD", `input.${param.name}`, "says what is updated and belongs beside 'input'");
-      }
-      if (param.name in args && stringify(args[param.name]) !== stringify(value)) {
-        throw refuse("VALIDATION_INVALID_VALUE", param.name, "has two different values, one of them inside 'input'");
-      }
-      args[param.name] = value;
+    for (const [given, value] of Object.entries(input)) {
+      const { name, identifier } = this.#declared.get(this.#meant(given) ?? "") ?? { name: "_" };
+      if (identifier === true) throw refuse("VALIDATION_UNKNOWN_FIELD", `input.${name}`, "belongs beside 'input'");
+      const isOther = name in args && stringify(args[name]) !== stringify(value);
+      if (isOther) throw refuse("VALIDATION_INVALID_VALUE", name, "has two values, one of them inside 'input'");
+      if (name !== "_") args[name] = value;
     }
   }
 
@@ -190,39 +178,32 @@ class Names {
   }
 }
 
-type Whose = Readonly<{ data: CatalogData; operation: Operation; param: Param }>;
 const REFUSED_TEXTS = { no_nul: /\0/, no_control: /[\0-\x08\x0a-\x1f\x7f]/ };
 
 /** Walks a value until a limit is passed; gives the bytes that are left for the rest of the request. */
-function measure(whose: Whose, value: unknown, depth: number, room: number): number {
-  const { data: { limits }, operation, param } = whose;
+function measure(limits: CatalogData["limits"], param: Param, value: unknown, depth: number, room: number): number {
   const within = (limit: string, actual: number, maximum: number): void => {
-    if (actual <= maximum) return;
     const message = `Parameter '${param.name}' goes beyond the limit ${limit} of ${maximum}. Send less in one call.`;
     const details = { param_name: param.name, limit, actual, maximum };
-    throw problem(operation, "VALIDATION_PAYLOAD_TOO_LARGE", message, details);
+    if (actual > maximum) throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, details);
   };
+  let left = room - 1;
   if (typeof value === "string") {
-    const bytes = byteLength(value);
-    within("max_string_length", bytes, limits.string_bytes);
-    if (param.text !== undefined && REFUSED_TEXTS[param.text].test(value)) {
-      const message = `Parameter '${param.name}' holds a control character that cannot be sent. Send plain text.`;
-      throw problem(operation, "VALIDATION_INVALID_ENCODING", message, { param_name: param.name });
-    }
-    room -= bytes + 2;
+    left -= Buffer.byteLength(value) + 1;
+    within("max_string_length", Buffer.byteLength(value), limits.string_bytes);
+    const message = `Parameter '${param.name}' holds a control character that cannot be sent. Send plain text.`;
+    const isRefused = param.text !== undefined && REFUSED_TEXTS[param.text].test(value);
+    if (isRefused) throw new OpError("VALIDATION_INVALID_ENCODING", message, { param_name: param.name });
   } else if (typeof value === "object" && value !== null) {
-    const items = Object.entries(value);
     within("max_nesting_depth", depth, limits.depth);
-    within("max_array_elements", items.length, limits.array_items);
-    for (const [key, item] of items) {
-      if (!Array.isArray(value)) room = measure(whose, key, depth, room);
-      room = measure(whose, item, depth + 1, room - 1);
+    within("max_array_elements", Object.keys(value).length, limits.array_items);
+    for (const [key, item] of Object.entries(value)) {
+      if (!Array.isArray(value)) left = measure(limits, param, key, depth, left);
+      left = measure(limits, param, item, depth + 1, left);
     }
-  } else {
-    room -= 1;
   }
-  within("max_request_size", limits.request_bytes - room, limits.request_bytes);
-  return room;
+  within("max_request_size", limits.request_bytes - left, limits.request_bytes);
+  return left;
 }
 
 /** Patterns run on an engine that is linear in the text. */
@@ -236,22 +217,16 @@ const ajv = new Ajv2020({
   code: { regExp: Object.assign(linear, { code: "" }) },
 });
 let steps = 0;
-ajv.addKeyword({
-  keyword: "x-recursive",
-  validate: () => {
-    steps += 1;
-    if (steps > MAX_STEPS) throw new RangeError("too many steps");
-    return true;
-  },
-});
+const step = (): boolean => {
+  steps += 1;
+  if (steps > MAX_STEPS) throw new RangeError("too many steps");
+  return true;
+};
+ajv.addKeyword({ keyword: "x-recursive", validate: step });
 // The library's own compares every pair of items.
-ajv.removeKeyword("uniqueItems");
-ajv.addKeyword({
-  keyword: "uniqueItems",
-  type: "array",
-  validate: (unique: boolean, items: unknown[]) =>
-    !unique || new Set(items.map((item) => stringify(plain(item)))).size === items.length,
-});
+const isUnique = (unique: boolean, items: unknown[]): boolean =>
+  !unique || new Set(items.map((item) => stringify(plain(item)))).size === items.length;
+ajv.removeKeyword("uniqueItems").addKeyword({ keyword: "uniqueItems", type: "array", validate: isUnique });
 
 /** The value in a form that the library takes and that is the same for equal values: no bigints, keys in order. */
 function plain(value: unknown): unknown {
@@ -306,7 +281,8 @@ function placeOf({ instancePath, params }: ErrorObject): string {
 function said(error: ErrorObject): string {
   const { keyword, message = "is not valid", parentSchema } = error;
   const fields = Object.keys((parentSchema?.["properties"] ?? {}) as JsonObject).slice(0, 10).join(", ");
-  const rule = { additionalProperties: `: its fields are ${fields}`, enum: `: ${stringify(error.schema).slice(0, 300)}` }[keyword];
+  const rules = { additionalProperties: `its fields are ${fields}`, enum: stringify(error.schema).slice(0, 300) };
+  const rule = keyword in rules ? `: ${rules[keyword as keyof typeof rules]}` : "";
   const format = keyword === "pattern" ? (parentSchema?.["format"] as string | undefined) : undefined;
-  return `Parameter '${placeOf(error)}' ${format === undefined ? message : `must be a ${format}`}${rule ?? ""}`;
+  return `Parameter '${placeOf(error)}' ${format === undefined ? message : `must be a ${format}`}${rule}`;
 }

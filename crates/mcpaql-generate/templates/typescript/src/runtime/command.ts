@@ -1,7 +1,7 @@
 // Local programs: one process per call, from an argv template, never through a shell.
 //
-// What always holds: no value becomes an option; the environment is cleared but for named variables; time and output are
-// bounded; a call that ends early takes its process and that process's children with it.
+// What always holds: no value becomes an option; the environment is cleared but for named variables; time and output
+// are bounded; a call that ends early takes its process and that process's children with it.
 
 import { isUtf8 } from "node:buffer";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -17,7 +17,7 @@ export type Arg = string | readonly string[] | { readonly when: string; readonly
 /** The one process that an operation is. */
 export type CommandLine = Readonly<{
   argv: readonly Arg[]; // an argument whose parameter is not given is left out
-  params: Readonly<Record<string, { readonly as?: string; readonly sensitive?: boolean }>>; // where there is something to say
+  params: Readonly<Record<string, { as?: string; sensitive?: boolean }>>; // where there is something to say
   target?: string; // the parameter that chooses among several targets
   stdin?: "params" | { readonly param: string }; // all parameters as one JSON object, or one of them
   output: "json" | "jsonlines" | "lines" | "text";
@@ -25,20 +25,14 @@ export type CommandLine = Readonly<{
   exit?: Readonly<Record<number, "success" | Code>>; // what an exit status means, where that is not the usual
 }>;
 
-export type CommandTarget = Readonly<{
-  protocol: "command";
-  cwd: string | null;
-  env: readonly string[];
-  set_env: Readonly<Record<string, string>>;
-  timeout_ms: number;
-  max_output_bytes: number;
-}>;
+type Numbers = Record<"timeout_ms" | "max_output_bytes", number>;
+export type CommandTarget = Readonly<Numbers> &
+  Readonly<{ protocol: "command"; cwd: string | null; env: readonly string[]; set_env: Record<string, string> }>;
 
 const PASSED_ON = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 /** How long a program may take to end after the polite signal, and its children to let go of the output. */
 const GRACE_MS = 500;
-/** How much of standard error is kept: its end. */
-const TAIL = 2048;
+const TAIL = 2048; // how much of standard error is kept: its end
 
 const running = new Set<ChildProcess>();
 process.on("exit", () => { running.forEach((child) => { signalGroup(child, "SIGKILL"); }); });
@@ -48,12 +42,11 @@ export class CommandRunner {
   readonly #env: Record<string, string> = {};
 
   constructor(readonly target: CommandTarget) {
-    const unset = (name: string): Error => new Error(`the working directory needs the environment variable ${name}; set it`);
+    const unset = (name: string): Error => new Error(`the working directory needs the variable ${name}; set it`);
     this.#cwd = target.cwd === null ? undefined : fill(target.cwd, unset);
     if (this.#cwd !== undefined && !statSync(this.#cwd).isDirectory()) throw new Error(`${this.#cwd} is no directory`);
-    const passed = [...PASSED_ON, ...target.env].flatMap((name) => [[name, process.env[name]] as const]);
-    for (const [name, value] of passed) if (value !== undefined) this.#env[name] = value;
-    Object.assign(this.#env, target.set_env);
+    const passed = [...PASSED_ON, ...target.env].map((name) => [name, process.env[name]]);
+    Object.assign(this.#env, Object.fromEntries(passed.filter(([, value]) => value !== undefined)), target.set_env);
   }
 
   async call({ binding: line, args, signal, warn }: Job<CommandLine>): Promise<unknown> {
@@ -70,13 +63,13 @@ export class CommandRunner {
     const { ending, code, stdout, stderr } = finished;
     const max = this.target.max_output_bytes;
     if (ending === "cancelled") throw new OpError("TRANSPORT_CANCELLED", "The call was cancelled.");
-    if (ending === "timed out") throw new OpError("TRANSPORT_TIMEOUT", `${name} took more than ${timeoutMs} ms; ask for less.`);
+    if (ending === "timed out") throw new OpError("TRANSPORT_TIMEOUT", `${name} took more than ${timeoutMs} ms.`);
     if (ending === "too large") {
       const details = { limit: "max_output_bytes", max };
       throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", `${name} wrote more than ${max} bytes; ask for less.`, details);
     }
-    if (ending === "held") warn({ code: "OUTPUT_HELD_OPEN", message: `${name} left a process behind; it was stopped.` });
-    const meaning = code === null ? "INTERNAL_ERROR" : (line.exit?.[code] ?? (code === 0 ? "success" : "INTERNAL_ERROR"));
+    if (ending === "held") warn({ code: "OUTPUT_HELD_OPEN", message: `${name} left a process, which was stopped.` });
+    const meaning = line.exit?.[code ?? -1] ?? (code === 0 ? "success" : "INTERNAL_ERROR");
     if (meaning === "success") return outputOf(line.output, stdout, warn);
     const secrets = this.#secrets(line, args);
     const said = clean(stderr, secrets);
@@ -94,8 +87,9 @@ export class CommandRunner {
     const secrets = new Secrets();
     const named = Object.keys(line.params).filter((name) => line.params[name]?.sensitive === true);
     const texts = named.flatMap((name) => [args[name] ?? []].flat()).map((value) => scalar(value) ?? "");
-    const own = [...this.target.env.map((name) => process.env[name]), this.#cwd, process.env["HOME"]];
-    for (const text of [...texts.flatMap((one) => [one, ...one.split("\n")]), ...own]) secrets.add(text ?? "");
+    const own = [...this.target.env, "HOME"].map((name) => process.env[name] ?? "");
+    const all = [...texts, ...texts.flatMap((text) => text.split("\n")), ...own, this.#cwd ?? ""];
+    for (const text of all) secrets.add(text);
     return secrets;
   }
 
@@ -105,30 +99,27 @@ export class CommandRunner {
       running.add(child);
       const stdout: Buffer[] = [];
       let [size, stderr] = [0, Buffer.alloc(0)];
-      let exit: { code: number | null; signal: NodeJS.Signals | null } = { code: null, signal: null };
-      const done = (ending: Finished["ending"]): void => {
+      let exit: Exit = { code: null, signal: null };
+      const done = (ending: Ending): void => {
         clearTimeout(timer);
         signal.removeEventListener("abort", cancel);
-        child.stdout.destroy();
-        child.stderr.destroy();
+        for (const output of [child.stdout, child.stderr]) output.destroy();
         resolve({ ending, ...exit, stdout: Buffer.concat(stdout), stderr: stderr.subarray(-TAIL) });
       };
-      const stop = (ending: Finished["ending"]): void => {
+      const stop = (ending: Ending): void => {
         signalGroup(child, "SIGTERM");
-        setTimeout(() => { signalGroup(child, "SIGKILL"); }, GRACE_MS).unref();
+        setTimeout(signalGroup, GRACE_MS, child, "SIGKILL").unref();
         done(ending);
       };
       const cancel = (): void => { stop("cancelled"); };
-      const timer = setTimeout(() => { stop("timed out"); }, Math.min(timeoutMs, 0x7fff_ffff));
+      const timer = setTimeout(stop, Math.min(timeoutMs, 0x7fff_ffff), "timed out");
       child.once("error", (error) => { clearTimeout(timer); running.delete(child); reject(error); });
       child.stdout.on("data", (chunk: Buffer) => {
         stdout.push(chunk);
         size += chunk.length;
         if (size > this.target.max_output_bytes) stop("too large");
       });
-      child.stderr.on("data", (chunk: Buffer) => {
-        stderr = Buffer.concat([stderr, chunk]).subarray(-8 * TAIL);
-      });
+      child.stderr.on("data", (chunk: Buffer) => (stderr = Buffer.concat([stderr, chunk]).subarray(-8 * TAIL)));
       child.once("exit", (code, by) => {
         exit = { code, signal: by };
         running.delete(child);
@@ -137,21 +128,16 @@ export class CommandRunner {
         child.once("close", () => { clearTimeout(held); done("exited"); });
       });
       // A program that does not read what it is given is within its rights.
-      child.stdin.on("error", () => undefined);
-      child.stdin.end(stdin);
+      child.stdin.on("error", () => undefined).end(stdin);
       signal.addEventListener("abort", cancel, { once: true });
       if (signal.aborted) cancel();
     });
   }
 }
 
-type Finished = Readonly<{
-  ending: "exited" | "held" | "too large" | "timed out" | "cancelled";
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  stdout: Buffer;
-  stderr: Buffer;
-}>;
+type Exit = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>;
+type Ending = "exited" | "held" | "too large" | "timed out" | "cancelled";
+type Finished = Exit & Readonly<{ ending: Ending; stdout: Buffer; stderr: Buffer }>;
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
@@ -167,15 +153,18 @@ function argvOf(template: readonly Arg[], args: JsonObject): string[] {
   // A literal `--` has been written: what follows cannot be an option.
   let pastOptions = false;
   const paramsOf = (text: string): string[] => [...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? "");
-  const isGiven = (name: string): boolean => ![undefined, null].includes(args[name] as null) && [args[name]].flat().length > 0;
+  const isGiven = (name: string): boolean => [args[name] ?? []].flat().length > 0;
   const push = (text: string): void => {
     const params = paramsOf(text);
     if (!params.every(isGiven)) return;
     const [only] = params;
-    const items = params.length === 1 && Array.isArray(args[only ?? ""]) ? (args[only ?? ""] as unknown[]) : [undefined];
+    const several = params.length === 1 ? args[only ?? ""] : undefined;
+    const items: unknown[] = Array.isArray(several) ? several : [undefined];
     for (const item of items.filter((one) => one !== null)) {
       const argument = text.replace(PLACEHOLDER, (_match, name: string) => scalar(item ?? args[name]) ?? "");
-      if (argument.startsWith("-") && text.startsWith("{") && !pastOptions) throw optionLike(params[0] ?? "");
+      const message = `Parameter '${only ?? ""}' must not start with '-': the program would read it as an option.`;
+      const isOption = argument.startsWith("-") && text.startsWith("{") && !pastOptions;
+      if (isOption) throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: only });
       argv.push(argument);
     }
     pastOptions ||= text === "--";
@@ -190,11 +179,6 @@ function argvOf(template: readonly Arg[], args: JsonObject): string[] {
 }
 
 const PLACEHOLDER = /\{([a-z][a-z0-9_]*)\}/g;
-
-function optionLike(param: string): OpError {
-  const message = `Parameter '${param}' must not start with '-': the program would read it as an option.`;
-  return new OpError("VALIDATION_INVALID_VALUE", message, { param_name: param });
-}
 
 function stdinOf({ stdin, params }: CommandLine, args: JsonObject): string {
   if (stdin === undefined) return "";

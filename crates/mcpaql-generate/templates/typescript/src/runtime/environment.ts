@@ -4,12 +4,7 @@ import { isObject, stringify } from "./json.js";
 
 const VARIABLE = /\$\{env:([^}:]+)(?::-([^}]*))?\}/g;
 
-/** The variables that a text names. */
-export function variablesOf(text: string): string[] {
-  return [...text.matchAll(VARIABLE)].map((match) => match[1] ?? "");
-}
-
-/** The text with `${env:NAME}` and `${env:NAME:-fallback}` filled in; `missing` says what to throw for one that is not set. */
+/** The text with `${env:NAME}` and `${env:NAME:-fallback}` filled in; `missing` says what to throw. */
 export function fill(text: string, missing: (name: string) => Error, secrets?: Secrets): string {
   return text.replace(VARIABLE, (_match, name: string, fallback: string | undefined) => {
     const value = process.env[name]?.trim() ?? "";

@@ -2,20 +2,13 @@
 
 import { stringify } from "./json.js";
 
-type Validation =
-  | `${"MISSING" | "UNKNOWN"}_PARAM`
-  | `INVALID_${"TYPE" | "VALUE" | "ENCODING"}`
-  | "UNKNOWN_FIELD"
-  | "ENDPOINT_MISMATCH"
-  | "PAYLOAD_TOO_LARGE";
+type Wrong = `INVALID_${"TYPE" | "VALUE" | "ENCODING"}` | `UNKNOWN_${"PARAM" | "FIELD"}` | "MISSING_PARAM";
 export type Code =
-  | `VALIDATION_${Validation}`
+  | `VALIDATION_${Wrong | "ENDPOINT_MISMATCH" | "PAYLOAD_TOO_LARGE"}`
   | `NOT_FOUND_${"OPERATION" | "RESOURCE"}`
   | `CONFLICT_${"ALREADY_EXISTS" | "VERSION_MISMATCH"}`
   | `TRANSPORT_${"TIMEOUT" | "CONNECTION_FAILED" | "CANCELLED"}`
-  | "PERMISSION_DENIED"
-  | "RATE_LIMIT_EXCEEDED"
-  | "INTERNAL_ERROR";
+  | ("PERMISSION_DENIED" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR");
 
 /** A failed call: a code, one sentence for the model, details that a program can read, and a cause for the log. */
 export class OpError extends Error {
@@ -24,8 +17,7 @@ export class OpError extends Error {
     message: string,
     readonly details: Record<string, unknown> = {},
     cause?: unknown,
-    /** The arguments were no envelope at all, so nothing was dispatched. */
-    readonly undispatched = false,
+    readonly undispatched = false, // the arguments were no envelope at all
   ) {
     super(message, { cause });
   }
@@ -34,13 +26,9 @@ export class OpError extends Error {
 /** What the agent should know although the call succeeded. */
 export type Warning = Readonly<{ code: string; message: string }>;
 
+export type Warn = (warning: Warning) => void;
 /** A call on its way to a target. */
-export type Job<Binding> = Readonly<{
-  binding: Binding;
-  args: Record<string, unknown>;
-  signal: AbortSignal;
-  warn: (warning: Warning) => void;
-}>;
+export type Job<T> = Readonly<{ binding: T; args: Record<string, unknown>; signal: AbortSignal; warn: Warn }>;
 
 /** What goes back to the client. */
 export type Reply = Readonly<{ text: string; isError: boolean }>;

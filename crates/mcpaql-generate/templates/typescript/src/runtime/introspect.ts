@@ -6,10 +6,9 @@ import { OpError, type Warning } from "./errors.js";
 import type { JsonObject } from "./json.js";
 import { nearest, search } from "./suggest.js";
 
-/** A list up to this length comes whole; of a longer one, or where somebody asks for more, so many make a page. */
+/** A list up to this length comes whole; how many make a page of a longer one, by what is asked for. */
 const PAGES = { whole: 50, part: 20, names: 200, full: 5, fullTypes: 10, hits: 5, largest: 200, largestFull: 20 };
-/** Groups that are counted before the rest of them is. */
-const GROUPS = 15;
+const GROUPS = 15; // groups that are counted before the rest of them is
 const HINT = `Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.`;
 
 /** The arguments, read; a blank text is as good as none. */
@@ -19,23 +18,19 @@ function read(args: JsonObject) {
     return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
   };
   const [several, one] = [args["name"], text("name")];
-  const narrowing = { search: text("search"), category: text("category"), endpoint: text("endpoint"), tag: text("tag") };
+  const [category, endpoint] = [text("category"), text("endpoint")];
+  const narrowing = { search: text("search"), category, endpoint, tag: text("tag") };
   const [first, after] = [args["first"] as number | undefined, text("after")];
-  return {
-    ...narrowing,
-    detail: text("detail"),
-    types: text("query") === "types",
-    several: Array.isArray(several),
-    names: Array.isArray(several) ? (several as string[]) : one === undefined ? undefined : [one],
-    first,
-    after,
-    isPaged: first !== undefined || after !== undefined,
-    /** The parameters that leave operations out. */
-    narrowed: Object.entries(narrowing).flatMap(([name, value]) => (value === undefined ? [] : [name])),
-  };
+  const names = Array.isArray(several) ? (several as string[]) : one === undefined ? undefined : [one];
+  const isPaged = first !== undefined || after !== undefined;
+  // The parameters that leave operations out.
+  const narrowed = Object.entries(narrowing).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const [types, detail] = [text("query") === "types", text("detail")];
+  return { ...narrowing, narrowed, types, detail, several: Array.isArray(several), names, first, after, isPaged };
 }
 
 type Ask = ReturnType<typeof read>;
+const pageSize = (length: number): number => (length <= PAGES.whole ? PAGES.whole : PAGES.part);
 
 /** Answers `introspect` for arguments that are validated. */
 export function introspect(catalog: Catalog, args: JsonObject, warn: (warning: Warning) => void): JsonObject {
@@ -45,8 +40,7 @@ export function introspect(catalog: Catalog, args: JsonObject, warn: (warning: W
     const message = `Parameter '${narrowing}' narrows operations, not types. Leave it out, or leave out 'query'.`;
     throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: narrowing });
   }
-  const { names } = ask;
-  if (names !== undefined) return named(catalog, ask, names, warn);
+  if (ask.names !== undefined) return named(catalog, ask, ask.names, warn);
   return ask.types ? listTypes(catalog, ask) : listOperations(catalog, ask, warn);
 }
 
@@ -55,14 +49,14 @@ function named(catalog: Catalog, ask: Ask, names: readonly string[], warn: (warn
   const message = `'name' says what to show, so ${idle.join(", ")} had no effect.`;
   if (idle.length > 0) warn({ code: "IGNORED_PARAMS", message });
   const { operations, types } = catalog.data;
-  const detail = ask.detail ?? "full";
-  const kind = ask.types ? "type" : "operation";
+  const [detail, kind] = [ask.detail ?? "full", ask.types ? "type" : "operation"];
   const known = ask.types ? types.map((type) => type.detail.name) : operations.map(({ name }) => name);
   const found = names.map((name) => {
     const type = types.find((one) => one.detail.name === name);
     const operation = catalog.get(name);
     if (ask.types && type !== undefined) return typeForm(type, detail);
-    if (!ask.types && operation !== undefined) return detail === "signature" ? signed(operation) : form(operation, detail);
+    const show = detail === "signature" ? signed : form;
+    if (!ask.types && operation !== undefined) return show(operation, detail);
     const near = nearest(name, known);
     const hint = near.length === 0 ? `List all with query '${kind}s'.` : `Nearest: ${near.join(", ")}.`;
     warn({ code: "NOT_FOUND", message: `There is no ${kind}${quoted(name)}. ${hint}` });
@@ -102,19 +96,18 @@ function listTypes({ data }: Catalog, ask: Ask): JsonObject {
   return ask.isPaged || isPart ? { types, pageInfo } : { types };
 }
 
-function pageSize(length: number): number {
-  return length <= PAGES.whole ? PAGES.whole : PAGES.part;
-}
-
-function listOperations(catalog: Catalog, ask: Ask, warn: (warning: Warning) => void): JsonObject {
-  const { data } = catalog;
+function listOperations({ data }: Catalog, ask: Ask, warn: (warning: Warning) => void): JsonObject {
   const all = ask.search === undefined ? data.operations : search(data.operations, ask.search);
   const found = all.filter((operation) => fits(ask, operation));
   const usual = ask.search === undefined ? pageSize(found.length) : PAGES.hits;
-  const size = ask.detail === "full" ? PAGES.full : ask.search === undefined && ask.detail === "names" ? PAGES.names : usual;
+  const named = ask.search === undefined && ask.detail === "names" ? PAGES.names : usual;
+  const size = ask.detail === "full" ? PAGES.full : named;
   const page = pageOf(ask, found, size, ask.detail === "full" ? PAGES.largestFull : PAGES.largest);
+  const hit = ({ name, tool, endpoint, brief, summary }: Operation): JsonObject => {
+    return { name, ...(data.mode === "discrete" ? { tool } : { endpoint }), signature: brief, summary };
+  };
   const isHit = ask.search !== undefined && ask.detail === undefined;
-  const rows = page.shown.map((one) => (isHit ? hit(catalog, one) : form(one, ask.detail ?? "summary")));
+  const rows = page.shown.map((one) => (isHit ? hit(one) : form(one, ask.detail ?? "summary")));
   const isPlain = ask.narrowed.length === 0 && ask.detail === undefined && ask.after === undefined;
   const isPart = page.isPart && ask.search === undefined;
   const message = "No operation fits all of these parameters. Use other words, or leave one of them out.";
@@ -129,12 +122,9 @@ function listOperations(catalog: Catalog, ask: Ask, warn: (warning: Warning) => 
 
 function fits({ category, endpoint, tag }: Ask, operation: Operation): boolean {
   const tags = (operation.detail.tags ?? []).map((one) => one.toLowerCase());
-  const isOne = [undefined, operation.category].includes(category) && [undefined, operation.endpoint].includes(endpoint);
-  return isOne && (tag === undefined || tags.includes(tag.toLowerCase()));
-}
-
-function hit({ data }: Catalog, { name, tool, endpoint, brief, summary }: Operation): JsonObject {
-  return { name, ...(data.mode === "discrete" ? { tool } : { endpoint }), signature: brief, summary };
+  const isOne = (asked: string | undefined, own: string): boolean => asked === undefined || asked === own;
+  const isThere = isOne(category, operation.category) && isOne(endpoint, operation.endpoint);
+  return isThere && (tag === undefined || tags.includes(tag.toLowerCase()));
 }
 
 /** Operations counted by tag, or by noun where most have no tag; the largest groups first. */
@@ -143,7 +133,8 @@ function groups(found: readonly Operation[]): JsonObject {
   for (const { group } of found) counts.set(group, (counts.get(group) ?? 0) + 1);
   const largest = [...counts].sort(([a, m], [b, n]) => n - m || Buffer.compare(Buffer.from(a), Buffer.from(b)));
   const tagged = found.filter((operation) => operation.tagged === true).length;
-  const told = { by: tagged * 2 >= found.length ? "tag" : "noun", counts: Object.fromEntries(largest.slice(0, GROUPS)) };
+  const by = tagged * 2 >= found.length ? "tag" : "noun";
+  const told = { by, counts: Object.fromEntries(largest.slice(0, GROUPS)) };
   return counts.size > GROUPS ? { ...told, more: counts.size - GROUPS } : told;
 }
 

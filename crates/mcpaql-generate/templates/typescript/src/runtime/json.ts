@@ -40,9 +40,8 @@ export function tryParse(text: string): unknown {
   }
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The text of a value outside JSON; `undefined` where there is nothing to say. */
 export function scalar(value: unknown): string | undefined {
@@ -53,8 +52,4 @@ export function scalar(value: unknown): string | undefined {
 /** Some members of an object: `pick(issue, "id", "title")`. */
 export function pick<T extends object, K extends keyof T>(value: T, ...keys: K[]): Pick<T, K> {
   return Object.fromEntries(keys.filter((key) => key in value).map((key) => [key, value[key]])) as Pick<T, K>;
-}
-
-export function byteLength(text: string): number {
-  return Buffer.byteLength(text, "utf8");
 }

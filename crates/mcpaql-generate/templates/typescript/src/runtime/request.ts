@@ -1,12 +1,12 @@
 // An operation and its arguments → one request, without credentials.
 //
-// What always holds: the URL has the origin and the path prefix of the base and never leads upwards; a placeholder is never
-// sent unfilled; no parameter sets a header, a query parameter or a cookie that belongs to the connection or the credentials.
+// What always holds: the URL has the origin and the path prefix of the base and never leads upwards; a placeholder is
+// never sent unfilled; no parameter sets a header that belongs to the connection.
 
 import { randomUUID } from "node:crypto";
 import type { Auth } from "./auth.js";
 import { OpError } from "./errors.js";
-import { type JsonObject, byteLength, isObject, scalar, stringify } from "./json.js";
+import { type JsonObject, isObject, scalar, stringify } from "./json.js";
 import { type Style, type StyleForm, formPairs, headerText, pairs, pathText, percent } from "./style.js";
 
 /** How a request carries a parameter. */
@@ -38,11 +38,12 @@ export type HttpRequest = Readonly<{
 /** A request before credentials are added; names of headers are in lower case. */
 export type Outgoing = Readonly<{ method: string; url: URL; headers: Map<string, string>; body?: Buffer | undefined }>;
 
-/** Longest address that is sent. */
-const MAX_URL_BYTES = 32 * 1024;
+const MAX_URL_BYTES = 32 * 1024; // longest address that is sent
 /** Headers that no document and no parameter sets: they frame the message, name its receiver or carry a credential. */
-const FRAMING = "accept-encoding connection content-length expect host keep-alive proxy-connection te trailer".split(" ");
-const OWNED = new Set([...FRAMING, "transfer-encoding", "upgrade", "authorization", "cookie", "proxy-authorization"]);
+const FRAMING = "accept-encoding connection content-length expect host keep-alive proxy-connection te trailer upgrade";
+const OWNED = new Set([...FRAMING.split(" "), "transfer-encoding", "authorization", "cookie", "proxy-authorization"]);
+/** What literals of a path may not hold as they are. */
+const LITERAL = /[\x00-\x20"#<>\\^`{|}\x7f]|[^\x00-\x7f]/gu;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 export function styleOf({ in: place, style, explode, reserved }: HttpParam): Style {
@@ -50,26 +51,19 @@ export function styleOf({ in: place, style, explode, reserved }: HttpParam): Sty
   return { form: style ?? (simple ? "simple" : "form"), explode: explode ?? !simple, reserved: reserved ?? false };
 }
 
-function invalid(param: string, message: string): OpError {
-  return new OpError("VALIDATION_INVALID_VALUE", `Parameter '${param}' ${message}`, { param_name: param });
-}
-
-/** The name belongs to the connection or to the credentials. */
-export function notYours(name: string): OpError {
-  return invalid(name, "is set by the server alone; leave it out.");
-}
+export const invalid = (param: string, message: string): OpError =>
+  new OpError("VALIDATION_INVALID_VALUE", `Parameter '${param}' ${message}`, { param_name: param });
 
 /** The operation cannot be sent, whoever calls it. */
 export function unusable(cause: string): OpError {
-  const message = "This operation cannot be sent as its document describes it; tell the operator to check the document.";
+  const message = "This operation cannot be sent as its document describes it; tell the operator to check it.";
   return new OpError("INTERNAL_ERROR", message, {}, cause);
 }
 
 /** The parameters of that place that were given, in the order of the document: name, name on the wire, how, value. */
-function given(request: HttpRequest, args: JsonObject, place: HttpParam["in"]): [string, string, HttpParam, unknown][] {
-  return Object.entries(request.params).flatMap(([name, param]): [string, string, HttpParam, unknown][] =>
-    param.in === place && args[name] !== undefined ? [[name, param.as ?? name, param, args[name]]] : [],
-  );
+function given(request: HttpRequest, args: JsonObject, place: HttpParam["in"]) {
+  const there = Object.entries(request.params).filter(([name, how]) => how.in === place && args[name] !== undefined);
+  return there.map(([name, how]) => [name, how.as ?? name, how, args[name]] as const);
 }
 
 /** Builds the request of a call. */
@@ -84,10 +78,11 @@ export function build(base: URL, own: ReadonlyMap<string, string>, request: Http
     const header = wire.toLowerCase();
     if (!TOKEN.test(header)) throw unusable(`${stringify(wire)} is no header name`);
     if (text === undefined) continue;
-    if (OWNED.has(header)) throw notYours(name);
+    if (OWNED.has(header)) throw invalid(name, "is set by the server alone; leave it out.");
     headers.set(header, text);
   }
-  const cookies = given(request, args, "cookie").flatMap(([, wire, how, value]) => pairs(wire, value, styleOf(how), true));
+  const spelled = given(request, args, "cookie").map(([, wire, how, value]) => pairs(wire, value, styleOf(how), true));
+  const cookies = spelled.flat();
   if (cookies.length > 0) headers.set("cookie", [headers.get("cookie") ?? [], cookies].flat(2).join("; "));
   const body = bodyOf(request, args);
   const named = headers.get("content-type") ?? "";
@@ -101,7 +96,7 @@ export function build(base: URL, own: ReadonlyMap<string, string>, request: Http
 function urlOf(base: URL, request: HttpRequest, args: JsonObject): URL {
   const filled = request.path.replace(/\{([a-z][a-z0-9_]*)\}|[^{]+|\{/g, (piece, name: string | undefined) =>
     // What literals may not hold as they are is encoded; `%` stays, since authors write `%2F` themselves.
-    name === undefined ? piece.replace(/[\x00-\x20"#<>\\^`{|}\x7f]|[^\x00-\x7f]/gu, percent) : pathValue(request, name, args),
+    name === undefined ? piece.replace(LITERAL, percent) : pathValue(request, name, args),
   );
   const [path = "", query = ""] = filled.split(/\?(.*)/s);
   const isUpwards = path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
@@ -114,9 +109,9 @@ function urlOf(base: URL, request: HttpRequest, args: JsonObject): URL {
   const all = given(request, args, "query").flatMap(([, wire, param, value]) => pairs(wire, value, styleOf(param)));
   url.search = [...(query === "" ? [] : [query]), ...all].join("&");
   if (url.origin !== base.origin) throw unusable("the request leaves the origin of the base URL");
-  const details = { limit: "max_url_size", actual: byteLength(url.href), maximum: MAX_URL_BYTES };
+  const details = { limit: "max_url_size", actual: Buffer.byteLength(url.href), maximum: MAX_URL_BYTES };
   if (details.actual <= MAX_URL_BYTES) return url;
-  throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", "The address of the request is too long. Use shorter values.", details);
+  throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", "The address of the request is too long.", details);
 }
 
 function pathValue(request: HttpRequest, name: string, args: JsonObject): string {
@@ -128,7 +123,7 @@ function pathValue(request: HttpRequest, name: string, args: JsonObject): string
   const isStep = (part: string): boolean => part === "" || part === "." || part === "..";
   if (style.form === "segments") {
     const inner = text.replace(/^\//, "").replace(/\/$/, "");
-    if (text !== "/" && inner.split("/").some(isStep)) throw invalid(name, "is a path without empty parts, '.' and '..'.");
+    if (text !== "/" && inner.split("/").some(isStep)) throw invalid(name, "is a path without '.' and '..'.");
     return inner;
   }
   if (isStep(text)) throw invalid(name, "is part of a path and cannot be empty, '.' or '..'.");
@@ -200,7 +195,8 @@ function multipart(fields: readonly Field[], named: string | undefined): Body {
   const parts = fields.flatMap((field) => {
     const isJson = field.style.form === "json" && !field.file;
     const items = Array.isArray(field.value) && !isJson ? (field.value as unknown[]) : [field.value];
-    return items.filter((item) => item !== null).flatMap((item) => [...part(boundary, field, item), Buffer.from("\r\n")]);
+    const sent = items.filter((item) => item !== null);
+    return sent.flatMap((item) => [...part(boundary, field, item), Buffer.from("\r\n")]);
   });
   const kind = named?.startsWith("multipart/") === true ? named : "multipart/form-data";
   const bytes = Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)]);
@@ -221,7 +217,7 @@ function part(boundary: string, field: Field, value: unknown): Buffer[] {
   const bytes = fileOf(field.param, file["data"]);
   const type = typeof file["content_type"] === "string" ? file["content_type"] : "application/octet-stream";
   if (!/^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+ *(?:;[\x20-\x7e]*)?$/.test(type)) {
-    throw invalid(field.param, "has a content_type that is no media type; send one such as 'image/png' or leave it out.");
+    throw invalid(field.param, "has a content_type that is none; send one such as 'image/png' or leave it out.");
   }
   // A sender's folders are nobody's business, and a receiver might follow `..`.
   const named = typeof file["filename"] === "string" ? (file["filename"].split(/[/\\]/).at(-1) ?? "") : "";

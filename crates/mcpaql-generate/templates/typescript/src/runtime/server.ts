@@ -1,5 +1,6 @@
 // The MCP server: the tools of the catalog and your own, over standard input and output or Streamable HTTP.
 
+import { once } from "node:events";
 import { type RequestListener, createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
@@ -26,19 +27,18 @@ export function main(project: Project): void {
 /** The low-level server, because the catalog has every tool and every check already. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated
 export function mcpServer(adapter: Adapter): mcp.Server {
-  const { adapter: own, instructions, tools } = adapter.catalog.data;
+  const { adapter: own, instructions, tools, routes } = adapter.catalog.data;
   const info = { name: own.name, title: own.display_name, version: own.version };
   // eslint-disable-next-line @typescript-eslint/no-deprecated
   const server = new mcp.Server(info, { capabilities: { tools: {} }, instructions });
-  // Functions are not part of JSON.
   const listed = adapter.project.tools.map((tool) => JSON.parse(JSON.stringify(tool)) as JsonObject);
   server.fallbackRequestHandler = async ({ method, params }, { mcpReq }) => {
     if (method === "tools/list") return { tools: [...tools, ...listed] };
     if (method !== "tools/call") throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, method);
     const { name, arguments: args = {} } = params ?? {};
-    const known = typeof name === "string" && (adapter.catalog.route(name) ?? listed.find((tool) => tool["name"] === name));
-    if (typeof name !== "string" || known === undefined || !isObject(args)) {
-      throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InvalidParams, "Unknown tool, or arguments that are no object.");
+    const known = [...Object.keys(routes), ...listed.map((tool) => tool["name"])];
+    if (typeof name !== "string" || !known.includes(name) || !isObject(args)) {
+      throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InvalidParams, "Unknown tool, or odd arguments.");
     }
     const { text, isError } = await adapter.call(name, args, mcpReq.signal);
     return { content: [{ type: "text", text }], isError };
@@ -72,16 +72,14 @@ class StdioTransport implements mcp.Transport {
       if (line.trim() === "") return;
       const message = tryParse(line);
       if (isObject(message) && message["jsonrpc"] === "2.0") this.onmessage?.(message as unknown as mcp.JSONRPCMessage);
-      else process.stdout.write(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Not a JSON-RPC message."}}\n`);
+      else process.stdout.write(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n`);
     });
     lines.on("close", () => void this.close());
     return Promise.resolve();
   }
 
-  send(message: mcp.JSONRPCMessage): Promise<void> {
-    return new Promise((resolve) => {
-      process.stdout.write(`${stringify(message)}\n`, () => { resolve(); });
-    });
+  async send(message: mcp.JSONRPCMessage): Promise<void> {
+    if (!process.stdout.write(`${stringify(message)}\n`)) await once(process.stdout, "drain");
   }
 
   close(): Promise<void> {

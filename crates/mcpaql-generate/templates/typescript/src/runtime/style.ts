@@ -1,28 +1,15 @@
 // How values are spelled outside a JSON body: OpenAPI's `style`, `explode` and `allowReserved`.
 //
-// What always holds: a value never adds a pair, a fragment or, unless its style is `segments`, a segment. `null` and empty
-// lists and objects are left out.
+// What always holds: a value never adds a pair, a fragment or, unless its style is `segments`, a segment. `null` and
+// empty lists and objects are left out.
 
 import { isObject, scalar, stringify } from "./json.js";
 
-export type StyleForm =
-  | "form"
-  | "simple"
-  | "spaceDelimited"
-  | "pipeDelimited"
-  | "deepObject"
-  | "label"
-  | "matrix"
-  | "json"
-  | "segments";
+type Delimited = "spaceDelimited" | "pipeDelimited";
+export type StyleForm = "form" | "simple" | Delimited | "deepObject" | "label" | "matrix" | "json" | "segments";
 
-export interface Style {
-  readonly form: StyleForm;
-  /** One `name=value` per element. */
-  readonly explode: boolean;
-  /** Reserved characters are sent as they are where they mean nothing. */
-  readonly reserved: boolean;
-}
+/** `explode`: one `name=value` per element; `reserved`: reserved characters stay where they mean nothing. */
+export type Style = Readonly<{ form: StyleForm; explode: boolean; reserved: boolean }>;
 
 type Encode = (text: string) => string;
 
@@ -30,18 +17,15 @@ type Encode = (text: string) => string;
 const KEPT = { path: ":@!$'()*", element: ":@!$'()*/?[]=", query: ":@!$'()*/?[]=,;" };
 
 /** Percent-encodes everything but unreserved characters and those that are kept. */
-export function encode(text: string, kept = ""): string {
-  return text.replace(/[^A-Za-z0-9._~-]/gu, (char) => (kept.includes(char) ? char : percent(char)));
-}
+export const encode = (text: string, kept = ""): string =>
+  text.replace(/[^A-Za-z0-9._~-]/gu, (char) => (kept.includes(char) ? char : percent(char)));
 
 /** The bytes of a character, percent-encoded. */
 export function percent(char: string): string {
   return [...Buffer.from(char, "utf8")].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 }
 
-function texts(items: readonly unknown[]): string[] {
-  return items.map(scalar).filter((text) => text !== undefined);
-}
+const texts = (items: readonly unknown[]): string[] => items.map(scalar).filter((text) => text !== undefined);
 
 function fields(object: Readonly<Record<string, unknown>>): [string, string][] {
   return Object.entries(object).flatMap(([key, field]): [string, string][] => {

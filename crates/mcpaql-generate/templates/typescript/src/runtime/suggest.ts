@@ -3,12 +3,10 @@
 import { distance } from "fastest-levenshtein";
 import type { Operation } from "./catalog.js";
 
-/** Below this a suggestion would mislead more often than help. */
-const THRESHOLD = 0.6;
-/** Longer words are not misspelt names. */
-const MAX_WORD = 96;
+const THRESHOLD = 0.6; // below this a suggestion would mislead more often than help
+const MAX_WORD = 96; // longer words are not misspelt names
 /** Words that say nothing about an operation. */
-const FILLERS = new Set("a an and all are by can do for from how i in is it me my of on or the this to with".split(" "));
+const FILLERS = new Set("a an and all are by can do for from how i in is it me my of on or the to with".split(" "));
 
 /** `userID`, `user-id` and `User ID` as `user_id`. */
 export function snakeCase(text: string): string {
