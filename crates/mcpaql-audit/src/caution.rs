@@ -6,10 +6,11 @@
 use super::deed;
 use super::unicode;
 use super::view::Tool;
-use mcpaql_core::classify::verbs::{self, Verb, Weight};
-use mcpaql_core::classify::{self, Confidence, Evidence, words};
+use mcpaql_core::classify::{self, Confidence, Evidence};
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::names;
+use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
 
 /// Words that act in every place of a name, besides the table of verbs.
 const DEEDS: &[&str] = &[
@@ -170,9 +171,9 @@ fn named(tool: &Tool<'_>) -> Named {
     if judged || (seen != tool.name && acts(&classify::classify(&evidence))) {
         return Named::Acts;
     }
-    let parts = words::parts(&seen);
-    let reading = words::reading(&parts);
-    let word = |found: words::Found, offset: usize| {
+    let parts = names::parts(&seen);
+    let reading = names::reading(&parts);
+    let word = |found: names::Found, offset: usize| {
         parts.get(found.part)?.get(found.word + offset).map(String::as_str)
     };
     let says_deed = match reading.lead {
@@ -188,7 +189,8 @@ fn named(tool: &Tool<'_>) -> Named {
     let Some(found) = reading.lead else { return Named::Reads };
     let (verb, next) = (found.verb, word(found, 1));
     // Behind the name of a server: `log_get_lines`.
-    let reads_next = next.and_then(verbs::verb).is_some_and(|next| is_sure(next) && next.never_noun());
+    let reads_next =
+        next.and_then(verbs::verb).is_some_and(|next| is_sure(next) && next.has(Trait::NeverNoun));
     match verb.effect {
         Effect::Read | Effect::Compute if TWOFOLD.contains(&verb.word) && !reads_next => Named::Doubtful,
         // To convert or to analyze hands out what it makes; to export or to wait may keep something.
@@ -210,7 +212,8 @@ fn is_sure(verb: &Verb) -> bool {
 
 /// `order_status` tells of orders, `reset_state` does not tell of resets.
 fn is_noun(verb: &Verb, next: Option<&str>) -> bool {
-    NOUNS.contains(&verb.word) && next.is_some_and(|next| TELLTALES.contains(&words::singular(next).as_ref()))
+    NOUNS.contains(&verb.word)
+        && next.is_some_and(|next| TELLTALES.contains(&mcpaql_lexicon::singular(next).as_ref()))
 }
 
 fn has_deed(part: &[String]) -> bool {
@@ -237,9 +240,9 @@ enum Told {
 /// What the first sentence says, whatever marks, numbers, headings and adverbs stand before its verb.
 fn told(text: &str) -> Told {
     let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
-    let sentence = classify::first_sentence(text);
+    let sentence = mcpaql_lexicon::first_sentence(text);
     let harms = |verb: &Verb| verb.acts() || verb.effect.category() == Category::Delete;
-    if classify::told_verbs(sentence).any(harms) {
+    if mcpaql_lexicon::told_verbs(sentence).any(harms) {
         return Told::Acts;
     }
     let mut found = Told::Nothing;

@@ -5,7 +5,7 @@ use super::parameters::{self, Switch};
 use super::probe::Observed;
 use super::rules::titles::wording::Wordings;
 use super::tree::{self, Tree};
-use mcpaql_core::classify::{self, Annotations, Decision, Evidence, words};
+use mcpaql_core::classify::{self, Annotations, Decision, Evidence};
 use mcpaql_core::facts::Facts;
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
@@ -160,7 +160,7 @@ impl<'a> Tool<'a> {
             description,
             schema: tree::of(value, "inputSchema"),
             declared,
-            words: words::words(name),
+            words: mcpaql_lexicon::words(name),
             by_name,
             judged,
             known: server.known.get(name).copied(),

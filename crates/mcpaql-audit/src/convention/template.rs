@@ -5,7 +5,7 @@
 
 use super::Names;
 use super::vocabulary::is_verb;
-use mcpaql_core::classify::verbs;
+use mcpaql_lexicon::verbs;
 
 /// What a name's pattern may have.
 pub(crate) const NAME_HOLES: &[&str] =

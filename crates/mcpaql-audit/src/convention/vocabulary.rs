@@ -1,7 +1,7 @@
 //! Which words of a name say what is done: more than the classifier knows, since here a verb need not say what it does to the
 //! world. Words that are nouns more often than verbs are left out.
 
-use mcpaql_core::classify::verbs;
+use mcpaql_lexicon::verbs;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 

@@ -9,9 +9,9 @@ use crate::catalog::{Catalog, Entry, Producers};
 use crate::operation::Operation;
 use crate::schema::shorten;
 use crate::signature;
-use crate::suggest::snake_case;
 use crate::tokens;
 use indexmap::IndexMap;
+use mcpaql_lexicon::snake_case;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 

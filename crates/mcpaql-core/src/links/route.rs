@@ -2,8 +2,7 @@
 
 use crate::library::Outline;
 use crate::operation::{Binding, Operation, Segment};
-use crate::search::words::singulars;
-use crate::suggest::snake_case;
+use mcpaql_lexicon::{singulars, snake_case};
 use std::collections::HashMap;
 
 /// Words that make an identifier of a noun.

@@ -3,7 +3,7 @@
 use super::route::{IDENTIFIERS, Need, Nouns, Route, subject};
 use crate::library::Outline;
 use crate::operation::{Category, Operation};
-use crate::search::words::singulars;
+use mcpaql_lexicon::singulars;
 use std::collections::{HashMap, HashSet};
 
 /// Producers that are known of a parameter.

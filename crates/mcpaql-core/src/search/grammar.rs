@@ -2,12 +2,12 @@
 //!
 //! What always holds: every word is looked at once, from the left, and no more of them than [`MOST_WORDS`].
 
+use super::each_word;
 use super::intent::Intent;
 use super::query::Number;
-use super::stem::{singular, stem};
 use super::vocabulary::{Phrase, Vocabulary};
-use super::words::each_word;
 use crate::operation::Category;
+use mcpaql_lexicon::{is_plural, stem};
 
 /// Longer questions are read up to here.
 const MOST_BYTES: usize = 4096;
@@ -302,9 +302,7 @@ impl Word {
         if self.text.bytes().any(|byte| byte.is_ascii_digit()) {
             return Some(Number::One);
         }
-        let mut one = self.text.clone();
-        singular(&mut one);
-        (!self.proper && one != self.text).then_some(Number::Several)
+        (!self.proper && is_plural(&self.text)).then_some(Number::Several)
     }
 }
 
@@ -322,9 +320,7 @@ pub(super) fn split(question: &str) -> Vec<Word> {
         let proper = !shouted && (quoted || (!starts && is_proper(chunk)));
         each_word(chunk, &mut buffer, |word| {
             if words.len() < MOST_WORDS {
-                let mut stemmed = word.to_owned();
-                stem(&mut stemmed);
-                words.push(Word { text: word.to_owned(), stem: stemmed, proper });
+                words.push(Word { text: word.to_owned(), stem: stem(word), proper });
             }
         });
         let closes = chunk.trim_end_matches(['.', ',', '?', '!', ';', ':']).ends_with(['"', '”', '»']);

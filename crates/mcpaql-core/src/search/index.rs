@@ -1,11 +1,10 @@
 //! The index: every stem with the operations that hold it, and how much it counts there.
 
 use super::rank::Ranking;
-use super::stem::{singular, stem};
 use super::vocabulary::Vocabulary;
-use super::words::each_word;
-use super::{Doc, Hit, query};
+use super::{Doc, Hit, each_word, query};
 use crate::operation::Category;
+use mcpaql_lexicon::{is_plural, stem};
 use std::collections::HashMap;
 
 /// Where a word stands.
@@ -359,8 +358,7 @@ impl Builder {
         if let Some(known) = self.words.get(word) {
             return *known;
         }
-        let mut stemmed = word.to_owned();
-        stem(&mut stemmed);
+        let stemmed = stem(word);
         let empty = vocabulary.is_empty(word);
         let names = !empty && stemmed.len() > 1 && !vocabulary.is_common(&stemmed);
         let next = number(self.numbers.len());
@@ -408,7 +406,7 @@ impl Builder {
         });
         self.buffer = buffer;
         if let Some(known) = before {
-            let plural = is_plural(&mut last);
+            let plural = is_plural(&last);
             let topic = if matches!(place, Place::Subject) { TOPIC } else { 0 };
             self.hold(
                 known,
@@ -475,12 +473,6 @@ impl Builder {
             self.found.push((stem, Posting::new(doc, weight, held.marks)));
         }
     }
-}
-
-fn is_plural(word: &mut String) -> bool {
-    let long = word.len();
-    singular(word);
-    word.len() != long
 }
 
 fn weigh_heads(index: &mut Index) {

@@ -4,7 +4,7 @@ use super::measure::TextRule;
 use super::{CompiledParam, CompiledParams};
 use crate::operation::Operation;
 use crate::schema::{Arena, Schemas};
-use crate::suggest::snake_case;
+use mcpaql_lexicon::snake_case;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

@@ -3,9 +3,10 @@
 use super::path::{Known, Literal, PathWords, one};
 use super::{NameInput, Word};
 use mcpaql_core::classify::shape::is_version;
-use mcpaql_core::classify::verbs::{self, Weight, risk};
 use mcpaql_core::classify::without_method;
-use mcpaql_core::classify::words::{Found, is_plural, parted, plural, reading, singular};
+use mcpaql_lexicon::names::{Found, parted, reading};
+use mcpaql_lexicon::verbs::{self, Trait, Weight, risk};
+use mcpaql_lexicon::{is_plural, plural, singular};
 
 const PREPOSITIONS: [&str; 14] =
     ["as", "at", "by", "for", "from", "in", "into", "of", "on", "per", "to", "under", "using", "with"];
@@ -120,7 +121,9 @@ fn speaks(found: &Found, parts: &[Vec<Word>], method: &str) -> bool {
     let leads = part.iter().take(found.word).all(|word| verbs::is_modifier(word));
     let last = found.word + 1 == part.len();
     match found.verb.weight {
-        Weight::Strong => leads || last || found.verb.never_noun() || PLAIN.contains(&found.verb.canonical),
+        Weight::Strong => {
+            leads || last || found.verb.has(Trait::NeverNoun) || PLAIN.contains(&found.verb.canonical)
+        }
         Weight::Doubtful => leads || last,
         Weight::Weak => {
             let acts = risk(found.verb.effect) > 0 && method != "GET";

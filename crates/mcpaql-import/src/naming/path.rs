@@ -2,9 +2,9 @@
 
 use super::{NameInput, Word};
 use mcpaql_core::classify::shape::{Shape, is_version};
-use mcpaql_core::classify::verbs::{self, Verb, Weight};
-use mcpaql_core::classify::words::{is_plural, plural, singular, words};
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::verbs::{self, Verb, Weight};
+use mcpaql_lexicon::{is_plural, plural, singular, words};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -4,7 +4,7 @@ use crate::convention::Standard;
 use crate::finding::Findings;
 use crate::rule::rule;
 use crate::view::Tool;
-use mcpaql_core::classify::words::words;
+use mcpaql_lexicon::words;
 
 rule! {
     /// A description says nothing that the name does not say.

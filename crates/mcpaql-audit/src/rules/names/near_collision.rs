@@ -6,7 +6,6 @@ use crate::convention::Standard;
 use crate::finding::Findings;
 use crate::rule::rule;
 use crate::view::{Surface, Tool};
-use mcpaql_core::classify::words;
 use std::collections::HashMap;
 
 /// Verbs that say the same of the same object.
@@ -70,7 +69,7 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
 /// The words of a name, with one verb for all that mean the same where it leads, sorted where their order says nothing.
 fn meaning(words: &[String]) -> Vec<&str> {
     let mut key: Vec<&str> = words.iter().map(String::as_str).collect();
-    let is_many = key.last().is_some_and(|word| words::is_plural(word));
+    let is_many = key.last().is_some_and(|word| mcpaql_lexicon::is_plural(word));
     if let Some(verb) = key.first_mut() {
         *verb = canonical(verb, is_many);
     }

@@ -4,7 +4,7 @@ use crate::convention::{Characters, Standard};
 use crate::finding::{Finding, Fix};
 use crate::unicode::{homoglyph, invisible};
 use crate::view::{Surface, Tool};
-use mcpaql_core::suggest::snake_case;
+use mcpaql_lexicon::snake_case;
 use std::borrow::Cow;
 use std::collections::HashMap;
 

@@ -4,7 +4,6 @@ use crate::convention::vocabulary::is_verb;
 use crate::finding::Fix;
 use crate::rules::names::verb_place::{Place, shared_words};
 use crate::view::{Surface, Tool};
-use mcpaql_core::classify::words;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -90,7 +89,7 @@ impl Wordings {
         let mut wordings = Wordings {
             tools,
             shared: before_verb(surface, shared_words(surface)),
-            owner: words::words(&surface.server.name),
+            owner: mcpaql_lexicon::words(&surface.server.name),
             counts: HashMap::with_capacity(tools),
         };
         for tool in &surface.tools {

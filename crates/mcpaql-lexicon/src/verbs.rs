@@ -2,9 +2,9 @@
 //!
 //! One table for everybody who reads names: the classifier, the namer and search. A word that is not here is a noun.
 
-use crate::facts::Effect;
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use crate::effect::{Category, Effect};
+use crate::sets::{LONGEST, Table, WordSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// How far a verb can be trusted.
@@ -29,19 +29,82 @@ pub struct Verb {
     pub effect: Effect,
     /// How far it can be trusted.
     pub weight: Weight,
+    /// A bit for each of [`TRAITS`].
+    traits: u16,
 }
+
+/// What else is worth knowing about a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trait {
+    /// No API uses it as a noun: it is the verb even where it stands last (`issue_read`, `alert-policy-get`).
+    NeverNoun,
+    /// Can turn a POST into a read. `read`, `view` and `ping` cannot: posting one of those marks a message, counts a view or
+    /// sends something.
+    Queries,
+    /// Half of all operations start with one of these: it says what kind of operation is meant, hardly which.
+    Common,
+    /// Names a thing as often as a deed, and acts where the description says so, too.
+    Acting,
+    /// Makes something, which is as often an answer as it is kept.
+    Making,
+    /// Is weak and does harm, and few names use it as a noun behind a verb.
+    Harming,
+    /// The same, but a noun in many names.
+    Risky,
+    /// Reads, and is a noun, an adjective or another verb just as well: `view_count`, `read_receipt`, `list_item`.
+    Homograph,
+}
+
+/// The verbs that have a trait, in the order of [`Trait`].
+const TRAITS: [(Trait, &str); 8] = [
+    (Trait::NeverNoun, "create delete describe fetch get read remove retrieve update"),
+    (
+        Trait::Queries,
+        "autocomplete browse calculate check compare count describe enumerate estimate explain fetch find geocode get \
+         inspect lint list lookup obtain preview query retrieve search validate",
+    ),
+    (
+        Trait::Common,
+        "add change create delete edit fetch find get list make mark modify new obtain open perform post put read \
+         remove retrieve return set show update view write",
+    ),
+    (
+        Trait::Acting,
+        "archive charge clean cleanup clear deploy deposit dispatch drop email forward kill launch message pay play \
+         post purchase push refund release reset revert rollback run schedule start transfer trash withdraw",
+    ),
+    (Trait::Making, "generate regenerate render"),
+    (Trait::Harming, "clean cleanup clear drop empty kill reset revert rollback"),
+    (
+        Trait::Risky,
+        "charge deploy deposit dispatch launch pay purchase redact refund run set start store trash void withdraw",
+    ),
+    (Trait::Homograph, "check count list preview query read show view"),
+];
 
 impl Verb {
     /// Whether it reads and never does anything else.
     #[must_use]
     pub fn reads(&self) -> bool {
-        self.weight != Weight::Doubtful && self.effect.category() == crate::operation::Category::Read
+        self.weight != Weight::Doubtful && self.category() == Category::Read
     }
 
     /// Whether it surely changes something.
     #[must_use]
     pub fn acts(&self) -> bool {
-        self.weight == Weight::Strong && self.effect.category() != crate::operation::Category::Read
+        self.weight == Weight::Strong && self.category() != Category::Read
+    }
+
+    /// The category of its effect.
+    #[must_use]
+    pub const fn category(&self) -> Category {
+        self.effect.category()
+    }
+
+    /// Whether it has a trait.
+    #[must_use]
+    pub const fn has(&self, feature: Trait) -> bool {
+        self.traits & (1 << feature as u16) != 0
     }
 }
 
@@ -159,62 +222,118 @@ static BY_WORD: LazyLock<Table<Verb>> = LazyLock::new(|| {
     let rows = TABLE.iter().flat_map(|(effect, weight, words)| {
         words.split_whitespace().map(move |entry| {
             let (word, canonical) = entry.split_once('=').unwrap_or((entry, entry));
-            (word, Verb { word, canonical, effect: *effect, weight: *weight })
+            (word, Verb { word, canonical, effect: *effect, weight: *weight, traits: 0 })
         })
     });
-    rows.collect()
+    let mut table: Table<Verb> = rows.collect();
+    for (feature, words) in TRAITS {
+        for word in words.split_whitespace() {
+            if let Some(verb) = table.get_mut(word) {
+                verb.traits |= 1 << feature as u16;
+            }
+        }
+    }
+    table
 });
 
 /// Words before a verb that change how it is done, not what.
 static MODIFIERS: WordSet =
-    LazyLock::new(|| set("async auto batch bulk force hard mass multi permanently quick safe soft sync try"));
+    WordSet::of("async auto batch bulk force hard mass multi permanently quick safe soft sync try");
 
-/// Words that mean the same to somebody.
-pub(super) type WordSet = LazyLock<HashSet<&'static str, Short>>;
+/// Verbs that say that something is done, but in names not what it does to the world. Words that are nouns more often are
+/// left out.
+static LOOSE: WordSet = WordSet::of(
+    "accelerate adapt advance advise aim align allocate amend annotate answer arrange ask assemble assert assess \
+     augment auth auto automate balance benchmark bisect blend blur boost branch bring bundle calibrate catch cd chat \
+     choose chunk collapse collect combine compact compile compress concat condense consolidate construct contact \
+     continue contribute correct cut debug dedupe defer define defragment del delegate deliver depart derive \
+     determine dig disassemble display distribute divide double drain draw dump eject elaborate elicit emit emulate \
+     end enforce enhance enrich enter escalate establish exclude exit expand expel expose fail feed finish fire fit \
+     flatten flip focus fold forbid forgot format freeze gather give grep grow guess guide gunzip gzip halt harvest \
+     heal help highlight hydrate improve include infer inflate inform inject instrument integrate interpret interrupt \
+     intersect introduce invert isolate iterate jump keep learn let lift listen locate look loop maintain mask \
+     measure meet mint mirror mock monitor mount multiply mutate narrow negotiate nest next observe offer opt \
+     orchestrate organize outline pack paginate paint park pass paste peel permit pick pipe plot plug poke populate \
+     postpone practice prevent print probe produce prohibit propose prototype prove provide punch quarantine quit \
+     raise rank rate reach rearrange reason reassign rebalance recall recolor recompute recover recreate recycle \
+     redirect reduce refactor refine reformat regen regress reinstall reinvite relabel relate rem remediate remember \
+     reorganize repair repeat rephrase reposition represent reproduce require rescale reschedule reseed reshape \
+     respond restrict resync retain rethink retitle retrain rewind rewrite roll sanitize say scaffold scroll seal \
+     secure see seed seek separate serve shift shorten shrink shuffle shut silence skip sleep slice smooth snooze \
+     solve spawn speak specify spin split squash stash stay stitch straighten stream stretch strip study substitute \
+     subtract switch talk tell think throttle tidy tone touch train transcode transpile traverse treat triage trim \
+     trust tune turn unfold unload unmount unpack unset unstage unwrap unzip upscale use vacuum vouch wake warm warn \
+     weigh wire wrap zip zoom",
+);
 
-/// Something about each of some words.
-pub(super) type Table<T> = HashMap<&'static str, T, Short>;
+/// What verbs ask for in a question, where that is not just the category of their effect.
+const ASKED: [(Category, &str); 5] = [
+    (
+        Category::Create,
+        "ask bookmark enable enroll file follow grant initiate introduce open provide publish report respond save sign \
+         star store submit subscribe tag watch write",
+    ),
+    (Category::Read, "display know look see tell"),
+    (
+        Category::Update,
+        "activate adapt amend approve archive confirm correct deactivate demote disable dismiss enable follow forbid \
+         give grant increase lift limit lock move permit prevent prohibit promote reassign recolor reject relabel \
+         require restore restrict retitle silence star stop subscribe swap switch turn unlock unpublish watch",
+    ),
+    (
+        Category::Delete,
+        "cancel deactivate decline disable dismiss eject end expel fire lift reject reset stop undo unpin unpublish \
+         unset withdraw",
+    ),
+    (
+        Category::Execute,
+        "activate approve archive build calculate cancel compute confirm convert disable enable export finish import \
+         lock move ping publish rebuild refresh reject render reset restore resume revert rollback scan share shut \
+         stop submit suspend swap sync synchronize transfer unlock validate",
+    ),
+];
 
-/// A hash for short words that are known beforehand: nobody can choose them so that they collide.
-pub(super) type Short = BuildHasherDefault<Ends>;
+/// Weak verbs that are verbs where a question begins with them.
+static ASKED_BY_EFFECT: WordSet = WordSet::of(
+    "accept allow block book call change clear close comment compose copy deploy disconnect dispatch download draft \
+     drop empty evaluate extend fix fork hide launch link make new order pause pin post protect react recommend record \
+     release replay reply request resolve rotate run schedule set start suggest test trash upgrade vote",
+);
 
-/// Hashes a word by how it begins, how it ends and how long it is, which is all of it up to sixteen letters.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Ends(u64);
-
-impl Hasher for Ends {
-    #[inline]
-    fn write(&mut self, word: &[u8]) {
-        let (first, last) = match (word.first_chunk(), word.last_chunk()) {
-            (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
-            _ => match (word.first_chunk(), word.last_chunk()) {
-                (Some(first), Some(last)) => {
-                    (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)))
-                }
-                _ => (word.iter().fold(0, |all, byte| (all << 8) | u64::from(*byte)), 0),
-            },
-        };
-        let mixed = (first ^ last.rotate_left(29) ^ word.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 ^= mixed ^ (mixed >> 32);
-    }
-
-    /// The end of a text says nothing more.
-    #[inline]
-    fn write_u8(&mut self, _: u8) {}
-
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
+/// Every verb of questions with what it may ask for; a verb comes once for each category.
+pub fn asked() -> impl Iterator<Item = (&'static str, Category)> {
+    let listed =
+        || ASKED.iter().flat_map(|(category, words)| words.split_whitespace().map(|word| (word, *category)));
+    let known: HashSet<&str> = listed().map(|(word, _)| word).collect();
+    let by_effect = BY_WORD
+        .values()
+        .filter(move |verb| verb.weight == Weight::Strong || ASKED_BY_EFFECT.contains(verb.word))
+        .filter(move |verb| !known.contains(verb.word))
+        .map(|verb| (verb.word, verb.category()));
+    by_effect.chain(listed())
 }
 
-/// The words of a list that is written as one text.
-pub(super) fn set(list: &'static str) -> HashSet<&'static str, Short> {
-    list.split_whitespace().collect()
+/// Words that tell operations apart no better than their category does.
+static COMMON: WordSet = WordSet::of("give have look see use");
+
+/// Whether half of all operations or questions start with that verb.
+#[must_use]
+pub fn is_common(word: &str) -> bool {
+    COMMON.contains(word) || verb(word).is_some_and(|verb| verb.has(Trait::Common))
 }
 
-/// Longer words are no verbs.
-const LONGEST: usize = 24;
+/// The verbs that half of all operations or questions start with.
+pub fn common() -> impl Iterator<Item = &'static str> {
+    let own = BY_WORD.values().filter(|verb| verb.has(Trait::Common)).map(|verb| verb.word);
+    own.chain(COMMON.iter())
+}
+
+/// Whether a word can be a verb, whether or not it says what it does to the world.
+#[must_use]
+pub fn is_verb(word: &str) -> bool {
+    let ending = word.len() >= 7 && ["ize", "ise", "ify"].iter().any(|ending| word.ends_with(ending));
+    ending || verb(word).is_some() || LOOSE.contains(word)
+}
 
 /// The verb that is written so.
 #[must_use]
@@ -235,31 +354,6 @@ pub fn inflected(word: &str) -> Option<&'static Verb> {
     }
     let stem = word.strip_suffix("ing")?;
     verb(stem).or_else(|| verb(&format!("{stem}e")))
-}
-
-/// Verbs that no API uses as a noun: they are the verb even where they stand last (`issue_read`, `alert-policy-get`).
-static NEVER_NOUNS: WordSet =
-    LazyLock::new(|| set("create delete describe fetch get read remove retrieve update"));
-
-/// Verbs that can turn a POST into a read. `read`, `view` and `ping` are not among them: posting one of those marks a message,
-/// counts a view or sends something.
-static QUERIES: WordSet = LazyLock::new(|| {
-    set("autocomplete browse calculate check compare count describe enumerate estimate explain fetch find \
-         geocode get inspect lint list lookup obtain preview query retrieve search validate")
-});
-
-impl Verb {
-    /// Whether it is a verb in every place.
-    #[must_use]
-    pub fn never_noun(&self) -> bool {
-        NEVER_NOUNS.contains(self.word)
-    }
-
-    /// Whether a request that asks with a body is meant.
-    #[must_use]
-    pub fn queries(&self) -> bool {
-        QUERIES.contains(self.word)
-    }
 }
 
 /// Whether the word only says how the verb behind it is done.
@@ -300,6 +394,11 @@ mod tests {
             .flat_map(|(_, _, words)| words.split_whitespace().map(|entry| entry.split('=').next().unwrap()))
             .collect();
         assert_eq!(words.len(), BY_WORD.len(), "a word stands twice");
+        for (feature, words) in TRAITS {
+            for word in words.split_whitespace() {
+                assert!(verb(word).is_some_and(|verb| verb.has(feature)), "{word}");
+            }
+        }
         for found in BY_WORD.values() {
             assert!(verb(found.canonical).is_some() && found.word.len() <= LONGEST, "{}", found.canonical);
         }
