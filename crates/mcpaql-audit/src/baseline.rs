@@ -3,9 +3,9 @@
 //! A finding is the same as long as the same rule finds it in the same place of the same tool; what it says about it may change.
 //! What may be an attack is only the same in the same tool, word for word: who looked at one text has not seen the next.
 
-use super::credential::masked;
-use super::finding::{Finding, Place};
-use super::view::Server;
+use crate::rule::Finding;
+use crate::text::credential::masked;
+use crate::tool::{Place, Server};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 

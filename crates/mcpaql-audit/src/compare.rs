@@ -1,8 +1,8 @@
 //! What moving from one policy to another changes about the tools of servers.
 
-use super::expect::expected;
-use super::view::{Server, Surface};
 use crate::convention::Hint;
+use crate::hints::expected;
+use crate::tool::{Server, Surface};
 use mcpaql_core::policy::Policy;
 
 /// One hint of one tool that two policies announce differently.

@@ -1,6 +1,7 @@
 //! Whatever a server sends, an audit ends, says the same twice, and points to places that can be there.
 
 use super::*;
+use crate::convention::Standard;
 use crate::load::builtins;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -284,7 +284,7 @@ pub(crate) fn levels(reader: &mut Reader, object: &Object<'_>) -> IndexMap<Strin
     let mut levels = IndexMap::new();
     let words: Vec<&str> = std::iter::once("off").chain(Level::ALL.map(Level::as_str)).collect();
     for code in member.map.keys() {
-        let Some(rule) = rules::rule(code) else {
+        let Some(rule) = rules::find_rule(code) else {
             reader.push(unknown_rule(code, member.at(code)));
             continue;
         };

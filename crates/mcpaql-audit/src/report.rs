@@ -1,19 +1,16 @@
 //! An audit as a whole: what was audited, what was found and where it stands, for renderers to show.
 
-use super::baseline::{Baseline, Fingerprint};
-use super::expect::{Facing, facing};
-use super::finding::{Finding, Place};
-use super::score::{Score, scores};
-use super::view::{Server, Surface, Tool};
+use crate::baseline::{Baseline, Fingerprint};
 use crate::convention::{Level, Standard};
+use crate::hints::{HintComparison, compare_hints};
+use crate::rule::Finding;
+use crate::score::{Score, scores};
+use crate::tool::{Place, Server, Surface, Tool, surfaces};
 use mcpaql_core::diagnostic::Span;
 use mcpaql_document::render::json::field_path;
 use mcpaql_document::source::Source;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-
-/// Tokens of the context window that costs are held against.
-pub const WINDOW: usize = 200_000;
 
 /// Where the tools of a server were found.
 #[derive(Debug, Clone, Default)]
@@ -174,7 +171,7 @@ impl<'r> Report<'r> {
     /// The report of an audit; what the baseline has is counted and left out.
     #[must_use]
     pub fn new(audited: Audited<'r>, findings: &'r [Finding], baseline: Option<&Baseline>) -> Report<'r> {
-        Report::of_surfaces(audited, super::surfaces(audited.servers), findings, baseline)
+        Report::of_surfaces(audited, surfaces(audited.servers), findings, baseline)
     }
 
     /// The same of servers that were read already.
@@ -253,13 +250,14 @@ impl<'r> Report<'r> {
 
     /// Hints that clients take for something else than the policy would have them, by server and tool.
     #[must_use]
-    pub fn misleading(&self) -> Vec<(&Surface<'r>, &Tool<'r>, Facing)> {
+    pub fn misleading(&self) -> Vec<(&Surface<'r>, &Tool<'r>, HintComparison)> {
         let mut rows = Vec::new();
         for surface in &self.surfaces {
             for tool in &surface.tools {
-                let differs =
-                    |facing: &Facing| facing.expected.is_some_and(|expected| expected != facing.effective);
-                let rows_of = facing(tool, &self.audited.standard.policy).into_iter().filter(differs);
+                let differs = |facing: &HintComparison| {
+                    facing.expected.is_some_and(|expected| expected != facing.effective)
+                };
+                let rows_of = compare_hints(tool, &self.audited.standard.policy).into_iter().filter(differs);
                 rows.extend(rows_of.map(|facing| (surface, tool, facing)));
             }
         }

@@ -1,11 +1,12 @@
 //! How good a server's tools are, in numbers that can be compared from one audit to the next.
 
-use super::finding::Finding;
-use super::report::WINDOW;
-use super::rule::Group;
-use super::view::Surface;
 use crate::convention::Level;
+use crate::rule::{Finding, Group};
+use crate::tool::Surface;
 use std::collections::HashMap;
+
+/// Tokens of the context window that costs are held against.
+pub const WINDOW: usize = 200_000;
 
 /// The score of one group of rules for one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Every rule is documented, fires on its bad examples at the right place, and is silent on its good ones.
 
-use super::probe::{Answers, Observed};
 use super::*;
-use crate::convention::{Kind, Level};
+use crate::convention::{Kind, Level, Standard};
+use crate::probe::{Answers, Observed};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;

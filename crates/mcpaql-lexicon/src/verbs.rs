@@ -335,6 +335,27 @@ pub fn is_verb(word: &str) -> bool {
     ending || verb(word).is_some() || LOOSE.contains(word)
 }
 
+/// Short commands that stand inside of other words: `hgetall`, `xreadgroup`.
+const COMMANDS: &[&str] =
+    &["get", "set", "del", "rem", "pop", "push", "add", "ack", "read", "write", "trim", "think"];
+
+/// Whether a word is a verb, inflected or not, or has one within it.
+#[must_use]
+pub fn says_verb(word: &str) -> bool {
+    if is_verb(word) || inflected(word).is_some() {
+        return true;
+    }
+    // Longer words are no names of commands.
+    if word.len() > 24 || !word.is_ascii() {
+        return false;
+    }
+    let ends = |length: usize| {
+        let head = word.get(..length).and_then(verb);
+        head.or_else(|| word.get(word.len() - length..).and_then(verb)).is_some()
+    };
+    COMMANDS.iter().any(|command| word.contains(command)) || (3..word.len()).any(ends)
+}
+
 /// The verb that is written so.
 #[must_use]
 pub fn verb(word: &str) -> Option<&'static Verb> {
@@ -424,6 +445,25 @@ mod tests {
         assert_eq!(glued("deleteuser").map(|verb| verb.word), Some("delete"));
         for noun in ["deleted", "updates", "creators", "address"] {
             assert!(glued(noun).is_none() || noun == "creators", "{noun}");
+        }
+    }
+
+    #[test]
+    fn what_is_done_is_heard_in_every_spelling() {
+        for word in [
+            "get",
+            "deletes",
+            "modernize",
+            "containerize",
+            "hgetall",
+            "lpop",
+            "sequentialthinking",
+            "compile",
+        ] {
+            assert!(says_verb(word), "{word}");
+        }
+        for word in ["manifest", "definition", "wiki", "lifecycle", "é", ""] {
+            assert!(!says_verb(word), "{word}");
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::markdown::percent;
 use super::{Found, Report, counted, grouped, shown, subject, summary};
 use crate::convention::Level;
-use crate::expect::Facing;
-use crate::report::WINDOW;
-use crate::view::{Surface, Tool};
+use crate::hints::HintComparison;
+use crate::score::WINDOW;
+use crate::tool::{Surface, Tool};
 use std::fmt::Write as _;
 
 /// How much to show, and how.
@@ -50,7 +50,7 @@ pub fn full(report: &Report<'_>, options: Options) -> String {
         if text.ends_with('\n') && !text.ends_with("\n\n") {
             text.push('\n');
         }
-        let of_server = |row: &&(&Surface<'_>, &Tool<'_>, Facing)| row.0.index == surface.index;
+        let of_server = |row: &&(&Surface<'_>, &Tool<'_>, HintComparison)| row.0.index == surface.index;
         let rows = misleading.iter().filter(of_server).map(|(_, tool, facing)| (*tool, *facing)).collect();
         if options.hints || shows_hints(report, surface.index) {
             hints(report, rows, options, &mut text);
@@ -178,7 +178,7 @@ fn shows_hints(report: &Report<'_>, server: usize) -> bool {
 }
 
 /// Hints side by side: as declared, as clients take them, and as the policy would have them.
-fn hints(report: &Report<'_>, rows: Vec<(&Tool<'_>, Facing)>, options: Options, text: &mut String) {
+fn hints(report: &Report<'_>, rows: Vec<(&Tool<'_>, HintComparison)>, options: Options, text: &mut String) {
     if rows.is_empty() {
         return;
     }

@@ -2,9 +2,10 @@
 
 use super::{Found, Report, subject};
 use crate::convention::{Hint, Level};
-use crate::finding::Fix;
-use crate::report::{Failed, WINDOW};
-use crate::view::{Surface, Tool};
+use crate::report::Failed;
+use crate::rule::Fix;
+use crate::score::WINDOW;
+use crate::tool::{Surface, Tool};
 use mcpaql_document::render::is_unseen;
 use serde_json::{Map, Value, json};
 
@@ -134,7 +135,7 @@ fn fix(fix: &Fix) -> Value {
 
 fn hints(report: &Report<'_>) -> Vec<Value> {
     let rows = report.misleading();
-    let row = |(surface, tool, facing): &(&Surface<'_>, &Tool<'_>, crate::Facing)| {
+    let row = |(surface, tool, facing): &(&Surface<'_>, &Tool<'_>, crate::HintComparison)| {
         json!({
             "server": surface.server.name,
             "tool": tool.name,

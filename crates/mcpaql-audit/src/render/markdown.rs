@@ -2,7 +2,7 @@
 
 use super::{Found, Report, counted, grouped, sentence, shown, subject, summary};
 use crate::convention::Level;
-use crate::report::WINDOW;
+use crate::score::WINDOW;
 use std::fmt::Write as _;
 
 /// A table of servers, then one of findings, the worst first.

@@ -20,9 +20,9 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use sarif::sarif;
 
-use super::credential;
-use super::report::{Failed, Found, Report};
 use crate::convention::Level;
+use crate::report::{Failed, Found, Report};
+use crate::text::credential;
 use mcpaql_document::render::printable;
 use std::borrow::Cow;
 

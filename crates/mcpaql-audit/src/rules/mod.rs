@@ -2,12 +2,12 @@
 
 mod annotations;
 mod cost;
-pub(super) mod descriptions;
+mod descriptions;
 mod names;
-pub(super) mod schemas;
-pub(super) mod titles;
+mod schemas;
+mod titles;
 
-use super::rule::Rule;
+use crate::rule::Rule;
 
 /// Every group, in the order of reports.
 pub(super) static GROUPS: [&[&Rule]; 6] =
@@ -19,6 +19,6 @@ pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
 
 /// The rule of that code.
 #[must_use]
-pub fn rule(code: &str) -> Option<&'static Rule> {
+pub fn find_rule(code: &str) -> Option<&'static Rule> {
     all_rules().find(|rule| rule.code.eq_ignore_ascii_case(code))
 }

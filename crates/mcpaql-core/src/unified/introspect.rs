@@ -150,12 +150,10 @@ fn adapter(catalog: &Catalog) -> Value {
         .map(|(name, count)| (name, count.into()))
         .collect();
     let adapter = &catalog.adapter;
-    let about = adapter.description.trim().lines().next().unwrap_or_default();
-    let sentence = about.split_once(". ").map_or(about, |(first, _)| first);
     json!({
         "name": adapter.name,
         "display_name": adapter.display_name,
-        "description": shorten(sentence, ABOUT),
+        "description": shorten(first_sentence(adapter.description.trim()), ABOUT),
         "operations": counts,
     })
 }

@@ -18,8 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Left out of names that are too long.
-const FILLERS: [&str; 14] =
-    ["a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"];
+static FILLERS: WordSet = WordSet::of("a an and as at by for from in of on the to with");
 
 /// A word of many names: a document repeats a few hundred of them thousands of times.
 type Word = Rc<str>;

@@ -10,45 +10,16 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Words at the beginning of paths that say nothing.
-const NOISE: [&str; 8] = ["api", "rest", "apis", "json", "xml", "public", "services", "providers"];
+static NOISE: WordSet = WordSet::of("api rest apis json xml public services providers");
 /// Nouns in the plural that are one thing.
-const ONE_THING: [&str; 10] = [
-    "settings",
-    "preferences",
-    "details",
-    "credentials",
-    "properties",
-    "contents",
-    "sales",
-    "totals",
-    "specs",
-    "terms",
-];
+static ONE_THING: WordSet = WordSet::of(
+    "settings preferences details credentials properties contents sales totals specs terms",
+);
 /// Words that stand behind the noun in paths and before it in speech.
-const ADJECTIVES: [&str; 22] = [
-    "active",
-    "airing_today",
-    "all",
-    "archived",
-    "current",
-    "deleted",
-    "favorite",
-    "featured",
-    "latest",
-    "now_playing",
-    "on_the_air",
-    "pending",
-    "popular",
-    "public",
-    "random",
-    "recent",
-    "recommended",
-    "scheduled",
-    "similar",
-    "top_rated",
-    "trending",
-    "upcoming",
-];
+static ADJECTIVES: WordSet = WordSet::of(
+    "active airing_today all archived current deleted favorite featured latest now_playing on_the_air pending \
+     popular public random recent recommended scheduled similar top_rated trending upcoming",
+);
 
 /// The words of a path.
 #[derive(Debug, Clone, Default)]
@@ -125,7 +96,7 @@ impl PathWords {
     fn literal<'a>(&mut self, text: &'a str, known: &mut Known<'a>) {
         let literal = Literal::of(text, known);
         let version = literal.words.iter().all(|word| is_version(word));
-        let noise = || literal.words.iter().all(|word| is_version(word) || NOISE.contains(&&**word));
+        let noise = || literal.words.iter().all(|word| is_version(word) || NOISE.contains(word));
         if version || (self.literals.is_empty() && noise()) {
             return;
         }

@@ -45,22 +45,6 @@ pub fn flatten(text: &str) -> String {
     out.text
 }
 
-/// The first sentence of a plain text, without its full stop.
-#[must_use]
-pub fn first_sentence(text: &str) -> &str {
-    let line = text.lines().next().unwrap_or_default();
-    for (index, _) in line.match_indices(". ") {
-        let (Some(before), Some(behind)) = (line.get(..index), line.get(index + 2..)) else { continue };
-        let word = before.rsplit([' ', '(']).next().unwrap_or_default();
-        let abbreviated =
-            word.contains('.') || word.len() < 2 || ["etc", "vs", "No", "approx"].contains(&word);
-        if !abbreviated && !behind.starts_with(char::is_lowercase) {
-            return before;
-        }
-    }
-    line.strip_suffix('.').unwrap_or(line).trim_end_matches([' ', ':'])
-}
-
 fn is_special(byte: u8) -> bool {
     matches!(
         byte,

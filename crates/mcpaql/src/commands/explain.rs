@@ -19,7 +19,7 @@ pub(crate) fn run(args: &args::Explain) -> Result<Outcome> {
         return Ok(Outcome::Clean);
     }
     let named = || all_rules().find(|rule| rule.name.eq_ignore_ascii_case(&wanted));
-    if let Some(rule) = audit::rule(&wanted).or_else(named) {
+    if let Some(rule) = audit::find_rule(&wanted).or_else(named) {
         output::data(&of_rule(rule, output::color()));
         return Ok(Outcome::Clean);
     }

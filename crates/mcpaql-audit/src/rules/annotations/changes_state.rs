@@ -1,10 +1,9 @@
 //! HINT-101.
 
 use crate::convention::Standard;
-use crate::deed::was_caught;
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::inferred_effect::changed_when_probed;
+use crate::rule::{Findings, Fix, rule};
+use crate::tool::Tool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
@@ -39,7 +38,7 @@ rule! {
 }
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    if was_caught(tool) && tool.declared.read_only == Some(true) {
+    if changed_when_probed(tool) && tool.declared.read_only == Some(true) {
         let message =
             format!("The tool '{}' says that it only reads, but calling it changed the state", tool.name);
         let help = "write `readOnlyHint: false`, or make it read only";

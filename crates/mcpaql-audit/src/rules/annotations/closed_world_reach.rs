@@ -1,10 +1,9 @@
 //! HINT-011.
 
 use crate::convention::Standard;
-use crate::deed::{Outside, outside};
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::inferred_effect::{Outside, outside};
+use crate::rule::{Findings, Fix, rule};
+use crate::tool::Tool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {

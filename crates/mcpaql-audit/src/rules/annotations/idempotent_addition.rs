@@ -1,10 +1,9 @@
 //! HINT-007.
 
 use crate::convention::Standard;
-use crate::deed::surely_piles_up;
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::inferred_effect::surely_accumulates;
+use crate::rule::{Findings, Fix, rule};
+use crate::tool::Tool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
@@ -54,7 +53,7 @@ rule! {
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     let reads = tool.declared.read_only == Some(true);
-    if tool.declared.idempotent != Some(true) || reads || !surely_piles_up(tool) {
+    if tool.declared.idempotent != Some(true) || reads || !surely_accumulates(tool) {
         return;
     }
     let message =

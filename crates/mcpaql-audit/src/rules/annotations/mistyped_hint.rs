@@ -1,10 +1,9 @@
 //! HINT-013.
 
 use crate::convention::Standard;
-use crate::deed::surely_acts;
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::inferred_effect::surely_acts;
+use crate::rule::{Findings, Fix, rule};
+use crate::tool::Tool;
 use mcpaql_core::policy::{Hint, HintOverrides};
 use serde_json::Value;
 
@@ -67,7 +66,7 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             Some("false") => Some(false),
             _ => None,
         };
-        // A claim to read that the name belies is not repeated.
+        // A claim to read that the name contradicts_read_only is not repeated.
         let believed = meant.filter(|meant| !(hint == Hint::ReadOnly && *meant && surely_acts(tool)));
         if let Some(meant) = believed {
             finding.fix(Fix::Hints(one(hint, meant)));

@@ -1,10 +1,9 @@
 //! HINT-015.
 
 use crate::convention::{Level, Standard};
-use crate::deed::is_single;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::inferred_effect::is_single;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 rule! {
     /// One tool both reads and writes.

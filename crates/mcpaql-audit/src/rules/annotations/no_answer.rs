@@ -1,10 +1,8 @@
 //! HINT-103.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::probe::Answers;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::{Answers, Tool};
 
 rule! {
     /// A tool that says it only reads did not answer.

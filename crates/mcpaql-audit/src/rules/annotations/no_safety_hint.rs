@@ -1,14 +1,13 @@
 //! HINT-003.
 
 use crate::convention::Standard;
-use crate::expect::safe;
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::hints::missing_hints;
+use crate::rule::{Findings, Fix, rule};
+use crate::tool::Tool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
-    /// A directory wants to know whether a tool is safe, and the tool does not say.
+    /// A directory wants to know whether a tool is missing_hints, and the tool does not say.
     ///
     /// ## What it does
     ///
@@ -50,7 +49,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         format!("The tool '{}' says neither whether it only reads nor whether it destroys", tool.name);
     let finding = findings.tool(tool, "/annotations", message);
     finding.help("write `readOnlyHint: true` where it only reads, and `destructiveHint` otherwise");
-    let fix = safe(tool, &standard.policy);
+    let fix = missing_hints(tool, &standard.policy);
     if fix.read_only.is_some() || fix.destructive.is_some() {
         finding.fix(Fix::Hints(HintOverrides { idempotent: None, open_world: None, ..fix }));
     }

@@ -1,11 +1,10 @@
 //! HINT-016.
 
 use crate::convention::Standard;
-use crate::deed::is_known_by_name_alone;
-use crate::expect::{Facing, facing, harmless};
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::hints::{HintComparison, compare_hints, safe_to_write};
+use crate::inferred_effect::is_known_by_name_alone;
+use crate::rule::{Findings, Fix, rule};
+use crate::tool::Tool;
 use mcpaql_core::policy::{Hint, HintOverrides};
 
 rule! {
@@ -55,7 +54,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     if !standard.policy_chosen {
         return;
     }
-    let facing = facing(tool, &standard.policy);
+    let facing = compare_hints(tool, &standard.policy);
     let differs = facing.iter().filter(|facing| {
         let differs = facing.expected.is_some_and(|expected| expected != facing.effective);
         differs && (facing.declared.is_some() || !may_be_unsaid(tool, standard, facing.hint))
@@ -89,11 +88,11 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         idempotent: wanted(Hint::Idempotent),
         open_world: wanted(Hint::OpenWorld),
     };
-    let fix = harmless(tool, fix);
+    let fix = safe_to_write(tool, fix);
     let finding = findings.tool(tool, pointer, message);
     finding.help("say what the policy says, or choose another");
     // Its author knows what it does, and a name only proposes.
-    let guessed = |facing: &&Facing| facing.declared.is_some() && facing.hint != Hint::OpenWorld;
+    let guessed = |facing: &&HintComparison| facing.declared.is_some() && facing.hint != Hint::OpenWorld;
     if is_known_by_name_alone(tool) && differs.iter().all(guessed) {
         finding.advice();
     }

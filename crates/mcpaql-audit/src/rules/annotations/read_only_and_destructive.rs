@@ -1,9 +1,8 @@
 //! HINT-002.
 
 use crate::convention::Standard;
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, Fix, rule};
+use crate::tool::Tool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {

@@ -1,10 +1,9 @@
 //! HINT-005.
 
 use crate::convention::Standard;
-use crate::deed::belies;
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::inferred_effect::contradicts_read_only;
+use crate::rule::{Findings, Fix, rule};
+use crate::tool::Tool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
@@ -54,7 +53,7 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.declared.read_only != Some(true) || tool.declared.destructive == Some(true) {
         return;
     }
-    let Some((what, level)) = belies(tool) else { return };
+    let Some((what, level)) = contradicts_read_only(tool) else { return };
     let message = format!("The tool '{}' says that it only reads, but {what}", tool.name);
     let finding = findings.tool(tool, "/annotations/readOnlyHint", message);
     finding.help("clients run it unasked; say `readOnlyHint: false`");

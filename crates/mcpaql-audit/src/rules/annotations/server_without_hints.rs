@@ -1,9 +1,8 @@
 //! HINT-004.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Surface;
+use crate::rule::{Findings, rule};
+use crate::tool::Surface;
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
 

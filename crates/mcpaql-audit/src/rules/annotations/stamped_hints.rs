@@ -1,10 +1,9 @@
 //! HINT-017.
 
 use crate::convention::Standard;
-use crate::deed::{surely_acts, surely_reads};
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Surface;
+use crate::inferred_effect::{surely_acts, surely_reads};
+use crate::rule::{Findings, rule};
+use crate::tool::Surface;
 
 /// Fewer tools may well be alike.
 const ENOUGH: usize = 4;

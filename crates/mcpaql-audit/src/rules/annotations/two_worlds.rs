@@ -1,10 +1,10 @@
 //! HINT-012.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::{Surface, Tool};
+use crate::rule::{Findings, rule};
+use crate::tool::{Surface, Tool};
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::verbs;
 use mcpaql_lexicon::verbs;
 use std::collections::HashMap;
 

@@ -1,10 +1,9 @@
 //! HINT-009.
 
 use crate::convention::Standard;
-use crate::deed::surely_reads;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::inferred_effect::surely_reads;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 rule! {
     /// A tool says that it does not only read, but everything else about it says so.

@@ -2,10 +2,9 @@
 
 use super::mistyped_hint::one;
 use crate::convention::Standard;
-use crate::deed::surely_acts;
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::inferred_effect::surely_acts;
+use crate::rule::{Findings, Fix, rule};
+use crate::tool::Tool;
 use mcpaql_core::policy::Hint;
 use mcpaql_core::suggest::is_slip;
 use serde_json::{Map, Value};
@@ -87,7 +86,7 @@ fn misspelled(tool: &Tool<'_>, (key, value): (&str, &Value), hint: Hint, finding
 
 fn propose(tool: &Tool<'_>, hint: Hint, value: &Value, finding: &mut crate::Finding) {
     let value = value.as_bool().filter(|_| tool.declared.get(hint).is_none());
-    // A claim to read that the name belies is not repeated.
+    // A claim to read that the name contradicts_read_only is not repeated.
     if let Some(value) = value.filter(|value| !(hint == Hint::ReadOnly && *value && surely_acts(tool))) {
         finding.fix(Fix::Hints(one(hint, value)));
     }

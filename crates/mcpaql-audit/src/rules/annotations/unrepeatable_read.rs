@@ -1,9 +1,8 @@
 //! HINT-008.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 rule! {
     /// A tool says that it only reads and that it must not be repeated.

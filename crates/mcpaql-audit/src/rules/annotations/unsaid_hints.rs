@@ -1,11 +1,10 @@
 //! HINT-001.
 
 use crate::convention::{Kind, Level, Standard};
-use crate::deed::deeds;
-use crate::expect::{expected, safe};
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::hints::{expected, missing_hints};
+use crate::inferred_effect::possible_effects;
+use crate::rule::{Findings, Fix, rule};
+use crate::tool::Tool;
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::{Hint, HintOverrides, HintSet};
 
@@ -73,7 +72,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
     };
     let message = format!("The tool '{}' does not say {}", tool.name, assumed(tool, standard, &unsaid));
     let finding = findings.tool(tool, pointer, message);
-    let safe = safe(tool, &standard.policy);
+    let safe = missing_hints(tool, &standard.policy);
     let safe = |hint: Hint| safe.get(hint).filter(|_| unsaid.contains(&hint));
     let fix = HintOverrides {
         read_only: safe(Hint::ReadOnly),
@@ -119,7 +118,8 @@ fn wanted(tool: &Tool<'_>, standard: &Standard) -> HintSet {
     if !standard.policy_chosen {
         return HintSet::ALL;
     }
-    let deeds = deeds(tool);
-    let writes = |hint: &Hint| deeds.iter().all(|deed| standard.policy.writes(deed.category).contains(*hint));
+    let effects = possible_effects(tool);
+    let writes =
+        |hint: &Hint| effects.iter().all(|effect| standard.policy.writes(effect.category).contains(*hint));
     Hint::ALL.into_iter().filter(writes).collect()
 }

@@ -1,9 +1,8 @@
 //! COST-002.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Surface;
+use crate::rule::{Findings, rule};
+use crate::tool::Surface;
 
 rule! {
     /// A server's tools together take much of a model's context.

@@ -1,9 +1,8 @@
 //! COST-001.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 /// Nine in ten of the tools of real servers cost less.
 const HEAVY: usize = 1000;

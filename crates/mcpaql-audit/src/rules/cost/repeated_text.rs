@@ -1,10 +1,8 @@
 //! COST-004.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::tree::Kind;
-use crate::view::Surface;
+use crate::rule::{Findings, rule};
+use crate::tool::{Kind, Surface};
 use mcpaql_core::tokens;
 use std::collections::HashMap;
 

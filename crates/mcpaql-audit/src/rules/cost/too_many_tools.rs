@@ -1,9 +1,8 @@
 //! COST-003.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Surface;
+use crate::rule::{Findings, rule};
+use crate::tool::Surface;
 
 rule! {
     /// A server has more tools than a client takes.

@@ -1,9 +1,8 @@
 //! DESC-012.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 rule! {
     /// A text holds a long piece that nobody can read.

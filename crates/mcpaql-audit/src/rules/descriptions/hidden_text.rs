@@ -1,10 +1,9 @@
 //! DESC-009.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::glance::Telling;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::text::prefilter::Clue;
+use crate::tool::Tool;
 
 rule! {
     /// A text is written so that people do not see it.
@@ -42,7 +41,7 @@ const LINES: usize = 15;
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for text in &tool.tree.texts {
-        let what = if text.glance.holds(Telling::COMMENT) {
+        let what = if text.prefilter.holds(Clue::COMMENT) {
             "a comment, which people do not see"
         } else if text.text.len() > BLANKS.min(4 * LINES)
             && has_gap(text.text)

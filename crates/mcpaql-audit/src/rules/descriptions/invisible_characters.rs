@@ -2,12 +2,11 @@
 
 use super::excerpt;
 use crate::convention::Standard;
-use crate::credential::masked;
-use crate::finding::Findings;
-use crate::glance::Glance;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
+use crate::text::credential::masked;
+use crate::text::prefilter::Prefilter;
+use crate::tool::Tool;
 use crate::unicode;
-use crate::view::Tool;
 
 rule! {
     /// A text holds characters that a person does not see.
@@ -50,9 +49,9 @@ rule! {
 const OWN: &[&str] = &["/title", "/annotations/title", "/description"];
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let odd = tool.tree.texts.iter().filter(|text| text.glance.is_odd());
+    let odd = tool.tree.texts.iter().filter(|text| text.prefilter.is_odd());
     let odd = odd.filter_map(|text| {
-        let found = first(text.text, text.glance)?;
+        let found = first(text.text, text.prefilter)?;
         Some((tool.tree.pointer(text.at), message(tool, text.text, found)))
     });
     // None of the tool's own texts hides another, and the many of its parameters are one matter.
@@ -78,9 +77,9 @@ fn message(tool: &Tool<'_>, text: &str, (position, c, what): (usize, char, &str)
     format!("A text of '{}' holds {what} (U+{code:04X}) behind '{}'", tool.name, excerpt(&near))
 }
 
-fn first(text: &str, glance: Glance) -> Option<(usize, char, &'static str)> {
+fn first(text: &str, prefilter: Prefilter) -> Option<(usize, char, &'static str)> {
     let control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
-    let found = glance.may_control().then(|| text.char_indices().find(|(_, c)| control(*c))).flatten();
+    let found = prefilter.may_control().then(|| text.char_indices().find(|(_, c)| control(*c))).flatten();
     let what = |c| if c == '\u{1b}' { "a terminal escape" } else { "a control character" };
     let found = found.map(|(position, c)| (position, c, what(c)));
     found.or_else(|| {

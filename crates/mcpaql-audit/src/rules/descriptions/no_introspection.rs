@@ -1,9 +1,8 @@
 //! DESC-004.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 rule! {
     /// A tool of an MCP-AQL adapter does not say how to find its operations.

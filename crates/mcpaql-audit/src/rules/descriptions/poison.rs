@@ -3,18 +3,12 @@
 //! A glance at each text tells which patterns could match; what else they need is looked for next, and only where all of it is there
 //! a pattern is made and tried.
 
-use super::patterns::{Family, Need, PATTERNS, Words};
-use crate::finding::{Finding, Findings};
-use crate::glance::{Glance, Telling};
-use crate::tree::{Hit, Kind};
-use crate::view::Tool;
+use crate::rule::{Finding, Findings};
+use crate::text::patterns::{Family, Need, PATTERNS, Words};
+use crate::text::prefilter::{Clue, Prefilter};
+use crate::tool::{Hit, Kind, Tool};
 use regex::bytes::{Regex, RegexBuilder};
 use std::sync::{LazyLock, OnceLock};
-
-/// What each pattern needs first.
-pub(crate) fn first_needs() -> impl Iterator<Item = (usize, Words)> {
-    PATTERNS.iter().enumerate().filter_map(|(index, pattern)| Some((index, *pattern.needs.first()?.first()?)))
-}
 
 /// Made when first needed, because most servers need none.
 static COMPILED: LazyLock<Vec<OnceLock<Option<Regex>>>> =
@@ -30,14 +24,14 @@ fn compiled(index: usize) -> Option<&'static Regex> {
 }
 
 /// The patterns that a text matches.
-fn matches(text: &str, glance: Glance) -> Vec<usize> {
-    if text.len() < SHORTEST || !glance.holds(Telling::POISON) {
+fn matches(text: &str, prefilter: Prefilter) -> Vec<usize> {
+    if text.len() < SHORTEST || !prefilter.holds(Clue::POISON) {
         return Vec::new();
     }
     let plain = plain(text.as_bytes());
     let has = |need: &Need| is_met(need, &plain);
     let likely = PATTERNS.iter().enumerate().filter(|(index, pattern)| {
-        glance.holds(Telling::poison(*index)) && pattern.needs.iter().skip(1).all(has)
+        prefilter.holds(Clue::poison(*index)) && pattern.needs.iter().skip(1).all(has)
     });
     let matches = |index: &usize| compiled(*index).is_some_and(|regex| regex.is_match(text.as_bytes()));
     likely.map(|(index, _)| index).filter(matches).collect()
@@ -73,10 +67,10 @@ fn plain(text: &[u8]) -> String {
 const SHORTEST: usize = 12;
 
 /// Names of parameters that say what to put there: `content_from_reading_ssh_id_rsa`.
-fn is_poisoned_name(name: &str, glance: Glance) -> bool {
+fn is_poisoned_name(name: &str, prefilter: Prefilter) -> bool {
     let reads =
         |name: &str| ["read", "content", "steal", "leak", "dump"].iter().any(|word| name.contains(word));
-    glance.holds(Telling::SECRET) && reads(&name.to_ascii_lowercase())
+    prefilter.holds(Clue::SECRET) && reads(&name.to_ascii_lowercase())
 }
 
 /// What stands for a poisoned name among the patterns.
@@ -89,10 +83,10 @@ fn hits<'t>(tool: &'t Tool<'_>) -> &'t [Hit] {
             if text.text.len() < SHORTEST {
                 continue;
             }
-            if text.kind == Kind::Name && is_poisoned_name(text.text, text.glance) {
+            if text.kind == Kind::Name && is_poisoned_name(text.text, text.prefilter) {
                 hits.push(Hit { text: index, pattern: NAME });
             }
-            let found = matches(text.text, text.glance);
+            let found = matches(text.text, text.prefilter);
             hits.extend(found.into_iter().map(|pattern| Hit { text: index, pattern }));
         }
         hits
@@ -141,7 +135,7 @@ mod tests {
     use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
     fn families(text: &str) -> Vec<Family> {
-        let found = matches(text, Glance::of(text));
+        let found = matches(text, Prefilter::of(text));
         let mut found: Vec<Family> = found.into_iter().map(|index| PATTERNS[index].family).collect();
         found.dedup();
         found
@@ -165,7 +159,7 @@ mod tests {
             let text = made.new_tree(&mut runner).unwrap().current();
             let text = format!("Says. {text} .");
             if compiled(index).unwrap().is_match(text.as_bytes()) {
-                prop_assert!(matches(&text, Glance::of(&text)).contains(&index), "{:?}", text);
+                prop_assert!(matches(&text, Prefilter::of(&text)).contains(&index), "{:?}", text);
             }
         }
     }

@@ -1,10 +1,9 @@
 //! DESC-011.
 
 use crate::convention::Standard;
-use crate::credential;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::text::credential;
+use crate::tool::Tool;
 
 rule! {
     /// A text holds what looks like a credential.
@@ -44,7 +43,7 @@ rule! {
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     for text in &tool.tree.texts {
-        if credential::is_in(text.text, text.glance) {
+        if credential::is_in(text.text, text.prefilter) {
             let message = format!("A text of '{}' holds what looks like a credential", tool.name);
             findings
                 .tool(tool, tool.tree.pointer(text.at), message)

@@ -1,11 +1,10 @@
 //! DESC-006.
 
-use super::patterns::Family;
 use super::poison::report;
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::text::patterns::Family;
+use crate::tool::Tool;
 
 rule! {
     /// A text asks the model for files, secrets or the conversation.

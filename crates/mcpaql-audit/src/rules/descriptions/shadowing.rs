@@ -1,11 +1,10 @@
 //! DESC-007.
 
-use super::patterns::Family;
 use super::poison::report;
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Surface;
+use crate::rule::{Findings, rule};
+use crate::text::patterns::Family;
+use crate::tool::Surface;
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 

@@ -2,10 +2,9 @@
 
 use super::excerpt;
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::glance::{Glance, Telling};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::text::prefilter::{Clue, Prefilter};
+use crate::tool::Tool;
 use std::net::Ipv4Addr;
 
 rule! {
@@ -75,8 +74,8 @@ const RECORDERS: &[&str] = &[
 ];
 
 fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
-    let may_link = |glance: Glance| glance.holds(Telling::ADDRESS) || glance.holds(Telling::SCHEME);
-    for text in tool.tree.texts.iter().filter(|text| may_link(text.glance)) {
+    let may_link = |prefilter: Prefilter| prefilter.holds(Clue::ADDRESS) || prefilter.holds(Clue::SCHEME);
+    for text in tool.tree.texts.iter().filter(|text| may_link(text.prefilter)) {
         let Some((link, what)) = suspicious(text.text) else { continue };
         let message = format!("A text of '{}' holds {what}: '{}'", tool.name, excerpt(link));
         findings

@@ -1,9 +1,8 @@
 //! DESC-014.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Surface;
+use crate::rule::{Findings, rule};
+use crate::tool::Surface;
 use mcpaql_core::suggest::Names;
 use std::cell::LazyCell;
 use std::collections::HashSet;

@@ -2,9 +2,8 @@
 
 use super::spelling::clipped;
 use crate::convention::{Names, Standard};
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 rule! {
     /// A name misspells a word that a convention fixes.

@@ -2,9 +2,8 @@
 
 use super::spelling::{clipped, named};
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Surface;
+use crate::rule::{Findings, rule};
+use crate::tool::Surface;
 use std::collections::HashMap;
 
 rule! {

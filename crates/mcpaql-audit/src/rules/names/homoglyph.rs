@@ -2,10 +2,9 @@
 
 use super::spelling::{Spellings, clipped};
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
+use crate::tool::{Surface, Tool};
 use crate::unicode;
-use crate::view::{Surface, Tool};
 use std::collections::HashMap;
 
 rule! {

@@ -2,10 +2,9 @@
 
 use super::spelling::{Spellings, character, clipped};
 use crate::convention::{Characters, Standard};
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
+use crate::tool::Surface;
 use crate::unicode::{homoglyph, invisible};
-use crate::view::Surface;
 
 rule! {
     /// A name holds a character that MCP does not allow.

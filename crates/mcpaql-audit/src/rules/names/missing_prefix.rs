@@ -2,9 +2,8 @@
 
 use super::spelling::{clipped, listed};
 use crate::convention::{Names, Standard, template};
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 rule! {
     /// A name lacks the prefix or the product that a convention wants it to begin with.

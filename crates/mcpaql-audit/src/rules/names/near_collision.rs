@@ -3,9 +3,8 @@
 use super::spelling::{bare, clipped, named};
 use super::verb_place::shared_words;
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::{Surface, Tool};
+use crate::rule::{Findings, rule};
+use crate::tool::{Surface, Tool};
 use std::collections::HashMap;
 
 /// Verbs that say the same of the same object.

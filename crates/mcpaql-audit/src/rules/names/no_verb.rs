@@ -2,10 +2,9 @@
 
 use super::spelling::clipped;
 use crate::convention::Standard;
-use crate::convention::vocabulary::says_verb;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
+use mcpaql_lexicon::verbs::says_verb;
 
 rule! {
     /// A name says no verb.

@@ -2,9 +2,8 @@
 
 use super::spelling::{Spellings, by_all, clipped, is_snake, named};
 use crate::convention::{Characters, Standard};
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Surface;
+use crate::rule::{Findings, rule};
+use crate::tool::Surface;
 
 rule! {
     /// Names are not in snake_case.

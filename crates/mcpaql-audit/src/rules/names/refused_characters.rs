@@ -2,9 +2,8 @@
 
 use super::spelling::{Spellings, by_all, character, clipped};
 use crate::convention::{Characters, Standard};
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Surface;
+use crate::rule::{Findings, rule};
+use crate::tool::Surface;
 
 rule! {
     /// A name holds a character that MCP allows and a client or a model's API refuses.

@@ -2,9 +2,8 @@
 
 use super::spelling::{clipped, named};
 use crate::convention::Standard;
-use crate::finding::{Findings, Place};
-use crate::rule::rule;
-use crate::view::Surface;
+use crate::rule::{Findings, rule};
+use crate::tool::{Place, Surface};
 use std::collections::HashMap;
 
 rule! {

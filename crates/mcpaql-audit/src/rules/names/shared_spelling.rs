@@ -2,9 +2,8 @@
 
 use super::spelling::{bare, clipped, named};
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::{Surface, Tool};
+use crate::rule::{Findings, rule};
+use crate::tool::{Surface, Tool};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 

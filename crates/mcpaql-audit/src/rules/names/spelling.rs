@@ -1,9 +1,9 @@
 //! What rules about names share: names spelled anew, and names in messages.
 
 use crate::convention::{Characters, Standard};
-use crate::finding::{Finding, Fix};
+use crate::rule::{Finding, Fix};
+use crate::tool::{Surface, Tool};
 use crate::unicode::{homoglyph, invisible};
-use crate::view::{Surface, Tool};
 use mcpaql_lexicon::snake_case;
 use std::borrow::Cow;
 use std::collections::HashMap;

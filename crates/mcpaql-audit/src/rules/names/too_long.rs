@@ -2,9 +2,8 @@
 
 use super::spelling::clipped;
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 /// Of MCP.
 const LONGEST: usize = 128;

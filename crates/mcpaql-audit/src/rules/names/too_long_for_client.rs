@@ -2,9 +2,8 @@
 
 use super::spelling::clipped;
 use crate::convention::{Level, Names, Standard, template};
-use crate::finding::{Finding, Findings};
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Finding, Findings, rule};
+use crate::tool::Tool;
 use std::cmp::Reverse;
 
 /// What is longer is the matter of NAME-003.

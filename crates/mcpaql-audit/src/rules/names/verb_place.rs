@@ -2,11 +2,11 @@
 
 use super::spelling::{clipped, named};
 use crate::convention::Standard;
-use crate::convention::vocabulary::is_verb;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::{Surface, Tool};
+use crate::rule::{Findings, rule};
+use crate::tool::{Surface, Tool};
 use mcpaql_core::facts::Effect;
+use mcpaql_lexicon::verbs::is_verb;
+use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
 use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
 
 /// Fewer names are no custom.

@@ -2,9 +2,8 @@
 
 use super::spelling::{by_all, clipped, unmet};
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 
 rule! {
     /// A name has fewer or more words than a convention wants.

@@ -1,9 +1,8 @@
 //! SCHEMA-008.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 use serde_json::Value;
 
 rule! {

@@ -2,9 +2,8 @@
 
 use super::trap::{self, Found};
 use crate::convention::{Standard, Trap};
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::Tool;
 use serde_json::Value;
 
 rule! {

@@ -1,11 +1,8 @@
 //! SCHEMA-014.
 
-use super::reference::{Target, target};
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::tree::of;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::{Target, Tool, of, target};
 use serde_json::Value;
 
 rule! {

@@ -1,9 +1,8 @@
 //! SCHEMA-013.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::{Surface, Tool};
+use crate::rule::{Findings, rule};
+use crate::tool::{Surface, Tool};
 use serde_json::Value;
 use std::collections::HashMap;
 

@@ -1,10 +1,8 @@
 //! SCHEMA-015.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::tree::Schema;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::{Schema, Tool};
 use serde_json::Value;
 
 rule! {

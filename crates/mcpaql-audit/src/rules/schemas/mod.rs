@@ -11,7 +11,6 @@ mod malformed_keyword;
 mod network_reference;
 mod no_object;
 mod parameter_name;
-pub(crate) mod reference;
 mod trap;
 mod undeclared_required;
 mod undescribed_parameters;

@@ -1,10 +1,8 @@
 //! SCHEMA-004.
 
-use super::reference::{Reference, Target};
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::{Reference, Target, Tool};
 
 rule! {
     /// A `$ref` leads to another document.

@@ -1,8 +1,7 @@
 //! Which traps a schema holds, and what to say about each.
 
-use super::reference::{Reference, Target};
 use crate::convention::{Standard, Trap};
-use crate::tree::{Schema, Tree};
+use crate::tool::{Reference, Schema, Target, Tree};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 

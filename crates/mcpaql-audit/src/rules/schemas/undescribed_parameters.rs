@@ -1,11 +1,8 @@
 //! SCHEMA-002.
 
-use super::reference::pointed;
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
-use crate::tree::of;
-use crate::view::Tool;
+use crate::rule::{Findings, rule};
+use crate::tool::{Tool, of, pointed};
 use serde_json::Value;
 
 rule! {

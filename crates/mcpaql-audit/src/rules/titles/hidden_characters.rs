@@ -1,11 +1,10 @@
 //! TITLE-009.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::clipped;
+use crate::tool::Tool;
 use crate::unicode;
-use crate::view::Tool;
 
 rule! {
     /// A title holds characters that nobody sees, or that change how it is shown.

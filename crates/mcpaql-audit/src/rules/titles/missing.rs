@@ -2,10 +2,10 @@
 
 use super::wording::Wordings;
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::{by_all, clipped, unmet};
-use crate::view::Surface;
+use crate::tool::Surface;
+use std::cell::LazyCell;
 
 rule! {
     /// A tool has no title.
@@ -39,6 +39,7 @@ rule! {
 }
 
 fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>) {
+    let wordings = LazyCell::new(|| Wordings::new(surface));
     let who = unmet(standard, |convention| convention.titles.required.then_some(()), |()| false);
     for tool in &surface.tools {
         if tool.shown_title().is_some_and(|title| !title.trim().is_empty()) {
@@ -46,7 +47,7 @@ fn check(surface: &Surface<'_>, standard: &Standard, findings: &mut Findings<'_>
         }
         let finding =
             findings.tool(tool, "/title", format!("The tool '{}' has no title", clipped(tool.name)));
-        finding.fix = Wordings::of(surface).fix(tool);
+        finding.fix = wordings.fix(tool);
         if who.is_empty() {
             finding.advice();
         }

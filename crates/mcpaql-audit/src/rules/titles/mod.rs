@@ -10,7 +10,7 @@ mod other_verb;
 mod pattern;
 mod too_long;
 mod two_titles;
-pub(crate) mod wording;
+mod wording;
 
 use crate::rule::Rule;
 

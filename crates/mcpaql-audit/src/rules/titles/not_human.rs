@@ -2,10 +2,10 @@
 
 use super::wording::{Wordings, is_human};
 use crate::convention::Standard;
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
+use crate::rule::{Findings, Fix, rule};
 use crate::rules::names::spelling::clipped;
-use crate::view::Surface;
+use crate::tool::Surface;
+use std::cell::LazyCell;
 
 rule! {
     /// A title is the name again, or looks like one.
@@ -39,6 +39,7 @@ rule! {
 }
 
 fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
+    let wordings = LazyCell::new(|| Wordings::new(surface));
     for tool in &surface.tools {
         let Some(title) = tool.shown_title().filter(|title| !title.trim().is_empty()) else { continue };
         if is_human(title, tool.name) {
@@ -50,7 +51,7 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
         let other = tool.annotation_title.filter(|other| is_human(other, tool.name));
         finding.fix = match other {
             Some(other) => Some(Fix::Title(other.to_owned())),
-            None => Wordings::of(surface).fix(tool),
+            None => wordings.fix(tool),
         };
         let help = match &finding.fix {
             Some(Fix::Title(title)) => format!("write it as people would: '{}'", clipped(title)),

@@ -1,10 +1,9 @@
 //! TITLE-006.
 
 use crate::convention::Standard;
-use crate::finding::{Findings, Fix};
-use crate::rule::rule;
+use crate::rule::{Findings, Fix, rule};
 use crate::rules::names::spelling::{by_all, clipped, unmet};
-use crate::view::Tool;
+use crate::tool::Tool;
 
 rule! {
     /// A title does not stand in `annotations`, where a convention wants it.

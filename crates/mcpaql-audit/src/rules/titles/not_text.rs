@@ -1,11 +1,9 @@
 //! TITLE-010.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::clipped;
-use crate::tree::of;
-use crate::view::Tool;
+use crate::tool::{Tool, of};
 
 rule! {
     /// A title is not a string.

@@ -1,10 +1,9 @@
 //! TITLE-003.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::clipped;
-use crate::view::{Surface, Tool};
+use crate::tool::{Surface, Tool};
 use std::collections::HashMap;
 
 rule! {

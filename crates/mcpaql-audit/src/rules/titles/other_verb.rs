@@ -1,12 +1,12 @@
 //! TITLE-004.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::clipped;
-use crate::view::Tool;
+use crate::tool::Tool;
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::names;
+use mcpaql_lexicon::verbs::{self, Verb, Weight};
 use mcpaql_lexicon::verbs::{self, Verb, Weight};
 
 rule! {

@@ -1,10 +1,9 @@
 //! TITLE-007.
 
 use crate::convention::{Convention, Standard, template};
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::clipped;
-use crate::view::Tool;
+use crate::tool::Tool;
 
 rule! {
     /// A title does not follow the pattern of a convention.

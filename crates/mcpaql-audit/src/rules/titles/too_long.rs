@@ -1,16 +1,15 @@
 //! TITLE-008.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::{by_all, clipped, unmet};
-use crate::view::Tool;
+use crate::tool::Tool;
 
 /// Of two thousand titles of real servers, a handful are longer.
 const LONG: usize = 80;
 
 rule! {
-    /// A title is too long to be read at a glance.
+    /// A title is too long to be read at a prefilter.
     ///
     /// ## What it does
     ///

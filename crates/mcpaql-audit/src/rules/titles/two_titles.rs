@@ -1,10 +1,9 @@
 //! TITLE-005.
 
 use crate::convention::Standard;
-use crate::finding::Findings;
-use crate::rule::rule;
+use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::clipped;
-use crate::view::Tool;
+use crate::tool::Tool;
 
 rule! {
     /// A tool's `title` and `annotations.title` differ.

@@ -1,9 +1,9 @@
 //! Titles made of names, and what rules about titles share.
 
-use crate::convention::vocabulary::is_verb;
-use crate::finding::Fix;
+use crate::rule::Fix;
 use crate::rules::names::verb_place::{Place, shared_words};
-use crate::view::{Surface, Tool};
+use crate::tool::{Surface, Tool};
+use mcpaql_lexicon::verbs::is_verb;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -71,7 +71,7 @@ const BRANDS: &[(&str, &str)] = &[
 
 /// The titles that a server's tools have or would get from their names, and how many would get each.
 #[derive(Debug)]
-pub(crate) struct Wordings {
+pub(super) struct Wordings {
     tools: usize,
     shared: usize,
     /// The words of the server's name.
@@ -80,11 +80,7 @@ pub(crate) struct Wordings {
 }
 
 impl Wordings {
-    pub(super) fn of<'s>(surface: &'s Surface<'_>) -> &'s Wordings {
-        surface.wordings.get_or_init(|| Wordings::new(surface))
-    }
-
-    fn new(surface: &Surface<'_>) -> Wordings {
+    pub(super) fn new(surface: &Surface<'_>) -> Wordings {
         let tools = surface.tools.len();
         let mut wordings = Wordings {
             tools,
@@ -211,7 +207,7 @@ fn is_identifier(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Server;
+    use crate::tool::Server;
     use serde_json::json;
 
     fn fixes(names: &[&str]) -> Vec<Option<String>> {
@@ -222,7 +218,7 @@ mod tests {
         let tools = names.iter().map(|name| json!({"name": name})).collect();
         let server = Server { name: server.to_owned(), tools, ..Server::default() };
         let surface = Surface::of(&server, 0);
-        let wordings = Wordings::of(&surface);
+        let wordings = Wordings::new(&surface);
         let title = |fix: Fix| match fix {
             Fix::Title(title) => Some(title),
             _ => None,

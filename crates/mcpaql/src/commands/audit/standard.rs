@@ -140,7 +140,7 @@ fn rule(pair: &str) -> Result<(String, Option<Level>)> {
     };
     let wanted = code.trim();
     let named = || all_rules().find(|rule| rule.name.eq_ignore_ascii_case(wanted));
-    let Some(rule) = mcpaql_audit::rule(wanted).or_else(named) else {
+    let Some(rule) = mcpaql_audit::find_rule(wanted).or_else(named) else {
         return Err(unknown("rule", wanted, all_rules().map(|rule| rule.code)));
     };
     let code = rule.code.to_owned();

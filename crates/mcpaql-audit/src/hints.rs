@@ -3,16 +3,16 @@
 //! A policy needs facts, and of a foreign tool only some are known. Whatever the tool may be is asked about, and only what holds
 //! for all of it is expected.
 
-use super::deed::{deeds, effect, surely_acts, told_to_act, was_caught};
-use super::finding::{Finding, Fix};
-use super::view::{Surface, Tool};
 use crate::convention::Hint;
+use crate::inferred_effect::{changed_when_probed, described_action, effect, possible_effects, surely_acts};
+use crate::rule::{Finding, Fix};
+use crate::tool::{Surface, Tool};
 use mcpaql_core::facts::{Effect, Reach};
 use mcpaql_core::policy::{HintOverrides, Policy};
 
 /// One hint of one tool, three times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facing {
+pub struct HintComparison {
     /// Which.
     pub hint: Hint,
     /// What the tool writes out.
@@ -25,18 +25,19 @@ pub struct Facing {
 
 /// The hints of a tool, each as declared, as effective and as expected.
 #[must_use]
-pub fn facing(tool: &Tool<'_>, policy: &Policy) -> [Facing; 4] {
+pub fn compare_hints(tool: &Tool<'_>, policy: &Policy) -> [HintComparison; 4] {
     let expected = expected(tool, policy);
     Hint::ALL.map(|hint| {
         let declared = tool.declared.get(hint);
         let effective = declared.unwrap_or(hint.default_value());
-        Facing { hint, declared, effective, expected: expected.get(hint) }
+        HintComparison { hint, declared, effective, expected: expected.get(hint) }
     })
 }
 
 /// What the policy would have a tool say, as far as that is known.
 pub(super) fn expected(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
-    let mut all = deeds(tool).into_iter().map(|deed| policy.announces(deed.category, &deed.facts));
+    let mut all =
+        possible_effects(tool).into_iter().map(|effect| policy.announces(effect.category, &effect.facts));
     let first = all.next().unwrap_or_default();
     all.fold(first, |agreed, other| HintOverrides {
         read_only: agreed.read_only.filter(|_| agreed.read_only == other.read_only),
@@ -48,7 +49,7 @@ pub(super) fn expected(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
 
 /// What can be written without asking anybody: nothing that makes a tool look safer than it says itself, nor than to say nothing
 /// does, unless its document says so or it follows from the tool's own claim to read.
-pub(super) fn harmless(tool: &Tool<'_>, hints: HintOverrides) -> HintOverrides {
+pub(super) fn safe_to_write(tool: &Tool<'_>, hints: HintOverrides) -> HintOverrides {
     honest(tool, hints, |hint| is_warranted(tool, hint))
 }
 
@@ -75,7 +76,7 @@ fn honest(tool: &Tool<'_>, hints: HintOverrides, warranted: impl Fn(Hint) -> boo
 /// Whether somebody who knows says what is expected, so that it may look safer than silence.
 fn is_warranted(tool: &Tool<'_>, hint: Hint) -> bool {
     match hint {
-        _ if was_caught(tool) => false,
+        _ if changed_when_probed(tool) => false,
         Hint::ReadOnly => tool.known.is_some(),
         Hint::Destructive | Hint::Idempotent => tool.known.is_some() || says_it_reads(tool),
         // A policy may call every tool closed; that a call stays inside only its author knows.
@@ -87,15 +88,15 @@ fn is_warranted(tool: &Tool<'_>, hint: Hint) -> bool {
 const SPELLING: [&str; 2] = ["HINT-013", "HINT-014"];
 
 /// Takes from all corrections what would make a tool look safer than it says itself: whatever a rule proposes goes through here.
-pub(super) fn keep_honest(surfaces: &[Surface<'_>], findings: &mut [Finding]) {
+pub(super) fn drop_unsafe_fixes(surfaces: &[Surface<'_>], findings: &mut [Finding]) {
     for finding in findings {
         let place = &finding.place;
         let tool = place.tool.and_then(|tool| surfaces.get(place.server)?.tools.get(tool));
         let Some(tool) = tool else { continue };
         finding.fix = finding.fix.take().and_then(|fix| match fix {
             Fix::Hints(hints) => {
-                let spelled = SPELLING.contains(&finding.rule.code) && !was_caught(tool);
-                let hints = if spelled { honest(tool, hints, |_| true) } else { harmless(tool, hints) };
+                let spelled = SPELLING.contains(&finding.rule.code) && !changed_when_probed(tool);
+                let hints = if spelled { honest(tool, hints, |_| true) } else { safe_to_write(tool, hints) };
                 (hints != HintOverrides::default()).then_some(Fix::Hints(hints))
             }
             Fix::Effect(Effect::Read | Effect::Compute) if !says_it_reads(tool) => None,
@@ -105,7 +106,7 @@ pub(super) fn keep_honest(surfaces: &[Surface<'_>], findings: &mut [Finding]) {
 }
 
 /// The hints that can be written for a tool that leaves them unsaid.
-pub(super) fn safe(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
+pub(super) fn missing_hints(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
     let expected = expected(tool, policy);
     let hints = if says_it_reads(tool) {
         HintOverrides { destructive: Some(false), idempotent: Some(true), ..expected }
@@ -115,7 +116,7 @@ pub(super) fn safe(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
         expected
     };
     let unsaid = |hint: Hint, value: Option<bool>| value.filter(|_| tool.declared.get(hint).is_none());
-    harmless(
+    safe_to_write(
         tool,
         HintOverrides {
             read_only: unsaid(Hint::ReadOnly, hints.read_only),
@@ -129,9 +130,9 @@ pub(super) fn safe(tool: &Tool<'_>, policy: &Policy) -> HintOverrides {
 /// Whether it says itself that it reads, and nothing contradicts.
 fn says_it_reads(tool: &Tool<'_>) -> bool {
     tool.declared.read_only == Some(true)
-        && !was_caught(tool)
+        && !changed_when_probed(tool)
         && tool.declared.destructive != Some(true)
-        && told_to_act(tool).is_none()
+        && described_action(tool).is_none()
         && effect(tool).is_some_and(|effect| matches!(effect, Effect::Read | Effect::Compute))
 }
 
@@ -301,16 +302,16 @@ mod tests {
         let names =
             ["get_note", "list_notes", "search", "delete_note", "run_query", "nc_manifest", "send_mail"];
         let tools = names.map(|name| tool(name, &format!("{name}s things."), &[], &Value::Null));
-        for hints in with(tools.into(), |tool| safe(tool, policy)) {
+        for hints in with(tools.into(), |tool| missing_hints(tool, policy)) {
             assert_ne!(hints.read_only, Some(true), "{hints:?}");
             assert_ne!(hints.destructive, Some(false), "{hints:?}");
             assert_ne!(hints.idempotent, Some(true), "{hints:?}");
         }
         let declared = json!({"readOnlyHint": true});
         let get = tool("get_note", "Get a note.", &[], &declared);
-        assert_eq!(with(vec![get], |tool| letters(safe(tool, policy))), ["-ft-"]);
+        assert_eq!(with(vec![get], |tool| letters(missing_hints(tool, policy))), ["-ft-"]);
         let delete = tool("delete_note", "Delete a note.", &[], &declared);
-        assert_eq!(with(vec![delete], |tool| letters(safe(tool, policy))), ["-t--"]);
+        assert_eq!(with(vec![delete], |tool| letters(missing_hints(tool, policy))), ["-t--"]);
     }
 
     /// Every combination of hints that a tool can declare.

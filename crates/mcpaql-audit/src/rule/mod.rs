@@ -1,8 +1,12 @@
 //! What a rule is, and how its doc comment becomes its documentation.
 
-use super::finding::Findings;
-use super::view::{Surface, Tool};
+mod finding;
+
+pub(crate) use finding::Findings;
+pub use finding::{Finding, Fix};
+
 use crate::convention::{Level, Standard};
+use crate::tool::{Surface, Tool};
 
 /// What a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -159,7 +163,7 @@ impl Rule {
 macro_rules! rule {
     ($(#[doc = $doc:literal])+ $code:literal $name:literal $level:ident $kind:ident($check:expr)) => {
         $(#[doc = $doc])+
-        pub(in crate) static RULE: $crate::rule::Rule = $crate::rule::Rule {
+        pub(crate) static RULE: $crate::rule::Rule = $crate::rule::Rule {
             code: $code,
             name: $name,
             level: $crate::convention::Level::$level,

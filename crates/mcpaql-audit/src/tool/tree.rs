@@ -3,8 +3,8 @@
 //! What always holds: the walk does not recurse, so no nesting is too deep for it; it copies nothing; and pointers are written
 //! only for what is reported, because most of a tool is right.
 
-use super::glance::Glance;
-use super::rules::schemas::reference::{self, Reference};
+use super::reference::{self, Reference};
+use crate::text::prefilter::Prefilter;
 use mcpaql_core::reader::child;
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
@@ -170,7 +170,7 @@ pub(crate) struct Text<'a> {
     pub(crate) at: At,
     pub(crate) kind: Kind,
     /// What a look at it tells.
-    pub(crate) glance: Glance,
+    pub(crate) prefilter: Prefilter,
 }
 
 /// What a value of a schema is.
@@ -196,7 +196,7 @@ struct Visit<'a> {
 }
 
 impl<'a> Tree<'a> {
-    pub(super) fn of(value: &'a Value) -> Tree<'a> {
+    pub(crate) fn of(value: &'a Value) -> Tree<'a> {
         let Some(tool) = value.as_object() else { return Tree::default() };
         // What most tools have room in.
         let mut tree = Tree {
@@ -268,7 +268,7 @@ impl<'a> Tree<'a> {
     }
 
     fn text(&mut self, text: &'a str, at: u32, kind: Kind) {
-        self.texts.push(Text { text, at: At(at), kind, glance: Glance::of(text) });
+        self.texts.push(Text { text, at: At(at), kind, prefilter: Prefilter::of(text) });
     }
 
     fn step(&mut self, parent: u32, key: Key<'a>) -> u32 {

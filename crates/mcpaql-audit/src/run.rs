@@ -2,10 +2,13 @@
 //!
 //! What always holds: however a list is shared out, the same is found in the same order.
 
-use super::finding::{Finding, Findings};
-use super::rule::{Check, Rule};
-use super::view::{Server, Surface, Tool};
 use crate::convention::{Level, Standard};
+use crate::hints::drop_unsafe_fixes;
+use crate::rule::{Check, Finding, Findings, Rule};
+use crate::rules::all_rules;
+use crate::text::credential::masked_words;
+use crate::tool::{Place, Server, Surface, Tool};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Tools that every rule looks at before the next ones, so that they are still near when the next rule does.
@@ -65,6 +68,70 @@ impl<'a> Share<'a> {
     }
 }
 
+/// What the rules find: by server, then by tool in the order of the list, then by rule; what is about a server as a whole comes
+/// before its tools.
+#[must_use]
+pub fn audit(servers: &[Server], standard: &Standard) -> Vec<Finding> {
+    let seen = shares(servers, standard, 1).into_iter().map(Share::see).collect();
+    conclude(servers, standard, seen).1
+}
+
+/// The same of servers whose shares were all seen, in their order; with the servers as rules saw them.
+#[must_use]
+pub fn conclude<'a>(
+    servers: &'a [Server],
+    standard: &Standard,
+    seen: Vec<Seen<'a>>,
+) -> (Vec<Surface<'a>>, Vec<Finding>) {
+    let (surfaces, mut found) = together(servers, seen);
+    let rules = leveled(standard);
+    found.extend(of_servers(&surfaces, &rules, standard));
+    for (position, finding) in &mut found {
+        // Whatever a rule made of a single case, somebody may have said how bad it is.
+        if let Some((rule, level)) = rules.get(*position).filter(|(rule, _)| standard.decides(rule.code)) {
+            debug_assert_eq!(rule.code, finding.rule.code);
+            finding.level = *level;
+        }
+    }
+    found.sort_by_key(|(position, finding)| (finding.place.server, finding.place.tool, *position));
+    let mut findings: Vec<Finding> = found.into_iter().map(|(_, finding)| finding).collect();
+    // What is no tool at all is said once.
+    let is_entry = |place: &Place| {
+        let surface = surfaces.get(place.server);
+        let tool = place.tool.and_then(|tool| surface?.tools.get(tool));
+        tool.is_some_and(|tool| !tool.value.is_object())
+    };
+    findings.retain(|finding| finding.rule.code == "NAME-002" || !is_entry(&finding.place));
+    findings.iter_mut().for_each(mask);
+    drop_unsafe_fixes(&surfaces, &mut findings);
+    (surfaces, findings)
+}
+
+/// Takes credentials out of what a finding quotes.
+fn mask(finding: &mut Finding) {
+    let Finding { message, help, .. } = finding;
+    for text in help.iter_mut().chain([message]) {
+        if let Cow::Owned(masked) = masked_words(text) {
+            *text = masked;
+        }
+    }
+}
+
+/// What rules find that look at more than one tool.
+fn of_servers(surfaces: &[Surface<'_>], rules: &[(&'static Rule, Level)], standard: &Standard) -> Ranked {
+    let mut ranked = Vec::new();
+    for (position, (rule, level)) in rules.iter().enumerate() {
+        let mut found = Vec::new();
+        let mut out = Findings::new(rule, *level, &mut found);
+        match rule.check {
+            Check::Tool(_) => {}
+            Check::Server(check) => surfaces.iter().for_each(|surface| check(surface, standard, &mut out)),
+            Check::Servers(check) => check(surfaces, standard, &mut out),
+        }
+        ranked.extend(found.into_iter().map(|finding| (position, finding)));
+    }
+    ranked
+}
 /// The servers whose shares were seen, and what was found in these.
 pub(super) fn together<'a>(servers: &'a [Server], seen: Vec<Seen<'a>>) -> (Vec<Surface<'a>>, Ranked) {
     let mut surfaces: Vec<Surface<'a>> =
@@ -81,7 +148,7 @@ pub(super) fn together<'a>(servers: &'a [Server], seen: Vec<Seen<'a>>) -> (Vec<S
 
 /// The rules that a standard does not switch off, each with its level.
 pub(super) fn leveled(standard: &Standard) -> Vec<(&'static Rule, Level)> {
-    super::all_rules().filter_map(|rule| Some((rule, standard.level(rule.code, rule.level)?))).collect()
+    all_rules().filter_map(|rule| Some((rule, standard.level(rule.code, rule.level)?))).collect()
 }
 
 /// What rules find that look at one tool at a time.
@@ -98,7 +165,6 @@ fn of_tools(tools: &[Tool<'_>], rules: &[(&'static Rule, Level)], standard: &Sta
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conclude;
     use serde_json::{Value, json};
 
     #[test]

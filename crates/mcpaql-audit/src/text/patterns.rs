@@ -5,7 +5,7 @@
 
 /// What a pattern is for; each has a rule of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Family {
+pub(crate) enum Family {
     /// Speaks to the model as if it were the system, or behind the user's back.
     Instruction,
     /// Asks for files, secrets or the conversation.
@@ -14,20 +14,20 @@ pub(super) enum Family {
     Shadowing,
 }
 
-pub(super) struct Pattern {
-    pub(super) family: Family,
+pub(crate) struct Pattern {
+    pub(crate) family: Family,
     /// What the text does, as in "The tool … WHAT".
-    pub(super) what: &'static str,
-    pub(super) regex: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) regex: &'static str,
     /// In lower case and with single blanks: without all of these it cannot match, and need not be made. The first is looked for
     /// in every text, and should be rare.
-    pub(super) needs: &'static [Need],
+    pub(crate) needs: &'static [Need],
 }
 
 /// One of these words.
 pub(crate) type Words = &'static [&'static str];
 /// Words of which one follows directly upon another.
-pub(super) type Need = &'static [Words];
+pub(crate) type Need = &'static [Words];
 
 const fn pattern(family: Family, what: &'static str, regex: &'static str, needs: &'static [Need]) -> Pattern {
     Pattern { family, what, regex, needs }
@@ -44,11 +44,11 @@ const OTHER_SERVERS: Words = &["other server", "other mcp server", "different se
 
 /// Parts of names of parameters that ask for a secret.
 #[rustfmt::skip]
-pub(in crate) const SECRET_NAMES: Words = &["id_rsa", "ssh_key", "mcp_json", "aws_credentials", "etc_passwd", "private_key", "system_prompt"];
+pub(crate) const SECRET_NAMES: Words = &["id_rsa", "ssh_key", "mcp_json", "aws_credentials", "etc_passwd", "private_key", "system_prompt"];
 
 /// In ASCII and whatever case; blanks stand for any white space.
 #[rustfmt::skip]
-pub(super) const PATTERNS: &[Pattern] = &[
+pub(crate) const PATTERNS: &[Pattern] = &[
     pattern(
         Instruction,
         "marks text as an instruction",
@@ -399,3 +399,8 @@ pub(super) const PATTERNS: &[Pattern] = &[
         ],
     ),
 ];
+
+/// What each pattern needs first.
+pub(crate) fn first_needs() -> impl Iterator<Item = (usize, Words)> {
+    PATTERNS.iter().enumerate().filter_map(|(index, pattern)| Some((index, *pattern.needs.first()?.first()?)))
+}

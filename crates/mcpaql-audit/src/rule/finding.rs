@@ -1,22 +1,10 @@
 //! What a rule found: where, what, and what would be right.
 
-use super::rule::Rule;
-use super::view::{Surface, Tool};
+use super::Rule;
 use crate::convention::Level;
+use crate::tool::{Place, Surface, Tool};
 use mcpaql_core::facts::Effect;
 use mcpaql_core::policy::HintOverrides;
-
-/// Where something stands.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Place {
-    /// Index of the server.
-    pub server: usize,
-    /// Index of the tool in its list; `None` where it is about the server as a whole.
-    pub tool: Option<usize>,
-    /// JSON pointer into the tool: `/annotations/readOnlyHint`. Empty for the whole. What should be there and is not has the
-    /// pointer that it would have.
-    pub pointer: String,
-}
 
 /// One thing that is wrong.
 #[derive(Debug, Clone)]
@@ -57,31 +45,31 @@ pub enum Fix {
 
 impl Finding {
     /// Says what to do.
-    pub(super) fn help(&mut self, help: impl Into<String>) -> &mut Finding {
+    pub(crate) fn help(&mut self, help: impl Into<String>) -> &mut Finding {
         self.help = Some(help.into());
         self
     }
 
     /// Says who demands otherwise.
-    pub(super) fn by(&mut self, who: impl Into<String>) -> &mut Finding {
+    pub(crate) fn by(&mut self, who: impl Into<String>) -> &mut Finding {
         self.demanded_by.push(who.into());
         self
     }
 
     /// Names another place that is part of it.
-    pub(super) fn with(&mut self, place: Place) -> &mut Finding {
+    pub(crate) fn with(&mut self, place: Place) -> &mut Finding {
         self.related.push(place);
         self
     }
 
     /// Proposes a correction.
-    pub(super) fn fix(&mut self, fix: Fix) -> &mut Finding {
+    pub(crate) fn fix(&mut self, fix: Fix) -> &mut Finding {
         self.fix = Some(fix);
         self
     }
 
     /// Is only advice, whatever the rule is otherwise.
-    pub(super) fn advice(&mut self) -> &mut Finding {
+    pub(crate) fn advice(&mut self) -> &mut Finding {
         self.level = self.level.min(Level::Advice);
         self
     }
@@ -89,19 +77,19 @@ impl Finding {
 
 /// Where a rule puts what it finds.
 #[derive(Debug)]
-pub(super) struct Findings<'f> {
+pub(crate) struct Findings<'f> {
     rule: &'static Rule,
     level: Level,
     found: &'f mut Vec<Finding>,
 }
 
 impl<'f> Findings<'f> {
-    pub(super) fn new(rule: &'static Rule, level: Level, found: &'f mut Vec<Finding>) -> Findings<'f> {
+    pub(crate) fn new(rule: &'static Rule, level: Level, found: &'f mut Vec<Finding>) -> Findings<'f> {
         Findings { rule, level, found }
     }
 
     /// About a place in a tool.
-    pub(super) fn tool(
+    pub(crate) fn tool(
         &mut self,
         tool: &Tool<'_>,
         pointer: impl Into<String>,
@@ -111,7 +99,7 @@ impl<'f> Findings<'f> {
     }
 
     /// About a server as a whole.
-    pub(super) fn server(&mut self, surface: &Surface<'_>, message: impl Into<String>) -> &mut Finding {
+    pub(crate) fn server(&mut self, surface: &Surface<'_>, message: impl Into<String>) -> &mut Finding {
         let place = Place { server: surface.index, tool: None, pointer: String::new() };
         self.push(place, message.into())
     }

@@ -1,6 +1,6 @@
 //! Where `$ref` leads.
 
-use crate::tree::{Schema, Tree, of};
+use super::tree::{Schema, Tree, of};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -21,9 +21,9 @@ pub(crate) enum Target<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reference<'a> {
     /// Index of the schema that has it.
-    pub(super) schema: usize,
-    pub(super) written: &'a str,
-    pub(super) target: Target<'a>,
+    pub(crate) schema: usize,
+    pub(crate) written: &'a str,
+    pub(crate) target: Target<'a>,
 }
 
 /// The references of a tool, in the order of its schemas.
@@ -39,11 +39,11 @@ pub(crate) fn all<'a>(tree: &Tree<'a>, tool: &'a Value) -> Vec<Reference<'a>> {
 }
 
 /// The reference of a schema, as written.
-pub(super) fn written<'a>(schema: &Schema<'a>) -> Option<&'a str> {
+pub(crate) fn written<'a>(schema: &Schema<'a>) -> Option<&'a str> {
     schema.get("$ref").and_then(Value::as_str)
 }
 
-pub(super) fn target<'a>(
+pub(crate) fn target<'a>(
     tree: &Tree<'a>,
     schema: &Schema<'a>,
     reference: &str,
@@ -83,7 +83,7 @@ fn is_called(schema: &Schema<'_>, reference: &str) -> bool {
 }
 
 /// What a pointer points to; where it only passes objects and nothing is escaped, without copying its keys.
-pub(super) fn pointed<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
+pub(crate) fn pointed<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
     let Some(keys) = pointer.strip_prefix('/').filter(|keys| !keys.contains('~')) else {
         return root.pointer(pointer);
     };

@@ -1,51 +1,20 @@
 //! Behaviour against hints: which tools may be called to see whether they only read, and with what.
 //!
 //! What always holds: a tool is called only where it says itself that it only reads, nothing about it says otherwise, and its
-//! required arguments can be made up such that they ask for nothing (`caution`, `harmless`). Optional arguments are
+//! required arguments can be made up such that they ask for nothing (`safety`, `safe_args`). Optional arguments are
 //! left out, but for flags that keep a call from doing anything.
 
-use super::caution;
-use super::harmless::{self, Harmless};
-use super::view::{Server, Surface, Tool};
+mod safe_args;
+mod safety;
+
+pub use crate::tool::{Answers, Observed};
+
+use crate::tool::{Server, Surface, Tool};
 use indexmap::IndexMap;
 use mcpaql_core::sample;
 use mcpaql_core::schema::{Schemas, required_fields};
+use safe_args::SafeArgs;
 use serde_json::{Map, Value};
-
-/// What was seen when a tool was called with made-up arguments, and where it answered once more with the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Observed {
-    /// Whether the state that the user lets us see was another one afterwards; nothing where there is none to see.
-    pub changed: Option<bool>,
-    /// How the two answers compare.
-    pub answers: Answers,
-}
-
-/// How two answers compare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answers {
-    /// They are equal.
-    Same,
-    /// They are not.
-    Different,
-    /// The tool refused what was made up for it, so that there is nothing to compare.
-    Refused,
-    /// There was none: the server ended, did not answer in time, or its answer could not be read.
-    Failed,
-}
-
-impl Answers {
-    /// As reports write it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Answers::Same => "same",
-            Answers::Different => "different",
-            Answers::Refused => "refused",
-            Answers::Failed => "failed",
-        }
-    }
-}
 
 /// What a probe does with a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +52,7 @@ fn refusal(tool: &Tool<'_>) -> Option<&'static str> {
         (Some(false), _) => Some("it says that it writes"),
         (Some(true), Some(true)) => Some("it says that it destroys, too"),
         _ if tool.is_adapter => Some("what it does depends on the operation"),
-        _ => caution::doubt(tool),
+        _ => safety::doubt(tool),
     }
 }
 
@@ -93,11 +62,12 @@ fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
     let (schema, types) = typed(schema);
     let empty = Map::new();
     let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-    let unasked = harmless::acts_unasked(&schema).or_else(|| types.values().find_map(harmless::acts_unasked));
+    let unasked =
+        safe_args::acts_unasked(&schema).or_else(|| types.values().find_map(safe_args::acts_unasked));
     if let Some(name) = unasked {
         return Err(format!("'{name}' acts where it is left out"));
     }
-    let taste = Harmless::default();
+    let taste = SafeArgs::default();
     let mut arguments = Map::new();
     for name in required_fields(&schema) {
         let any = Value::Bool(true);
@@ -106,7 +76,7 @@ fn arguments(tool: &Tool<'_>) -> Result<Map<String, Value>, String> {
         let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
         arguments.insert(name.to_owned(), value);
     }
-    for (name, field) in harmless::rehearsals(&schema) {
+    for (name, field) in safe_args::rehearsals(&schema) {
         let value = sample::chosen(name, field, &types, &taste).ok_or_else(|| taste.reason(name))?;
         arguments.insert(name.to_owned(), value);
     }

@@ -1,10 +1,11 @@
 //! The parameters of a tool, as far as rules about its effect read them: which it demands, and whether one of them switches
 //! between reading and writing.
 
+use super::Tool;
 use super::tree::of;
-use super::view::Tool;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::verbs::{self, Verb, Weight};
 use mcpaql_lexicon::verbs::{self, Verb, Weight};
 use serde_json::Value;
 
@@ -22,29 +23,29 @@ const SENDERS: [&str; 7] = ["api", "call", "curl", "fetch", "http", "request", "
 
 /// A parameter that decides whether a call reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Switch<'a> {
+pub(crate) struct Switch<'a> {
     /// Its name.
-    pub(super) parameter: &'a str,
+    pub(crate) parameter: &'a str,
     /// A value that reads.
-    pub(super) reads: String,
+    pub(crate) reads: String,
     /// A value that writes.
-    pub(super) acts: String,
+    pub(crate) acts: String,
 }
 
 /// Name and schema of each parameter.
-pub(super) fn parameters<'a>(tool: &Tool<'a>) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
+pub(crate) fn parameters<'a>(tool: &Tool<'a>) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
     let properties = tool.schema.and_then(|schema| of(schema, "properties")?.as_object());
     properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
 }
 
 /// The names of the parameters that a call must have.
-pub(super) fn required<'a>(tool: &Tool<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+pub(crate) fn required<'a>(tool: &Tool<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
     let names = tool.schema.and_then(|schema| of(schema, "required")?.as_array());
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// The switch between reading and writing, where one parameter is that.
-pub(super) fn switch<'a>(tool: &Tool<'a>) -> Option<Switch<'a>> {
+pub(crate) fn switch<'a>(tool: &Tool<'a>) -> Option<Switch<'a>> {
     parameters(tool).find_map(|(name, schema)| {
         let is_mode = deciding(tool, name)?;
         let found = deeds(tool, schema, is_mode);
@@ -59,7 +60,7 @@ pub(super) fn switch<'a>(tool: &Tool<'a>) -> Option<Switch<'a>> {
 }
 
 /// The effects of the listed values of a parameter that says what a call does.
-pub(super) fn choices(tool: &Tool<'_>) -> Vec<Effect> {
+pub(crate) fn choices(tool: &Tool<'_>) -> Vec<Effect> {
     let listed = parameters(tool).find_map(|(name, schema)| {
         deciding(tool, name).filter(|is_mode| !is_mode)?;
         let effects: Vec<Effect> =

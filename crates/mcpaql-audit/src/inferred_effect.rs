@@ -1,15 +1,15 @@
 //! What a tool does, as far as the evidence carries: of a document that says so exactly that, of a foreign tool everything that
 //! it may be.
 //!
-//! What always holds: a deed that is not known stands there with every alternative, so that whoever asks what follows from it
+//! What always holds: an effect that is not known is listed with every alternative, so that whoever asks what follows from it
 //! hears "unknown" where the alternatives disagree.
 
-use super::parameters::{choices, parameters, required};
-use super::view::Tool;
 use crate::convention::Level;
+use crate::tool::{Tool, choices, parameters, required};
 use mcpaql_core::classify::{Confidence, Decision};
 use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
 use mcpaql_core::operation::{Category, Danger};
+use mcpaql_lexicon::verbs;
 use mcpaql_lexicon::verbs;
 
 /// Required parameters of these names hold what the caller saw last.
@@ -23,7 +23,7 @@ const PILING: &[&str] = &["append", "comment", "enqueue", "reply", "post", "twee
 
 /// One thing that a tool may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Deed {
+pub(super) struct PossibleEffect {
     pub(super) category: Category,
     pub(super) facts: Facts,
 }
@@ -40,7 +40,7 @@ pub(super) fn effect(tool: &Tool<'_>) -> Option<Effect> {
 }
 
 /// Whether a probe saw that it changes something.
-pub(super) fn was_caught(tool: &Tool<'_>) -> bool {
+pub(super) fn changed_when_probed(tool: &Tool<'_>) -> bool {
     tool.observed.is_some_and(|observed| observed.changed == Some(true))
 }
 
@@ -128,9 +128,9 @@ pub(super) fn is_single(tool: &Tool<'_>) -> bool {
 }
 
 /// Everything that it may be.
-pub(super) fn deeds(tool: &Tool<'_>) -> Vec<Deed> {
+pub(super) fn possible_effects(tool: &Tool<'_>) -> Vec<PossibleEffect> {
     if let Some(known) = tool.known {
-        return vec![Deed { category: known.category, facts: known.facts }];
+        return vec![PossibleEffect { category: known.category, facts: known.facts }];
     }
     if let Some(category) = endpoint(tool) {
         // What stands behind an endpoint nobody can see.
@@ -138,7 +138,10 @@ pub(super) fn deeds(tool: &Tool<'_>) -> Vec<Deed> {
         return with_reaches(tool, repeats.map(|repeat| family(category, repeat)).into());
     }
     if is_single(tool) || tool.switch.is_some() {
-        return with_reaches(tool, vec![deed(Effect::Multiplexed, Repeat::Unknown, Guard::None, false)]);
+        return with_reaches(
+            tool,
+            vec![possible_effect(Effect::Multiplexed, Repeat::Unknown, Guard::None, false)],
+        );
     }
     let chosen = choices(tool);
     let Some(decision) = decision(tool).filter(|_| chosen.is_empty()) else {
@@ -147,14 +150,14 @@ pub(super) fn deeds(tool: &Tool<'_>) -> Vec<Deed> {
     let guard = guard(tool, decision.effect);
     let reversible = decision.danger <= Danger::Reversible;
     let repeats = repeats(tool, decision.effect, guard);
-    let deeds = repeats.iter().map(|repeat| deed(decision.effect, *repeat, guard, reversible));
-    let mut deeds: Vec<Deed> = deeds.collect();
-    if deeds.iter().any(|deed| deed.facts.overwrites) && says_where_to(tool) {
+    let effects = repeats.iter().map(|repeat| possible_effect(decision.effect, *repeat, guard, reversible));
+    let mut effects: Vec<PossibleEffect> = effects.collect();
+    if effects.iter().any(|effect| effect.facts.overwrites) && says_where_to(tool) {
         // What it works on may stay as it is.
         let made = [Repeat::NoEffect, Repeat::Accumulates];
-        deeds.extend(made.map(|repeat| deed(Effect::Create, repeat, Guard::None, true)));
+        effects.extend(made.map(|repeat| possible_effect(Effect::Create, repeat, Guard::None, true)));
     }
-    with_reaches(tool, deeds)
+    with_reaches(tool, effects)
 }
 
 /// Whether a call must say where its results go.
@@ -166,41 +169,49 @@ fn says_where_to(tool: &Tool<'_>) -> bool {
 }
 
 /// Everything that a call may choose; of a tool that nobody can make out, everything that there is.
-fn guesses(tool: &Tool<'_>, chosen: &[Effect]) -> Vec<Deed> {
+fn guesses(tool: &Tool<'_>, chosen: &[Effect]) -> Vec<PossibleEffect> {
     let writes = tool.declared.read_only == Some(false) && tool.by_name.category != Category::Read;
     let effects: &[Effect] = match (chosen, writes) {
         ([], true) => &[Effect::Create, Effect::Update, Effect::Delete, Effect::Execute],
         ([], false) => &[Effect::Read, Effect::Create, Effect::Update, Effect::Delete, Effect::Execute],
         (chosen, _) => chosen,
     };
-    let deeds = effects.iter().flat_map(|effect| {
+    let effects = effects.iter().flat_map(|effect| {
         let repeats = [Repeat::NoEffect, Repeat::Accumulates];
         let reads = effect.category() == Category::Read;
-        repeats.into_iter().skip(usize::from(reads)).map(|repeat| deed(*effect, repeat, Guard::None, true))
+        repeats
+            .into_iter()
+            .skip(usize::from(reads))
+            .map(|repeat| possible_effect(*effect, repeat, Guard::None, true))
     });
-    deeds.collect()
+    effects.collect()
 }
 
-fn family(category: Category, repeat: Repeat) -> Deed {
-    Deed { category, ..deed(Effect::of(category), repeat, Guard::None, category != Category::Delete) }
+fn family(category: Category, repeat: Repeat) -> PossibleEffect {
+    PossibleEffect {
+        category,
+        ..possible_effect(Effect::of(category), repeat, Guard::None, category != Category::Delete)
+    }
 }
 
-fn deed(effect: Effect, repeat: Repeat, guard: Guard, reversible: bool) -> Deed {
+fn possible_effect(effect: Effect, repeat: Repeat, guard: Guard, reversible: bool) -> PossibleEffect {
     let overwrites = matches!(effect, Effect::Update | Effect::Set | Effect::Move);
     let facts = Facts { effect, repeat, overwrites, reversible, guard, reach: Reach::Backend };
-    Deed { category: effect.category(), facts }
+    PossibleEffect { category: effect.category(), facts }
 }
 
 /// How far a foreign server reaches is its secret, unless a tool takes addresses of the outside world.
-fn with_reaches(tool: &Tool<'_>, deeds: Vec<Deed>) -> Vec<Deed> {
+fn with_reaches(tool: &Tool<'_>, effects: Vec<PossibleEffect>) -> Vec<PossibleEffect> {
     let reaches: &[Reach] = match outside(tool) {
         Some(_) => &[Reach::Open],
         None => &[Reach::Process, Reach::Backend, Reach::Open],
     };
     let with = |reach: &Reach| {
         let reach = *reach;
-        let reached = deeds.iter().map(move |deed| Deed { facts: Facts { reach, ..deed.facts }, ..*deed });
-        reached.collect::<Vec<Deed>>()
+        let reached = effects
+            .iter()
+            .map(move |effect| PossibleEffect { facts: Facts { reach, ..effect.facts }, ..*effect });
+        reached.collect::<Vec<PossibleEffect>>()
     };
     reaches.iter().flat_map(with).collect()
 }
@@ -258,7 +269,7 @@ pub(super) fn names_it(tool: &Tool<'_>) -> bool {
 }
 
 /// Whether it surely adds something with every call.
-pub(super) fn surely_piles_up(tool: &Tool<'_>) -> bool {
+pub(super) fn surely_accumulates(tool: &Tool<'_>) -> bool {
     if let Some(known) = tool.known {
         return known.facts.repeat == Repeat::Accumulates;
     }
@@ -301,7 +312,7 @@ pub(super) fn outside(tool: &Tool<'_>) -> Option<Outside> {
 }
 
 /// The verb that the description opens with, where it changes something; behind a heading in angle brackets, too.
-pub(super) fn told_to_act(tool: &Tool<'_>) -> Option<&'static verbs::Verb> {
+pub(super) fn described_action(tool: &Tool<'_>) -> Option<&'static verbs::Verb> {
     let text = tool.description?.trim_start();
     let text = match text.strip_prefix('<') {
         Some(heading) => heading.split_once('>')?.1,
@@ -322,11 +333,11 @@ fn acting_word<'t>(tool: &'t Tool<'_>) -> Option<&'t str> {
 }
 
 /// What speaks against the claim of a tool that it only reads, and how loud.
-pub(super) fn belies(tool: &Tool<'_>) -> Option<(String, Level)> {
+pub(super) fn contradicts_read_only(tool: &Tool<'_>) -> Option<(String, Level)> {
     if tool.known.is_some_and(|known| known.category != Category::Read) {
         return Some(("its document says otherwise".to_owned(), Level::Error));
     }
-    let told = told_to_act(tool);
+    let told = described_action(tool);
     if tool.judged.category != Category::Read {
         let runs = matches!(tool.by_name.effect, Effect::Execute | Effect::Session | Effect::Multiplexed);
         let level = match (surely_acts(tool) && !runs, told) {
@@ -335,8 +346,8 @@ pub(super) fn belies(tool: &Tool<'_>) -> Option<(String, Level)> {
             // What "triggers" or "starts" may be a demonstration.
             (false, None) => Level::Advice,
         };
-        let deed = if runs { "runs or switches something" } else { "changes something" };
-        let what = acting_word(tool).map(|word| format!("'{word}' in its name {deed}"));
+        let action = if runs { "runs or switches something" } else { "changes something" };
+        let what = acting_word(tool).map(|word| format!("'{word}' in its name {action}"));
         return Some((what.unwrap_or_else(|| "its name says otherwise".to_owned()), level));
     }
     if let Some(switch) = &tool.switch {

@@ -4,81 +4,126 @@
 //! it says; case does not matter, and any white space is one blank; what is said to be missing is missing, and what may be there
 //! is looked at closely by the rule that asks.
 
-use super::credential;
-use super::rules::descriptions::{patterns, poison};
+use super::patterns;
 use std::sync::LazyLock;
 
 /// What was seen in a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Glance {
+pub(crate) struct Prefilter {
     words: u64,
     marks: u8,
 }
 
 /// Words that somebody asks for together: a text holds one of them or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Telling(u64);
+pub(crate) struct Clue(u64);
 
-impl Telling {
+impl Clue {
     /// The beginnings of well-known keys.
-    pub(super) const KEY: Telling = Telling(1 << 63);
+    pub(crate) const KEY: Clue = Clue(1 << 63);
     /// What a password stands behind.
-    pub(super) const PASSWORD: Telling = Telling(1 << 62);
+    pub(crate) const PASSWORD: Clue = Clue(1 << 62);
     /// The middle of an address.
-    pub(super) const ADDRESS: Telling = Telling(1 << 61);
+    pub(crate) const ADDRESS: Clue = Clue(1 << 61);
     /// What stands before data and scripts in a link.
-    pub(super) const SCHEME: Telling = Telling(1 << 60);
+    pub(crate) const SCHEME: Clue = Clue(1 << 60);
     /// The beginning of a comment in HTML or Markdown.
-    pub(super) const COMMENT: Telling = Telling(1 << 59);
+    pub(crate) const COMMENT: Clue = Clue(1 << 59);
     /// Parts of names that ask for a secret.
-    pub(super) const SECRET: Telling = Telling(1 << 58);
+    pub(crate) const SECRET: Clue = Clue(1 << 58);
     /// Any pattern of a poisoned tool.
-    pub(super) const POISON: Telling = Telling((1 << 58) - 1);
+    pub(crate) const POISON: Clue = Clue((1 << 58) - 1);
 
     /// What a pattern of a poisoned tool needs first.
-    pub(super) const fn poison(pattern: usize) -> Telling {
-        Telling(1 << pattern)
+    pub(crate) const fn poison(pattern: usize) -> Clue {
+        Clue(1 << pattern)
     }
 }
 
-impl Glance {
-    pub(super) fn of(text: &str) -> Glance {
+impl Prefilter {
+    pub(crate) fn of(text: &str) -> Prefilter {
         READER.read(text)
     }
 
     /// Whether any of the words may be there.
     #[inline]
-    pub(super) const fn holds(self, words: Telling) -> bool {
+    pub(crate) const fn holds(self, words: Clue) -> bool {
         self.words & words.0 != 0
     }
 
     /// Whether there is anything but printed ASCII, blanks, tabs and ends of lines.
     #[inline]
-    pub(super) const fn is_odd(self) -> bool {
+    pub(crate) const fn is_odd(self) -> bool {
         self.marks & (FOREIGN | CONTROL) != 0
     }
 
     /// Whether a control character may be there, besides tabs and ends of lines.
     #[inline]
-    pub(super) const fn may_control(self) -> bool {
+    pub(crate) const fn may_control(self) -> bool {
         self.marks & CONTROL != 0
     }
 }
 
+/// What every known key begins with, and what stands in every private key; in lower case.
+const KEY_BEGINNINGS: &[&str] = &[
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_live_",
+    "rk_live_",
+    "xox",
+    "akia",
+    "aiza",
+    "npm_",
+    "hf_",
+    "sg.",
+    "eyj",
+    "private key-----",
+];
+/// What passwords and the like are called, in lower case.
+const PASSWORD_NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "pwd",
+    "apikey",
+    "api_key",
+    "api-key",
+    "secretkey",
+    "secret_key",
+    "secret-key",
+    "accesskey",
+    "access_key",
+    "access-key",
+    "clientsecret",
+    "client_secret",
+    "client-secret",
+    "authtoken",
+    "auth_token",
+    "auth-token",
+    "accesstoken",
+    "access_token",
+    "access-token",
+];
+
 /// The words that are looked for, and who asks.
-fn words() -> impl Iterator<Item = (&'static str, Telling)> {
-    let fixed: [(&[&str], Telling); 6] = [
-        (credential::KEY_BEGINNINGS, Telling::KEY),
-        (credential::PASSWORD_NAMES, Telling::PASSWORD),
-        (&["://"], Telling::ADDRESS),
-        (&["data:", "javascript:"], Telling::SCHEME),
-        (&["<!--", "[//]:"], Telling::COMMENT),
-        (patterns::SECRET_NAMES, Telling::SECRET),
+fn words() -> impl Iterator<Item = (&'static str, Clue)> {
+    let fixed: [(&[&str], Clue); 6] = [
+        (KEY_BEGINNINGS, Clue::KEY),
+        (PASSWORD_NAMES, Clue::PASSWORD),
+        (&["://"], Clue::ADDRESS),
+        (&["data:", "javascript:"], Clue::SCHEME),
+        (&["<!--", "[//]:"], Clue::COMMENT),
+        (patterns::SECRET_NAMES, Clue::SECRET),
     ];
     let fixed = fixed.into_iter().flat_map(|(words, telling)| words.iter().map(move |word| (*word, telling)));
     fixed.chain(
-        poison::first_needs()
-            .flat_map(|(pattern, words)| words.iter().map(move |word| (*word, Telling::poison(pattern)))),
+        patterns::first_needs()
+            .flat_map(|(pattern, words)| words.iter().map(move |word| (*word, Clue::poison(pattern)))),
     )
 }
 
@@ -120,8 +165,8 @@ struct Reader {
 const END: u32 = 1 << 31;
 
 impl Reader {
-    fn new(words: impl Iterator<Item = (&'static str, Telling)>) -> Reader {
-        let words: Vec<(&str, Telling)> = words.collect();
+    fn new(words: impl Iterator<Item = (&'static str, Clue)>) -> Reader {
+        let words: Vec<(&str, Clue)> = words.collect();
         let mut reader = Reader { classes: classes(&words), next: vec![0; CLASSES], found: vec![0] };
         let mut blanks = Vec::new();
         for (word, telling) in words {
@@ -202,7 +247,7 @@ impl Reader {
         }
     }
 
-    fn read(&self, text: &str) -> Glance {
+    fn read(&self, text: &str) -> Prefilter {
         let (mut words, mut state) = (0, 0);
         for byte in text.bytes() {
             state = self.step(state, self.class(byte));
@@ -211,7 +256,7 @@ impl Reader {
                 words |= self.ends(state);
             }
         }
-        Glance { words, marks: marks(text) }
+        Prefilter { words, marks: marks(text) }
     }
 }
 
@@ -220,7 +265,7 @@ const fn row(state: u32) -> usize {
 }
 
 /// Every character of the words has a class, small and capital letters the same.
-fn classes(words: &[(&str, Telling)]) -> [u8; 256] {
+fn classes(words: &[(&str, Clue)]) -> [u8; 256] {
     let mut classes = [0; 256];
     let mut last = BLANK;
     let mut set = |byte: u8, class: u8| {
@@ -258,23 +303,23 @@ mod tests {
                 format!("é{}é", word.replace(' ', " \n\t ")),
                 word.repeat(2),
             ] {
-                assert!(Glance::of(&text).holds(telling), "{word} in {text:?}");
+                assert!(Prefilter::of(&text).holds(telling), "{word} in {text:?}");
             }
             assert!(word.is_ascii() && !word.contains("  "), "{word}");
             assert_eq!(word, word.to_ascii_lowercase());
         }
-        assert_eq!(Glance::of("Opens an issue of a repository.").words, 0);
+        assert_eq!(Prefilter::of("Opens an issue of a repository.").words, 0);
     }
 
     #[test]
     fn odd_characters_are_seen() {
         for control in ["\u{1b}[0m", "\u{7f}", "a\u{0b}b", "\u{85}", "\0"] {
-            assert!(Glance::of(control).may_control(), "{control:?}");
+            assert!(Prefilter::of(control).may_control(), "{control:?}");
         }
-        assert!(!Glance::of("日本 — ünïcode \n\t").may_control());
-        assert!(!Glance::of("Plain: text\r\n\twith ~tilde").is_odd());
+        assert!(!Prefilter::of("日本 — ünïcode \n\t").may_control());
+        assert!(!Prefilter::of("Plain: text\r\n\twith ~tilde").is_odd());
         for odd in ["caf\u{e9}", "\u{1b}[0m", "\u{7f}", "a\u{0b}b", "\u{200b}"] {
-            assert!(Glance::of(odd).is_odd(), "{odd:?}");
+            assert!(Prefilter::of(odd).is_odd(), "{odd:?}");
         }
     }
 
@@ -300,7 +345,7 @@ mod tests {
                 let word = all.get(*piece).copied().unwrap_or(" the  ");
                 word.get(..word.len().saturating_sub(cut)).unwrap_or(word)
             }).collect();
-            prop_assert_eq!(Glance::of(&text).words, one_by_one(&text), "{:?}", text);
+            prop_assert_eq!(Prefilter::of(&text).words, one_by_one(&text), "{:?}", text);
         }
     }
 }

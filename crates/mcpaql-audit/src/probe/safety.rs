@@ -1,15 +1,16 @@
 //! Whether a tool may be believed that it only reads, by its name and the first sentence about it, where a mistake does harm.
 //!
-//! What always holds: a doubt counts as a deed. Rules that blame somebody need more evidence than that (`deed`); a probe that calls
+//! What always holds: a doubt counts as a deed. Rules that blame somebody need more evidence than that (`inferred_effect`); a probe that calls
 //! tools needs this much to leave one alone.
 
-use super::deed;
-use super::unicode;
-use super::view::Tool;
+use crate::inferred_effect;
+use crate::tool::Tool;
+use crate::unicode;
 use mcpaql_core::classify::{self, Confidence, Evidence};
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::names;
+use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
 use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
 
 /// Words that act in every place of a name, besides the table of verbs.
@@ -138,13 +139,15 @@ const PREPOSITIONS: &[&str] = &[
 ];
 
 /// Why a tool that says it only reads is not believed.
-pub(super) fn doubt(tool: &Tool<'_>) -> Option<&'static str> {
+pub(crate) fn doubt(tool: &Tool<'_>) -> Option<&'static str> {
     let told = tool.description.map(|text| told(&as_seen(text))).unwrap_or_default();
     match named(tool) {
         Named::Acts => Some("its name says that it acts"),
         _ if told == Told::Acts => Some("its description says that it acts"),
         // Whatever else the report blames it for.
-        _ if deed::belies(tool).is_some() => Some("its name or a parameter says that it may act"),
+        _ if inferred_effect::contradicts_read_only(tool).is_some() => {
+            Some("its name or a parameter says that it may act")
+        }
         Named::Doubtful if told != Told::Reads => {
             Some("neither its name nor its description says for sure that it reads")
         }
@@ -224,7 +227,7 @@ fn has_deed(part: &[String]) -> bool {
 }
 
 /// Whether a word acts in every place.
-pub(super) fn is_deed(word: &str) -> bool {
+pub(crate) fn is_deed(word: &str) -> bool {
     DEEDS.contains(&word)
 }
 
@@ -330,7 +333,7 @@ fn as_seen(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::Server;
-    use crate::view::Surface;
+    use crate::tool::Surface;
     use serde_json::json;
 
     fn is_believed(name: &str, description: &str) -> bool {

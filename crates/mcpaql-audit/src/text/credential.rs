@@ -2,7 +2,7 @@
 //!
 //! What is found must be one beyond doubt, because it is reported; what is masked need not, and may be cut off.
 
-use super::glance::{Glance, Telling};
+use crate::text::prefilter::{Clue, Prefilter};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -44,52 +44,6 @@ static ADDRESSES: LazyLock<Option<Regex>> =
 const SHORTEST: usize = 20;
 const MASK: &str = "•••";
 
-/// What every known key begins with, and what stands in every private key; in lower case.
-pub(super) const KEY_BEGINNINGS: &[&str] = &[
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "sk-",
-    "sk_live_",
-    "rk_live_",
-    "xox",
-    "akia",
-    "aiza",
-    "npm_",
-    "hf_",
-    "sg.",
-    "eyj",
-    "private key-----",
-];
-/// What passwords and the like are called, in lower case.
-pub(super) const PASSWORD_NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "pwd",
-    "apikey",
-    "api_key",
-    "api-key",
-    "secretkey",
-    "secret_key",
-    "secret-key",
-    "accesskey",
-    "access_key",
-    "access-key",
-    "clientsecret",
-    "client_secret",
-    "client-secret",
-    "authtoken",
-    "auth_token",
-    "auth-token",
-    "accesstoken",
-    "access_token",
-    "access-token",
-];
-
 /// What keys begin with, what else than letters and digits stands behind, and how much of it there is at least.
 const KEY_SHAPES: &[(&str, &[u8], usize)] = &[
     ("gh", b"_", 14),
@@ -110,13 +64,13 @@ const KEY_SHAPES: &[(&str, &[u8], usize)] = &[
 ];
 
 /// Whether a key may be there: a beginning with enough behind it.
-fn may_have_key(text: &str, glance: Glance) -> bool {
+fn may_have_key(text: &str, prefilter: Prefilter) -> bool {
     let is_long = |rest: &[u8], also: &[u8], least: usize| {
         let end =
             rest.iter().take(least).position(|byte| !byte.is_ascii_alphanumeric() && !also.contains(byte));
         end.is_none() && rest.len() >= least
     };
-    glance.holds(Telling::KEY)
+    prefilter.holds(Clue::KEY)
         && KEY_SHAPES.iter().any(|(begin, also, least)| {
             let behind = |at: usize| text.as_bytes().get(at + begin.len()..).unwrap_or_default();
             text.match_indices(begin).any(|(at, _)| is_long(behind(at), also, *least))
@@ -140,16 +94,16 @@ fn is_made(text: &str) -> bool {
 }
 
 /// Whether a user may stand in an address.
-fn may_have_user(text: &str, glance: Glance) -> bool {
+fn may_have_user(text: &str, prefilter: Prefilter) -> bool {
     let has_user = |word: &str| {
         let behind = word.split_once("://").and_then(|(_, address)| address.split_once(':'));
         behind.is_some_and(|(_, behind)| behind.contains('@'))
     };
-    glance.holds(Telling::ADDRESS) && text.contains('@') && text.split_whitespace().any(has_user)
+    prefilter.holds(Clue::ADDRESS) && text.contains('@') && text.split_whitespace().any(has_user)
 }
 
 /// Whether a password may be there: in an address, or behind its name and a sign.
-fn may_have_password(text: &str, glance: Glance) -> bool {
+fn may_have_password(text: &str, prefilter: Prefilter) -> bool {
     let is_named = |sign: usize| {
         let before = text.as_bytes().get(..sign).unwrap_or_default();
         let before = before.strip_suffix(b" ").unwrap_or(before);
@@ -163,12 +117,12 @@ fn may_have_password(text: &str, glance: Glance) -> bool {
         };
         NAME_ENDINGS.iter().any(is_name) && text.get(sign + 1..).is_some_and(is_made)
     };
-    may_have_user(text, glance)
-        || (glance.holds(Telling::PASSWORD) && text.match_indices([':', '=']).any(|(sign, _)| is_named(sign)))
+    may_have_user(text, prefilter)
+        || (prefilter.holds(Clue::PASSWORD) && text.match_indices([':', '=']).any(|(sign, _)| is_named(sign)))
 }
 
 /// Whether a text holds a credential that nobody would take for an example.
-pub(super) fn is_in(text: &str, glance: Glance) -> bool {
+pub(crate) fn is_in(text: &str, prefilter: Prefilter) -> bool {
     if text.len() < SHORTEST {
         return false;
     }
@@ -181,7 +135,7 @@ pub(super) fn is_in(text: &str, glance: Glance) -> bool {
         passwords
             .is_some_and(|passwords| passwords.captures_iter(text).any(|found| password(&found).is_some()))
     };
-    (may_have_key(text, glance) && keys()) || (may_have_password(text, glance) && passwords())
+    (may_have_key(text, prefilter) && keys()) || (may_have_password(text, prefilter) && passwords())
 }
 
 /// The password of a match, unless it is an example.
@@ -228,16 +182,16 @@ fn is_placeholder(key: &str) -> bool {
 }
 
 /// The text of a report without what looks like a credential, whatever the format.
-pub(super) fn masked(text: &str) -> Cow<'_, str> {
-    masked_at_a_glance(text, Glance::of(text))
+pub(crate) fn masked(text: &str) -> Cow<'_, str> {
+    masked_at_a_glance(text, Prefilter::of(text))
 }
 
-fn masked_at_a_glance(text: &str, glance: Glance) -> Cow<'_, str> {
-    let text = match may_have_key(text, glance) {
+fn masked_at_a_glance(text: &str, prefilter: Prefilter) -> Cow<'_, str> {
+    let text = match may_have_key(text, prefilter) {
         false => Cow::Borrowed(text),
         true => MASKED.as_ref().map_or(Cow::Borrowed(""), |keys| keys.replace_all(text, MASK)),
     };
-    if !may_have_user(&text, glance) {
+    if !may_have_user(&text, prefilter) {
         return text;
     }
     let Some(addresses) = ADDRESSES.as_ref() else { return Cow::Borrowed("") };
@@ -245,10 +199,10 @@ fn masked_at_a_glance(text: &str, glance: Glance) -> Cow<'_, str> {
 }
 
 /// What a finding says without what looks like a credential, passwords behind their name among it.
-pub(super) fn masked_words(text: &str) -> Cow<'_, str> {
-    let glance = Glance::of(text);
-    let masked = masked_at_a_glance(text, glance);
-    if !may_have_password(&masked, glance) {
+pub(crate) fn masked_words(text: &str) -> Cow<'_, str> {
+    let prefilter = Prefilter::of(text);
+    let masked = masked_at_a_glance(text, prefilter);
+    if !may_have_password(&masked, prefilter) {
         return masked;
     }
     let Some(passwords) = PASSWORDS.as_ref() else { return Cow::Borrowed("") };
@@ -284,7 +238,7 @@ mod tests {
             "password=hunter2secret99, then go on",
             "Call it with api_key=0f1e2d3c4b5a69788796a5b4c3d2e1f0",
         ] {
-            assert!(is_in(text, Glance::of(text)), "{text}");
+            assert!(is_in(text, Prefilter::of(text)), "{text}");
             assert_ne!(masked_words(text), text, "{text}");
         }
     }
@@ -328,7 +282,7 @@ mod tests {
             "The path of password: /etc/secrets/password1.txt",
             "https://example.com:8443/path?a=b@c and mailto:bob@example.com",
         ] {
-            assert!(!is_in(text, Glance::of(text)), "{text}");
+            assert!(!is_in(text, Prefilter::of(text)), "{text}");
         }
     }
 

@@ -1,10 +1,13 @@
 //! A server's tools as rules look at them: raw JSON, with what several rules need read out once.
 
-use super::finding::Place;
-use super::parameters::{self, Switch};
-use super::probe::Observed;
-use super::rules::titles::wording::Wordings;
-use super::tree::{self, Tree};
+mod parameters;
+mod reference;
+mod tree;
+
+pub(crate) use parameters::{Switch, choices, parameters, required};
+pub(crate) use reference::{Reference, Target, pointed, target};
+pub(crate) use tree::{Hit, Kind, Schema, Tree, of};
+
 use mcpaql_core::classify::{self, Annotations, Decision, Evidence};
 use mcpaql_core::facts::Facts;
 use mcpaql_core::operation::Category;
@@ -12,7 +15,6 @@ use mcpaql_core::policy::HintOverrides;
 use mcpaql_core::tokens;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
 /// What is audited: the tools of a server, as `tools/list` has them.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +52,53 @@ pub struct Known {
     pub facts: Facts,
 }
 
+/// What was seen when a tool was called with made-up arguments, and where it answered once more with the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Observed {
+    /// Whether the state that the user lets us see was another one afterwards; nothing where there is none to see.
+    pub changed: Option<bool>,
+    /// How the two answers compare.
+    pub answers: Answers,
+}
+
+/// How two answers compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answers {
+    /// They are equal.
+    Same,
+    /// They are not.
+    Different,
+    /// The tool refused what was made up for it, so that there is nothing to compare.
+    Refused,
+    /// There was none: the server ended, did not answer in time, or its answer could not be read.
+    Failed,
+}
+
+impl Answers {
+    /// As reports write it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Answers::Same => "same",
+            Answers::Different => "different",
+            Answers::Refused => "refused",
+            Answers::Failed => "failed",
+        }
+    }
+}
+
+/// Where something stands.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Index of the server.
+    pub server: usize,
+    /// Index of the tool in its list; `None` where it is about the server as a whole.
+    pub tool: Option<usize>,
+    /// JSON pointer into the tool: `/annotations/readOnlyHint`. Empty for the whole. What should be there and is not has the
+    /// pointer that it would have.
+    pub pointer: String,
+}
+
 /// A server, read.
 #[derive(Debug)]
 pub struct Surface<'a> {
@@ -61,8 +110,6 @@ pub struct Surface<'a> {
     pub tools: Vec<Tool<'a>>,
     /// Whether its tools take MCP-AQL's envelope.
     pub is_adapter: bool,
-    /// Which titles its tools have or could have; several rules ask for it.
-    pub(super) wordings: OnceLock<Wordings>,
 }
 
 /// A tool, read. Whatever is not of the type it should be is not there.
@@ -106,6 +153,12 @@ pub struct Tool<'a> {
     place: (usize, usize),
 }
 
+/// Servers as rules see them.
+#[must_use]
+pub fn surfaces(servers: &[Server]) -> Vec<Surface<'_>> {
+    servers.iter().enumerate().map(|(index, server)| Surface::of(server, index)).collect()
+}
+
 impl<'a> Surface<'a> {
     pub(super) fn of(server: &'a Server, index: usize) -> Surface<'a> {
         let tools = server.tools.iter().enumerate();
@@ -116,7 +169,7 @@ impl<'a> Surface<'a> {
     /// None of its tools is read yet.
     pub(super) fn new(server: &'a Server, index: usize) -> Surface<'a> {
         let is_adapter = server.is_adapter || server.tools.iter().any(takes_envelope);
-        Surface { server, index, tools: Vec::new(), is_adapter, wordings: OnceLock::new() }
+        Surface { server, index, tools: Vec::new(), is_adapter }
     }
 
     /// What all tools cost.
@@ -128,9 +181,9 @@ impl<'a> Surface<'a> {
 
 impl<'a> Tool<'a> {
     pub(super) fn of(server: &'a Server, value: &'a Value, place: (usize, usize)) -> Tool<'a> {
-        let text = |key: &str| tree::of(value, key).and_then(Value::as_str);
-        let annotations = tree::of(value, "annotations");
-        let hint = |key: &str| annotations.and_then(|annotations| tree::of(annotations, key)?.as_bool());
+        let text = |key: &str| of(value, key).and_then(Value::as_str);
+        let annotations = of(value, "annotations");
+        let hint = |key: &str| annotations.and_then(|annotations| of(annotations, key)?.as_bool());
         let name = text("name").unwrap_or_default();
         let declared = HintOverrides {
             read_only: hint("readOnlyHint"),
@@ -156,9 +209,9 @@ impl<'a> Tool<'a> {
             server_is_guessed: server.name_is_guessed,
             name,
             title: text("title"),
-            annotation_title: annotations.and_then(|annotations| tree::of(annotations, "title")?.as_str()),
+            annotation_title: annotations.and_then(|annotations| of(annotations, "title")?.as_str()),
             description,
-            schema: tree::of(value, "inputSchema"),
+            schema: of(value, "inputSchema"),
             declared,
             words: mcpaql_lexicon::words(name),
             by_name,
@@ -189,8 +242,8 @@ impl<'a> Tool<'a> {
 
 /// MCP-AQL's tools take `operation` and `params`, and speak of `introspect`.
 fn takes_envelope(tool: &Value) -> bool {
-    let properties = tree::of(tool, "inputSchema").and_then(|schema| tree::of(schema, "properties"));
-    let property = |name: &str| properties.is_some_and(|properties| tree::of(properties, name).is_some());
+    let properties = of(tool, "inputSchema").and_then(|schema| of(schema, "properties"));
+    let property = |name: &str| properties.is_some_and(|properties| of(properties, name).is_some());
     if !(property("operation") && property("params")) {
         return false;
     }

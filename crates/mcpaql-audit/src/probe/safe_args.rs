@@ -5,11 +5,12 @@
 //! a flag is false, unless true means that nothing happens; what may be code, a command or an address has no value. A flag that keeps
 //! a call from doing anything is given wherever there is one.
 
-use super::caution;
+use super::safety;
 use mcpaql_core::classify;
 use mcpaql_core::operation::Category;
 use mcpaql_core::sample::Taste;
 use mcpaql_core::schema::required_fields;
+use mcpaql_lexicon::verbs::{self, Verb};
 use mcpaql_lexicon::verbs::{self, Verb};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -132,13 +133,13 @@ const LONGEST: usize = 200;
 
 /// Chooses values that ask for nothing, and keeps why it last refused one.
 #[derive(Debug, Default)]
-pub(super) struct Harmless {
+pub(crate) struct SafeArgs {
     refused: RefCell<Option<(String, &'static str)>>,
 }
 
-impl Harmless {
+impl SafeArgs {
     /// Why there is no value for that parameter.
-    pub(super) fn reason(&self, parameter: &str) -> String {
+    pub(crate) fn reason(&self, parameter: &str) -> String {
         match self.refused.take() {
             Some((name, why)) if name == parameter => format!("{why} '{name}'"),
             Some((name, why)) => format!("{why} '{name}' in '{parameter}'"),
@@ -151,7 +152,7 @@ impl Harmless {
     }
 }
 
-impl Taste for Harmless {
+impl Taste for SafeArgs {
     fn allows(&self, name: &str, schema: &Value) -> bool {
         // Listed values and flags are judged by themselves.
         let is_listed = ["enum", "const", "oneOf", "anyOf"].iter().any(|key| schema.get(key).is_some());
@@ -195,7 +196,7 @@ impl Taste for Harmless {
 }
 
 /// The flags that may be left out, and that keep a call from doing anything where they are given.
-pub(super) fn rehearsals(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+pub(crate) fn rehearsals(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let required = required_fields(schema);
     fields
@@ -213,7 +214,7 @@ fn may_be_flag(schema: &Value) -> bool {
 }
 
 /// The field that does something where it is left out.
-pub(super) fn acts_unasked(schema: &Value) -> Option<&str> {
+pub(crate) fn acts_unasked(schema: &Value) -> Option<&str> {
     let fields = schema.get("properties").and_then(Value::as_object)?;
     let required = required_fields(schema);
     let mut left_out = fields.iter().filter(|(name, _)| !required.contains(&name.as_str()));
@@ -318,7 +319,7 @@ fn reads(value: &Value) -> bool {
 /// Whether a text is more than a word to somebody who runs it, or leads somewhere.
 fn is_command(text: &str) -> bool {
     MARKS.iter().any(|mark| text.contains(mark))
-        || spoken(text).iter().any(|word| SHELL.contains(&word.as_str()) || caution::is_deed(word))
+        || spoken(text).iter().any(|word| SHELL.contains(&word.as_str()) || safety::is_deed(word))
 }
 
 fn is_writing(text: &str) -> bool {
