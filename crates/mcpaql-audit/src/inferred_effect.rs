@@ -10,7 +10,6 @@ use mcpaql_core::classify::{Confidence, Decision};
 use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
 use mcpaql_core::operation::{Category, Danger};
 use mcpaql_lexicon::verbs;
-use mcpaql_lexicon::verbs;
 
 /// Required parameters of these names hold what the caller saw last.
 const VERSIONS: &[&str] =

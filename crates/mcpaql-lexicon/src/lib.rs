@@ -15,7 +15,9 @@ mod words;
 
 pub use effect::{Category, Effect};
 pub use number::{is_plural, plural, singular};
-pub use sentence::{first_sentence, first_words, opening, opening_verb, tells, told_verbs};
+pub use sentence::{
+    OPENERS, PREPOSITIONS, first_sentence, first_words, opening, opening_verb, tells, told_verbs,
+};
 pub use sets::WordSet;
 pub use stem::{doers, relatives, stem};
 pub use words::{each_word, singulars, snake_case, spoken, words};

@@ -3,6 +3,7 @@
 
 use crate::effect::Category;
 use crate::sets::WordSet;
+use crate::verbs::verb;
 
 /// Words that tell operations apart no better than a coin would.
 pub static EMPTY: WordSet = WordSet::of(
@@ -191,6 +192,15 @@ pub const SAME: &[&str] = &[
     "version release",
     "vulnerability vulnerable advisory",
 ];
+
+/// The first of the words that mean the same as a verb.
+#[must_use]
+pub fn synonym(word: &str) -> &str {
+    let word = verb(word).map_or(word, |verb| verb.canonical);
+    let mut groups = SAME.iter().map(|group| group.split(' '));
+    let group = groups.find(|group| group.clone().any(|member| member == word));
+    group.and_then(|mut group| group.next()).unwrap_or(word)
+}
 
 /// Words that often go together: one may be said where the other is meant.
 pub const NEAR: &[&str] = &[

@@ -6,10 +6,17 @@ use crate::words::spoken;
 use std::borrow::Cow;
 
 /// Words that stand before the verb of a sentence and say nothing.
-static OPENERS: WordSet = WordSet::of(
-    "a allow allows an api be call can client clients endpoint for function helper is it lets let method operation perform \
-     performs provide provides request route service that the this to use used user users which will you your http post \
-     rest one us in order action command webservice resource",
+pub static OPENERS: WordSet = WordSet::of(
+    "a allow allows an api be can client clients endpoint for function helper is it let lets method operation perform \
+     performs service that the this to us use used user users which will you your",
+);
+/// The same of sentences that describe an operation of an HTTP API.
+static HTTP_OPENERS: WordSet = WordSet::of(
+    "action call command http in one order post provide provides request resource rest route webservice",
+);
+/// Words that put something in relation to what follows.
+pub static PREPOSITIONS: WordSet = WordSet::of(
+    "about across as at between by for from in into near of on per to under using via with within",
 );
 /// Words before a full stop that ends no sentence.
 const ABBREVIATIONS: [&str; 4] = ["etc", "vs", "No", "approx"];
@@ -31,6 +38,10 @@ pub fn first_sentence(text: &str) -> &str {
     line
 }
 
+fn is_opener(word: &str) -> bool {
+    OPENERS.contains(word) || HTTP_OPENERS.contains(word)
+}
+
 /// The words of the first sentence; what it gives as an example is not what it says.
 pub fn first_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let sentence = first_sentence(text);
@@ -39,7 +50,7 @@ pub fn first_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
 
 /// The same from the first one on that says something.
 pub fn opening(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    first_words(text).skip_while(|word| OPENERS.contains(word))
+    first_words(text).skip_while(|word| is_opener(word))
 }
 
 /// The verb that the first sentence opens with, in base or third person.
@@ -50,9 +61,8 @@ pub fn opening_verb(text: &str) -> Option<&'static Verb> {
 
 /// The verbs that the first sentence says one after another: the one it opens with, and those tied to it ("and then deletes").
 pub fn told_verbs(text: &str) -> impl Iterator<Item = &'static Verb> {
-    let is_opener = |word: &Cow<'_, str>| word == "tool" || OPENERS.contains(word);
     let mut tied = true;
-    first_words(text).skip_while(is_opener).filter_map(move |word| {
+    first_words(text).skip_while(|word| word == "tool" || is_opener(word)).filter_map(move |word| {
         let is_next = std::mem::replace(&mut tied, matches!(word.as_ref(), "and" | "or" | "then"));
         verbs::inflected(&word).filter(|_| is_next)
     })

@@ -53,10 +53,16 @@ pub enum Trait {
     Risky,
     /// Reads, and is a noun, an adjective or another verb just as well: `view_count`, `read_receipt`, `list_item`.
     Homograph,
+    /// Reads where it is a noun and writes where it is a verb: `log_event`, `load_page`.
+    Twofold,
+    /// Sets something where it names a tool, and reads where it tells of one: "Resolves a name".
+    Mild,
+    /// A thing as often as a deed: `order_status`.
+    Thing,
 }
 
 /// The verbs that have a trait, in the order of [`Trait`].
-const TRAITS: [(Trait, &str); 8] = [
+const TRAITS: [(Trait, &str); 11] = [
     (Trait::NeverNoun, "create delete describe fetch get read remove retrieve update"),
     (
         Trait::Queries,
@@ -80,6 +86,13 @@ const TRAITS: [(Trait, &str); 8] = [
         "charge deploy deposit dispatch launch pay purchase redact refund run set start store trash void withdraw",
     ),
     (Trait::Homograph, "check count list preview query read show view"),
+    (Trait::Twofold, "index load log match trace"),
+    (Trait::Mild, "resolve track"),
+    (
+        Trait::Thing,
+        "action alert batch build call comment commit deploy email issue message order post process record release \
+         request review run schedule test transfer",
+    ),
 ];
 
 impl Verb {
@@ -244,13 +257,13 @@ static MODIFIERS: WordSet =
 /// left out.
 static LOOSE: WordSet = WordSet::of(
     "accelerate adapt advance advise aim align allocate amend annotate answer arrange ask assemble assert assess \
-     augment auth auto automate balance benchmark bisect blend blur boost branch bring bundle calibrate catch cd chat \
-     choose chunk collapse collect combine compact compile compress concat condense consolidate construct contact \
-     continue contribute correct cut debug dedupe defer define defragment del delegate deliver depart derive \
-     determine dig disassemble display distribute divide double drain draw dump eject elaborate elicit emit emulate \
-     end enforce enhance enrich enter escalate establish exclude exit expand expel expose fail feed finish fire fit \
-     flatten flip focus fold forbid forgot format freeze gather give grep grow guess guide gunzip gzip halt harvest \
-     heal help highlight hydrate improve include infer inflate inform inject instrument integrate interpret interrupt \
+     augment auth auto automate balance benchmark bisect blend blur boost branch bring bump bundle calibrate catch cd \
+     chat choose chunk collapse collect combine compact compile compress concat condense consolidate construct \
+     contact continue contribute correct cut debug dedupe defer define defragment delegate deliver depart derive \
+     determine dig disassemble display distribute divide double drain draw dump elaborate elicit emit emulate end \
+     enforce enhance enrich enter escalate establish exclude exit expand expel expose fail feed finish fire fit \
+     flatten flip focus fold forbid forgot format freeze gather give grep grow guess guide gunzip gzip harvest heal \
+     help highlight hydrate improve include infer inflate inform inject instrument integrate interpret interrupt \
      intersect introduce invert isolate iterate jump keep learn let lift listen locate look loop maintain mask \
      measure meet mint mirror mock monitor mount multiply mutate narrow negotiate nest next observe offer opt \
      orchestrate organize outline pack paginate paint park pass paste peel permit pick pipe plot plug poke populate \
@@ -259,11 +272,15 @@ static LOOSE: WordSet = WordSet::of(
      redirect reduce refactor refine reformat regen regress reinstall reinvite relabel relate rem remediate remember \
      reorganize repair repeat rephrase reposition represent reproduce require rescale reschedule reseed reshape \
      respond restrict resync retain rethink retitle retrain rewind rewrite roll sanitize say scaffold scroll seal \
-     secure see seed seek separate serve shift shorten shrink shuffle shut silence skip sleep slice smooth snooze \
-     solve spawn speak specify spin split squash stash stay stitch straighten stream stretch strip study substitute \
-     subtract switch talk tell think throttle tidy tone touch train transcode transpile traverse treat triage trim \
-     trust tune turn unfold unload unmount unpack unset unstage unwrap unzip upscale use vacuum vouch wake warm warn \
-     weigh wire wrap zip zoom",
+     secure see seed seek separate serve shift shorten shrink shuffle silence skip sleep slice smooth solve spawn \
+     speak specify spin split squash stash stay stitch straighten stream stretch strip study substitute subtract \
+     switch talk tell think throttle tidy tone touch train transcode transpile traverse treat triage trim trust tune \
+     turn unfold unload unmount unpack unstage unwrap unzip upscale use vouch wake warm warn weigh wire wrap zip zoom",
+);
+/// The same of verbs that surely change something in every place of a name.
+static DEEDS: WordSet = WordSet::of(
+    "ack ban buy chmod chown del destruct eject gc halt mkdir mkfs mv nuke obliterate rm rmdir scrub sell sendmail \
+     shred shut snooze unban unset vacuum zap",
 );
 
 /// What verbs ask for in a question, where that is not just the category of their effect.
@@ -332,7 +349,13 @@ pub fn common() -> impl Iterator<Item = &'static str> {
 #[must_use]
 pub fn is_verb(word: &str) -> bool {
     let ending = word.len() >= 7 && ["ize", "ise", "ify"].iter().any(|ending| word.ends_with(ending));
-    ending || verb(word).is_some() || LOOSE.contains(word)
+    ending || verb(word).is_some() || LOOSE.contains(word) || is_deed(word)
+}
+
+/// Whether a word that the table does not have surely changes something.
+#[must_use]
+pub fn is_deed(word: &str) -> bool {
+    DEEDS.contains(word)
 }
 
 /// Short commands that stand inside of other words: `hgetall`, `xreadgroup`.

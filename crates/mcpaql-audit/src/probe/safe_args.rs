@@ -5,12 +5,10 @@
 //! a flag is false, unless true means that nothing happens; what may be code, a command or an address has no value. A flag that keeps
 //! a call from doing anything is given wherever there is one.
 
-use super::safety;
 use mcpaql_core::classify;
 use mcpaql_core::operation::Category;
 use mcpaql_core::sample::Taste;
 use mcpaql_core::schema::required_fields;
-use mcpaql_lexicon::verbs::{self, Verb};
 use mcpaql_lexicon::verbs::{self, Verb};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -319,7 +317,7 @@ fn reads(value: &Value) -> bool {
 /// Whether a text is more than a word to somebody who runs it, or leads somewhere.
 fn is_command(text: &str) -> bool {
     MARKS.iter().any(|mark| text.contains(mark))
-        || spoken(text).iter().any(|word| SHELL.contains(&word.as_str()) || safety::is_deed(word))
+        || spoken(text).iter().any(|word| SHELL.contains(&word.as_str()) || verbs::is_deed(word))
 }
 
 fn is_writing(text: &str) -> bool {

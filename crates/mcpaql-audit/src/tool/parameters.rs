@@ -6,7 +6,6 @@ use super::tree::of;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::verbs::{self, Verb, Weight};
-use mcpaql_lexicon::verbs::{self, Verb, Weight};
 use serde_json::Value;
 
 /// A word that is longer says nothing to anybody.

@@ -25,6 +25,7 @@ use crate::response::{Answer, Warning};
 use crate::schema::shorten;
 use crate::suggest;
 use ask::{Ask, Detail};
+use mcpaql_lexicon::first_sentence;
 use serde_json::{Map, Value};
 
 /// Lists show so much of an operation's description.

@@ -6,9 +6,8 @@ use mcpaql_lexicon::{WordSet, singulars, snake_case};
 use std::collections::HashMap;
 
 /// Words that make an identifier of a noun.
-pub(super) static IDENTIFIERS: WordSet = WordSet::of(
-    "id number slug name key uuid guid code sha hash handle sku login no num identifier",
-);
+pub(super) static IDENTIFIERS: WordSet =
+    WordSet::of("id number slug name key uuid guid code sha hash handle sku login no num identifier");
 /// Short and long forms.
 const CANONICAL: [(&str, &str); 9] = [
     ("repository", "repo"),

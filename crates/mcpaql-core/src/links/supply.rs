@@ -35,7 +35,7 @@ impl Meaning {
     fn of(field: &str, nouns: &mut Nouns) -> Meaning {
         let words = singulars(field);
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return Meaning::Other };
-        if IDENTIFIERS.contains(&last.as_str()) {
+        if IDENTIFIERS.contains(last) {
             return if words.len() > 1 { Meaning::Identifier(words.join(" ")) } else { Meaning::Other };
         }
         let plural = !field.to_lowercase().ends_with(last.as_str());
@@ -156,8 +156,7 @@ impl Supply {
         let words = singulars(&op.name);
         let literals: Vec<Vec<String>> =
             route.path.split('/').filter(|s| !s.is_empty() && *s != "{}").map(singulars).collect();
-        let searches =
-            words.iter().chain(literals.iter().flatten()).any(|word| SEARCHES.contains(word));
+        let searches = words.iter().chain(literals.iter().flatten()).any(|word| SEARCHES.contains(word));
         let mut entities: Vec<(u32, Kind)> = Vec::new();
         let listed = if searches { Kind::Search } else { Kind::List };
         if listing && !route.path.ends_with('}') {

@@ -4,7 +4,7 @@ use super::rank::Ranking;
 use super::vocabulary::Vocabulary;
 use super::{Doc, Hit, each_word, query};
 use crate::operation::Category;
-use mcpaql_lexicon::{is_plural, stem};
+use mcpaql_lexicon::{first_sentence, is_plural, stem};
 use std::collections::HashMap;
 
 /// Where a word stands.
@@ -425,7 +425,8 @@ impl Builder {
 
     fn read_description(&mut self, text: &str, vocabulary: &Vocabulary) {
         let text = text.get(..text.floor_char_boundary(DESCRIPTION_BYTES)).unwrap_or_default();
-        let (first, rest) = text.split_once(". ").unwrap_or((text, ""));
+        let first = first_sentence(text);
+        let rest = text.get(first.len()..).unwrap_or_default();
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut left = DESCRIPTION_WORDS;
         for (part, place) in [(first, Place::Sentence), (rest, Place::Description)] {

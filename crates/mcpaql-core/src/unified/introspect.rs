@@ -9,6 +9,7 @@ use crate::introspect::{self, hits, invalid, list, named, unknown};
 use crate::operation::{Category, INTROSPECT};
 use crate::response::{Answer, Warning};
 use crate::schema::shorten;
+use mcpaql_lexicon::first_sentence;
 use serde_json::{Map, Value, json};
 
 /// A list of adapters shows so much of a description.

@@ -5,7 +5,7 @@ use crate::openapi::markdown::flatten;
 use mcpaql_core::adapter::McpLink;
 use mcpaql_core::capture::Capture;
 use mcpaql_core::naming::title_of;
-use mcpaql_lexicon::snake_case;
+use mcpaql_lexicon::{WordSet, snake_case};
 use serde_json::Value;
 
 /// Words that tell nothing about a server.

@@ -6,18 +6,16 @@ use mcpaql_core::classify::shape::is_version;
 use mcpaql_core::classify::without_method;
 use mcpaql_lexicon::names::{Found, parted, reading};
 use mcpaql_lexicon::verbs::{self, Trait, Weight, risk};
-use mcpaql_lexicon::{is_plural, plural, singular};
+use mcpaql_lexicon::{PREPOSITIONS, WordSet, is_plural, plural, singular};
 
-static PREPOSITIONS: WordSet = WordSet::of("as at by for from in into of on per to under using with");
 /// What generators add to ids.
 static NOISE: WordSet = WordSet::of("api controller controllers endpoint method operation rest svc");
 /// Words before a noun that add nothing.
 static ARTICLES: WordSet = WordSet::of("a an one single the");
 static IDENTIFIERS: WordSet = WordSet::of("guid id ids key pk sid uuid");
 /// Verbs that need their object's owner to say anything.
-static PLAIN: WordSet = WordSet::of(
-    "add check count create delete find get list post remove search set update",
-);
+static PLAIN: WordSet =
+    WordSet::of("add check count create delete find get list post remove search set update");
 static MANY: WordSet = WordSet::of("count find list query search");
 
 /// The names that an id gives, the shortest first; none where method and path say it better.
@@ -119,7 +117,7 @@ fn speaks(found: &Found, parts: &[Vec<Word>], method: &str) -> bool {
     let last = found.word + 1 == part.len();
     match found.verb.weight {
         Weight::Strong => {
-            leads || last || found.verb.has(Trait::NeverNoun) || PLAIN.contains(&found.verb.canonical)
+            leads || last || found.verb.has(Trait::NeverNoun) || PLAIN.contains(found.verb.canonical)
         }
         Weight::Doubtful => leads || last,
         Weight::Weak => {
@@ -217,14 +215,14 @@ fn object(verb: &str, group: &[Word], tail: &[Word], path: &PathWords, whole: bo
     if nouns == 0 {
         let mut object = group.to_vec();
         if let Some(word) = object.last_mut() {
-            *word = if MANY.contains(&verb) { plural(word).into() } else { one(word) };
+            *word = if MANY.contains(verb) { plural(word).into() } else { one(word) };
         }
         object.extend_from_slice(tail);
         return object;
     }
     let said = group.iter().all(|word| tail.iter().any(|known| singular(known) == singular(word)));
     let needed =
-        owner.is_some() || (nouns == 1 && PLAIN.contains(&verb) && group.iter().any(|word| path.has(word)));
+        owner.is_some() || (nouns == 1 && PLAIN.contains(verb) && group.iter().any(|word| path.has(word)));
     if said || !(needed || whole) {
         return tail.to_vec();
     }

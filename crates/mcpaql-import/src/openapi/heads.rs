@@ -11,6 +11,7 @@ use super::scan::{self, Walk};
 use super::template::{self, Template};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_lexicon::first_sentence;
 use serde::de::MapAccess;
 use std::borrow::Cow;
 use std::sync::Arc;

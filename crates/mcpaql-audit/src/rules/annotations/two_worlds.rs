@@ -5,7 +5,6 @@ use crate::rule::{Findings, rule};
 use crate::tool::{Surface, Tool};
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::verbs;
-use mcpaql_lexicon::verbs;
 use std::collections::HashMap;
 
 rule! {

@@ -7,7 +7,6 @@ use crate::tool::{Surface, Tool};
 use mcpaql_core::facts::Effect;
 use mcpaql_lexicon::verbs::is_verb;
 use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
-use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
 
 /// Fewer names are no custom.
 const FEWEST: usize = 6;

@@ -7,7 +7,6 @@ use crate::tool::Tool;
 use mcpaql_core::operation::Category;
 use mcpaql_lexicon::names;
 use mcpaql_lexicon::verbs::{self, Verb, Weight};
-use mcpaql_lexicon::verbs::{self, Verb, Weight};
 
 rule! {
     /// A title says that the tool does something else than its name.
