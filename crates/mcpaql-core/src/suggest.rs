@@ -93,7 +93,8 @@ impl Word {
         let tokens: Vec<String> = snake
             .split('_')
             .filter(|token| !token.is_empty())
-            .map(|token| singular(token).into_owned())
+            // Twice, because somebody may write `peoples`.
+            .map(|token| singular(&singular(token)).into_owned())
             .collect();
         let glued = tokens.concat();
         let weight = tokens.iter().map(|token| weight(token)).sum();

@@ -9,86 +9,26 @@ use mcpaql_core::classify;
 use mcpaql_core::operation::Category;
 use mcpaql_core::sample::Taste;
 use mcpaql_core::schema::required_fields;
+use mcpaql_lexicon::WordSet;
 use mcpaql_lexicon::verbs::{self, Verb};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 
 /// Words of parameters that are run, or that lead somewhere; in singular.
-const RISKY: &[&str] = &[
-    "address",
-    "bash",
-    "callback",
-    "cmd",
-    "cmdline",
-    "code",
-    "command",
-    "commandline",
-    "cypher",
-    "domain",
-    "email",
-    "endpoint",
-    "eval",
-    "expression",
-    "function",
-    "gql",
-    "graphql",
-    "host",
-    "hostname",
-    "href",
-    "ip",
-    "ipv4",
-    "ipv6",
-    "javascript",
-    "jq",
-    "js",
-    "lambda",
-    "link",
-    "lua",
-    "mutation",
-    "perl",
-    "php",
-    "powershell",
-    "program",
-    "proxy",
-    "python",
-    "recipient",
-    "ruby",
-    "script",
-    "shell",
-    "snippet",
-    "sparql",
-    "sql",
-    "statement",
-    "uri",
-    "url",
-    "webhook",
-    "website",
-];
+static RISKY: WordSet = WordSet::of(
+    "address bash callback cmd cmdline code command commandline cypher domain email endpoint eval expression \
+     function gql graphql host hostname href ip ipv4 ipv6 javascript jq js lambda link lua mutation perl php \
+     powershell program proxy python recipient ruby script shell snippet sparql sql statement uri url webhook \
+     website",
+);
 /// Words of descriptions that say the same.
-const TOLD: &[&str] = &[
-    "address",
-    "bash",
-    "command",
-    "expression",
-    "hostname",
-    "javascript",
-    "jq",
-    "lua",
-    "perl",
-    "php",
-    "powershell",
-    "python",
-    "ruby",
-    "script",
-    "snippet",
-    "uri",
-    "url",
-    "webhook",
-    "website",
-];
+static TOLD: WordSet = WordSet::of(
+    "address bash command expression hostname javascript jq lua perl php powershell python ruby script snippet \
+     uri url webhook website",
+);
 /// Behind one of these a word is about something that is there already.
-const ABOUT: &[&str] = &["id", "ids", "uuid", "key", "slug", "count", "limit"];
+static ABOUT: WordSet = WordSet::of("id ids uuid key slug count limit");
 /// Formats that lead somewhere.
 const LEADING: &[&str] = &[
     "uri",
@@ -259,12 +199,12 @@ fn is_brake(name: &str) -> bool {
 
 /// Whether it names something that is there already.
 fn is_about(name: &str) -> bool {
-    mcpaql_lexicon::words(name).last().is_some_and(|word| ABOUT.contains(&word.as_str()))
+    mcpaql_lexicon::words(name).last().is_some_and(|word| ABOUT.contains(word))
 }
 
 fn is_risky(name: &str) -> bool {
     let words = mcpaql_lexicon::words(name);
-    !is_about(name) && words.iter().any(|word| RISKY.contains(&mcpaql_lexicon::singular(word).as_ref()))
+    !is_about(name) && words.iter().any(|word| RISKY.contains(&mcpaql_lexicon::singular(word)))
 }
 
 /// Whether it is called by what it removes: `delete`, `purge_before`.
@@ -286,7 +226,7 @@ fn is_told_risky(name: &str, schema: &Value) -> bool {
     let Some(text) = schema.get("description").and_then(Value::as_str) else { return false };
     let first = mcpaql_lexicon::first_sentence(text);
     let told = mcpaql_lexicon::words(&first.replace(|c: char| !c.is_alphanumeric(), " "));
-    let leads = || told.iter().any(|word| TOLD.contains(&mcpaql_lexicon::singular(word).as_ref()));
+    let leads = || told.iter().any(|word| TOLD.contains(&mcpaql_lexicon::singular(word)));
     classify::program(text).is_some() || (!is_about(name) && leads())
 }
 

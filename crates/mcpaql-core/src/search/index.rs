@@ -4,6 +4,7 @@ use super::rank::Ranking;
 use super::vocabulary::Vocabulary;
 use super::{Doc, Hit, each_word, query};
 use crate::operation::Category;
+use mcpaql_lexicon::questions::EMPTY;
 use mcpaql_lexicon::{first_sentence, is_plural, stem};
 use std::collections::HashMap;
 
@@ -359,7 +360,7 @@ impl Builder {
             return *known;
         }
         let stemmed = stem(word);
-        let empty = vocabulary.is_empty(word);
+        let empty = EMPTY.contains(word);
         let names = !empty && stemmed.len() > 1 && !vocabulary.is_common(&stemmed);
         let next = number(self.numbers.len());
         let stem = *self.numbers.entry(stemmed.into()).or_insert(next);

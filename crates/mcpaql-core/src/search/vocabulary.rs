@@ -120,11 +120,6 @@ impl Vocabulary {
         })
     }
 
-    /// Whether an unstemmed word says nothing.
-    pub(super) fn is_empty(&self, word: &str) -> bool {
-        EMPTY.contains(word)
-    }
-
     /// Whether a stem is that of a verb that half of all operations start with.
     pub(super) fn is_common(&self, stem: &str) -> bool {
         self.common.contains(stem)
@@ -148,36 +143,6 @@ impl Vocabulary {
     /// Whether a stem is that of a word for people.
     pub(super) fn is_person(&self, stem: &str) -> bool {
         self.people.contains(stem)
-    }
-
-    /// Whether an unstemmed word stands before a noun.
-    pub(super) fn is_determiner(&self, word: &str) -> bool {
-        DETERMINERS.contains(word)
-    }
-
-    /// Whether a question that starts with an unstemmed word is answered by yes or no.
-    pub(super) fn decides(&self, word: &str) -> bool {
-        DECIDING.contains(word)
-    }
-
-    /// Whether an unstemmed word starts a question.
-    pub(super) fn asks(&self, word: &str) -> bool {
-        QUESTIONS.contains(word)
-    }
-
-    /// Whether something's name or content follows an unstemmed word.
-    pub(super) fn quotes(&self, word: &str) -> bool {
-        QUOTES.contains(word)
-    }
-
-    /// Whether what follows an unstemmed word is said in addition.
-    pub(super) fn turns_aside(&self, word: &str) -> bool {
-        CLAUSES.contains(word)
-    }
-
-    /// Whether an unstemmed word may end a verb at a distance.
-    pub(super) fn is_particle(&self, word: &str) -> bool {
-        PARTICLES.contains(word)
     }
 
     /// Stems that an unstemmed word hints at.

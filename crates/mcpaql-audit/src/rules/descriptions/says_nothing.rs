@@ -79,8 +79,10 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.words.len() < 2 || !text.is_ascii() {
         return;
     }
-    let new =
-        |word: &String| !FILLERS.contains(word) && !EMPTY.contains(word) && !known.contains(&stem(word));
+    // By what one is known, and how many it may be, is worth saying.
+    let filler =
+        |word: &str| FILLERS.contains(word) || (EMPTY.contains(word) && !matches!(word, "id" | "more"));
+    let new = |word: &String| !filler(word) && !known.contains(&stem(word));
     if !first.into_iter().chain(said).any(|word| new(&word)) {
         let message = format!("The description of '{}' only repeats its name: '{text}'", tool.name);
         findings.tool(tool, "/description", message).help("say what the name leaves open").advice();
