@@ -7,6 +7,7 @@
 use mcpaql_lexicon::singular;
 pub use mcpaql_lexicon::snake_case;
 use mcpaql_lexicon::verbs::is_common;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Below this a suggestion would mislead more often than help.
@@ -93,8 +94,7 @@ impl Word {
         let tokens: Vec<String> = snake
             .split('_')
             .filter(|token| !token.is_empty())
-            // Twice, because somebody may write `peoples`.
-            .map(|token| singular(&singular(token)).into_owned())
+            .map(|token| regular(token).into_owned())
             .collect();
         let glued = tokens.concat();
         let weight = tokens.iter().map(|token| weight(token)).sum();
@@ -164,6 +164,12 @@ impl Word {
         let total = self.weight + other.weight;
         if total > 0.0 { 2.0 * shared / total } else { 0.0 }
     }
+}
+
+/// The singular, where it is spelled like the plural: `person` says nothing about how somebody misspells `people`.
+fn regular(token: &str) -> Cow<'_, str> {
+    let one = singular(token);
+    if token.starts_with(one.trim_end_matches('y')) { one } else { Cow::Borrowed(token) }
 }
 
 /// Verbs that half of all operations have carry little information about which one was meant.

@@ -22,7 +22,12 @@ impl WordSet {
     #[must_use]
     pub fn contains(&self, word: &str) -> bool {
         // No word of a list is longer, and hashing others would take long.
-        word.len() <= LONGEST && self.set.get_or_init(|| self.iter().collect()).contains(word)
+        word.len() <= LONGEST && self.set.get_or_init(|| self.built()).contains(word)
+    }
+
+    fn built(&self) -> HashSet<&'static str, Short> {
+        debug_assert!(self.iter().all(|word| word.len() <= LONGEST), "a word is too long: {}", self.list);
+        self.iter().collect()
     }
 
     /// The words in the order of the text.

@@ -157,8 +157,7 @@ impl<'q> Reading<'q> {
         let introduced = before.is_some_and(|before| vocabulary.is_light(&before.stem));
         let quotes = QUOTES.contains(&word.text) && !self.asked.is_empty() && !introduced;
         self.content |= quotes;
-        let of_whom = next.is_some_and(|next| next.text == "who") && vocabulary.is_person(&word.stem);
-        if quotes || of_whom || EMPTY.contains(&word.text) {
+        if quotes || EMPTY.contains(&word.text) {
             self.pass(word);
         } else if self.verb_next && self.intent.is_unknown() && ends_doing(word, next) {
             self.intent = Intent::of(Category::Delete);

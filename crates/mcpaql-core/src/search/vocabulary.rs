@@ -22,7 +22,6 @@ pub(super) struct Vocabulary {
     verbs: HashMap<String, Intent>,
     light: HashSet<String>,
     caller: HashSet<String>,
-    people: HashSet<String>,
     /// Words that count a little for others, whatever else they say.
     hints: HashMap<&'static str, Vec<String>>,
     phrases: HashMap<&'static str, Vec<Phrase>>,
@@ -76,7 +75,6 @@ impl Vocabulary {
             verbs,
             light: stems(LIGHT.iter()),
             caller: stems(CALLER.iter()),
-            people: stems(PEOPLE.iter()),
             hints: hints(),
             phrases,
             alike: alike(),
@@ -108,7 +106,6 @@ impl Vocabulary {
             "caller": set(&self.caller),
             "determiners": words(&DETERMINERS),
             "deciding": words(&DECIDING),
-            "people": set(&self.people),
             "questions": words(&QUESTIONS),
             "quotes": words(&QUOTES),
             "clauses": words(&CLAUSES),
@@ -138,11 +135,6 @@ impl Vocabulary {
     /// Whether a stem is that of a word for the caller.
     pub(super) fn is_caller(&self, stem: &str) -> bool {
         self.caller.contains(stem)
-    }
-
-    /// Whether a stem is that of a word for people.
-    pub(super) fn is_person(&self, stem: &str) -> bool {
-        self.people.contains(stem)
     }
 
     /// Stems that an unstemmed word hints at.
