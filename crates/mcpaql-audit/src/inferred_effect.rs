@@ -6,9 +6,10 @@
 
 use crate::convention::Level;
 use crate::tool::{Tool, choices, parameters, required};
-use mcpaql_core::classify::{Confidence, Decision, verbs, words};
+use mcpaql_core::classify::{Confidence, Decision};
 use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
 use mcpaql_core::operation::{Category, Danger};
+use mcpaql_lexicon::verbs;
 
 /// Required parameters of these names hold what the caller saw last.
 const VERSIONS: &[&str] =
@@ -96,7 +97,7 @@ fn saves_a_file(tool: &Tool<'_>) -> bool {
         (8..=40).contains(&name.len()) && name.as_bytes().windows(3).any(any)
     };
     parameters(tool).filter(|(name, _)| may(name)).any(|(name, _)| {
-        let words = words::words(name);
+        let words = mcpaql_lexicon::words(name);
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
         has(&["file", "filepath", "path", "filename", "dir", "directory"])
             && has(&["output", "save", "target", "destination", "response", "download"])
@@ -161,7 +162,7 @@ pub(super) fn possible_effects(tool: &Tool<'_>) -> Vec<PossibleEffect> {
 /// Whether a call must say where its results go.
 fn says_where_to(tool: &Tool<'_>) -> bool {
     required(tool).any(|name| {
-        let words = words::words(name);
+        let words = mcpaql_lexicon::words(name);
         words.iter().any(|word| matches!(word.as_str(), "output" | "outputs" | "destination"))
     })
 }
@@ -302,7 +303,7 @@ pub(super) fn outside(tool: &Tool<'_>) -> Option<Outside> {
     let fetches = !has(&["doc", "docs", "documentation"])
         && lead(&["fetch", "browse", "download", "visit", "navigate", "open", "goto", "import"]);
     let address = |name: &str| {
-        let last = words::words(name).pop();
+        let last = mcpaql_lexicon::words(name).pop();
         last.is_some_and(|word| matches!(word.as_str(), "url" | "urls" | "uri" | "website"))
     };
     let takes = || parameters(tool).any(|(name, _)| name.len() <= 40 && address(name));

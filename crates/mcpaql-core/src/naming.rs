@@ -6,7 +6,7 @@
 //! A name that clients would cut is shortened, always the same way: its end gives way to six digits that depend on all of it, so
 //! that what else is served changes nothing.
 
-use crate::suggest::snake_case;
+use mcpaql_lexicon::snake_case;
 
 /// The default pattern of endpoint tools.
 pub const ENDPOINT_PATTERN: &str = "{adapter}_mcpaql_{endpoint}";

@@ -4,6 +4,10 @@
 //! of the same length is never offered. Words are compared as written, as bags of tokens (`issue_create` is
 //! `create_issue`) and without a plural's `s`; verbs that half of all operations start with count less than nouns.
 
+use mcpaql_lexicon::singular;
+pub use mcpaql_lexicon::snake_case;
+use mcpaql_lexicon::verbs::is_common;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Below this a suggestion would mislead more often than help.
@@ -74,63 +78,6 @@ impl<'a> Names<'a> {
     }
 }
 
-/// `userID`, `user-id` and `User ID` as `user_id`; `HTTPServer` as `http_server`. Applying it twice changes nothing.
-#[must_use]
-pub fn snake_case(text: &str) -> String {
-    // Most names are spelled so already.
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    let gaps = text.starts_with('_') || text.ends_with('_') || text.contains("__");
-    if text.bytes().all(plain) && !gaps {
-        return text.to_owned();
-    }
-    if text.is_ascii() {
-        return spelled(text, |index| text.as_bytes().get(index).copied().map(char::from));
-    }
-    let chars: Vec<char> = text.chars().collect();
-    spelled(text, |index| chars.get(index).copied())
-}
-
-fn spelled(text: &str, char_at: impl Fn(usize) -> Option<char>) -> String {
-    let mut out = String::with_capacity(text.len() + 4);
-    let mut gap = false;
-    for (index, ch) in text.chars().enumerate() {
-        if !ch.is_alphanumeric() {
-            gap = true;
-            continue;
-        }
-        let previous = index.checked_sub(1).and_then(&char_at);
-        if is_capital(ch) && previous.is_some_and(|p| starts_word(p, char_at(index + 1), char_at(index + 2)))
-        {
-            gap = true;
-        }
-        if gap && !out.is_empty() {
-            out.push('_');
-        }
-        gap = false;
-        if ch.is_ascii() {
-            out.push(ch.to_ascii_lowercase());
-        } else {
-            out.extend(ch.to_lowercase().filter(|c| c.is_alphanumeric()));
-        }
-    }
-    out
-}
-
-/// Whether an upper-case letter between these neighbours begins a word: after anything but an upper-case letter, or as
-/// the last of a run that goes on in lower case (`HTTPServer`), unless what goes on is a plural's `s` (`userIDs`).
-fn starts_word(previous: char, next: Option<char>, after: Option<char>) -> bool {
-    if !is_capital(previous) {
-        return previous.is_alphanumeric();
-    }
-    let plural = next == Some('s') && !after.is_some_and(char::is_lowercase);
-    next.is_some_and(char::is_lowercase) && !plural
-}
-
-/// Some symbols are upper case by name but have no lower case; they are ordinary characters of a word.
-fn is_capital(ch: char) -> bool {
-    ch.is_ascii_uppercase() || (!ch.is_ascii() && ch.is_uppercase() && ch.to_lowercase().next() != Some(ch))
-}
-
 /// A name, taken apart once for all comparisons.
 #[derive(Debug)]
 struct Word {
@@ -147,7 +94,7 @@ impl Word {
         let tokens: Vec<String> = snake
             .split('_')
             .filter(|token| !token.is_empty())
-            .map(|token| singular(token).to_owned())
+            .map(|token| regular(token).into_owned())
             .collect();
         let glued = tokens.concat();
         let weight = tokens.iter().map(|token| weight(token)).sum();
@@ -219,15 +166,15 @@ impl Word {
     }
 }
 
+/// The singular, where it is spelled like the plural: `person` says nothing about how somebody misspells `people`.
+fn regular(token: &str) -> Cow<'_, str> {
+    let one = singular(token);
+    if token.starts_with(one.trim_end_matches('y')) { one } else { Cow::Borrowed(token) }
+}
+
 /// Verbs that half of all operations have carry little information about which one was meant.
 fn weight(token: &str) -> f64 {
-    match token {
-        "add" | "create" | "delete" | "destroy" | "edit" | "fetch" | "find" | "get" | "list" | "make" => 0.5,
-        "modify" | "new" | "read" | "remove" | "retrieve" | "search" | "set" | "show" | "update" | "view" => {
-            0.5
-        }
-        _ => 1.0,
-    }
+    if is_common(token) { 0.5 } else { 1.0 }
 }
 
 /// How alike two tokens are: equal, an abbreviation of one another, or a slip of the finger apart.
@@ -273,10 +220,6 @@ fn close(a: &str, b: &str) -> bool {
     may_be && strsim::damerau_levenshtein(a, b) <= allowed as usize
 }
 
-fn singular(token: &str) -> &str {
-    if token.len() > 3 && !token.ends_with("ss") { token.strip_suffix('s').unwrap_or(token) } else { token }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -291,27 +234,6 @@ mod tests {
         "delete_label",
         "search_code",
     ];
-
-    #[test]
-    fn snake_case_knows_every_spelling() {
-        for (text, expected) in [
-            ("perPage", "per_page"),
-            ("per-page", "per_page"),
-            ("Per Page", "per_page"),
-            ("per_page", "per_page"),
-            ("HTTPServer", "http_server"),
-            ("userID", "user_id"),
-            ("userIDs", "user_ids"),
-            ("getV2Repo", "get_v2_repo"),
-            ("__meta--x__", "meta_x"),
-            ("issues/create", "issues_create"),
-            ("ÉtatCivil", "état_civil"),
-            ("", ""),
-            ("!!!", ""),
-        ] {
-            assert_eq!(snake_case(text), expected, "{text}");
-        }
-    }
 
     #[test]
     fn finds_what_was_meant() {
@@ -349,12 +271,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn snake_case_is_idempotent(text in "\\PC{0,24}") {
-            let once = snake_case(&text);
-            prop_assert_eq!(snake_case(&once), once);
-        }
-
         #[test]
         fn a_slip_among_many_is_the_nearest_if_that_is_one(
             word in "(get|list|set)_[a-d]{1,5}(_?[a-d]{1,4}s?){0,2}",

@@ -28,7 +28,7 @@ use crate::error::OpError;
 use crate::operation::{Binding, Category, Operation, Param, Place, fills_default};
 use crate::schema::{SchemaId, SchemaProblem, Schemas, Violation};
 use crate::signature;
-use crate::suggest::snake_case;
+use mcpaql_lexicon::snake_case;
 use measure::{Measure, TextRule};
 use serde_json::{Map, Value};
 use std::collections::HashMap;

@@ -366,13 +366,7 @@ fn line(text: &str) -> String {
 fn first_sentence(text: &str) -> String {
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
     let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
-    let end = words.match_indices(['.', '!', '?']).find(|(index, _)| {
-        words.get(index + 1..).is_some_and(|rest| {
-            rest.starts_with(' ') && rest.trim_start().starts_with(|next: char| !next.is_lowercase())
-        }) && !words.get(..*index).is_some_and(|before| before.ends_with("e.g") || before.ends_with("i.e"))
-    });
-    let sentence = end.and_then(|(index, _)| words.get(..=index)).unwrap_or(&words);
-    line(sentence)
+    line(mcpaql_lexicon::first_sentence(&words).trim_end_matches('.'))
 }
 
 #[cfg(test)]
@@ -400,8 +394,8 @@ mod tests {
     #[test]
     fn a_list_shows_first_sentences() {
         for (text, first) in [
-            ("Gets it. Then more.", "Gets it."),
-            ("Gets it, e.g. Some. Then.", "Gets it, e.g. Some."),
+            ("Gets it. Then more.", "Gets it"),
+            ("Gets it, e.g. Some. Then.", "Gets it, e.g. Some"),
             ("Uses v1.2 of it", "Uses v1.2 of it"),
             ("One\ntwo\n\nthree", "One two"),
             ("", ""),

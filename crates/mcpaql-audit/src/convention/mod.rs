@@ -5,7 +5,6 @@
 //! which each demand keeps the name of who makes it, and one policy for hints.
 
 pub(crate) mod template;
-pub(crate) mod vocabulary;
 
 use mcpaql_core::policy::{self, Policy};
 

@@ -4,8 +4,8 @@
 //! `{words}_mcpaql_{endpoint}` takes a name apart from the right; matching takes time in proportion to pattern and name.
 
 use super::Names;
-use super::vocabulary::is_verb;
-use mcpaql_core::classify::verbs;
+use mcpaql_lexicon::verbs;
+use mcpaql_lexicon::verbs::is_verb;
 
 /// What a name's pattern may have.
 pub(crate) const NAME_HOLES: &[&str] =

@@ -5,91 +5,30 @@
 //! a flag is false, unless true means that nothing happens; what may be code, a command or an address has no value. A flag that keeps
 //! a call from doing anything is given wherever there is one.
 
-use super::safety;
-use mcpaql_core::classify::verbs::{self, Verb};
-use mcpaql_core::classify::{self, words};
+use mcpaql_core::classify;
 use mcpaql_core::operation::Category;
 use mcpaql_core::sample::Taste;
 use mcpaql_core::schema::required_fields;
+use mcpaql_lexicon::WordSet;
+use mcpaql_lexicon::verbs::{self, Verb};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 
 /// Words of parameters that are run, or that lead somewhere; in singular.
-const RISKY: &[&str] = &[
-    "address",
-    "bash",
-    "callback",
-    "cmd",
-    "cmdline",
-    "code",
-    "command",
-    "commandline",
-    "cypher",
-    "domain",
-    "email",
-    "endpoint",
-    "eval",
-    "expression",
-    "function",
-    "gql",
-    "graphql",
-    "host",
-    "hostname",
-    "href",
-    "ip",
-    "ipv4",
-    "ipv6",
-    "javascript",
-    "jq",
-    "js",
-    "lambda",
-    "link",
-    "lua",
-    "mutation",
-    "perl",
-    "php",
-    "powershell",
-    "program",
-    "proxy",
-    "python",
-    "recipient",
-    "ruby",
-    "script",
-    "shell",
-    "snippet",
-    "sparql",
-    "sql",
-    "statement",
-    "uri",
-    "url",
-    "webhook",
-    "website",
-];
+static RISKY: WordSet = WordSet::of(
+    "address bash callback cmd cmdline code command commandline cypher domain email endpoint eval expression \
+     function gql graphql host hostname href ip ipv4 ipv6 javascript jq js lambda link lua mutation perl php \
+     powershell program proxy python recipient ruby script shell snippet sparql sql statement uri url webhook \
+     website",
+);
 /// Words of descriptions that say the same.
-const TOLD: &[&str] = &[
-    "address",
-    "bash",
-    "command",
-    "expression",
-    "hostname",
-    "javascript",
-    "jq",
-    "lua",
-    "perl",
-    "php",
-    "powershell",
-    "python",
-    "ruby",
-    "script",
-    "snippet",
-    "uri",
-    "url",
-    "webhook",
-    "website",
-];
+static TOLD: WordSet = WordSet::of(
+    "address bash command expression hostname javascript jq lua perl php powershell python ruby script snippet \
+     uri url webhook website",
+);
 /// Behind one of these a word is about something that is there already.
-const ABOUT: &[&str] = &["id", "ids", "uuid", "key", "slug", "count", "limit"];
+static ABOUT: WordSet = WordSet::of("id ids uuid key slug count limit");
 /// Formats that lead somewhere.
 const LEADING: &[&str] = &[
     "uri",
@@ -180,7 +119,7 @@ impl Taste for SafeArgs {
     }
 
     fn accepts(&self, name: &str, text: &str) -> bool {
-        let own = words::words(name);
+        let own = mcpaql_lexicon::words(name);
         let acts = spoken(text).iter().any(|word| !own.contains(word) && acting(word).is_some());
         if acts || is_command(text) {
             self.refuse(name, "no harmless value is allowed for");
@@ -230,7 +169,7 @@ fn surely_acts(name: &str, value: &Value) -> bool {
     match value {
         Value::String(text) => matches!(spoken(text).as_slice(), [word] if surely(word)),
         Value::Bool(true) => {
-            let words = words::words(name);
+            let words = mcpaql_lexicon::words(name);
             words.first().is_some_and(|word| surely(word)) && !is_brake(name)
         }
         Value::Array(items) => items.iter().any(|item| surely_acts(name, item)),
@@ -241,7 +180,7 @@ fn surely_acts(name: &str, value: &Value) -> bool {
 
 /// Whether nothing happens where it is true.
 fn is_rehearsal(name: &str) -> bool {
-    let words = words::words(name);
+    let words = mcpaql_lexicon::words(name);
     let is_turned = words.iter().any(|word| TURNING.contains(&word.as_str()));
     let named = words.iter().any(|word| REHEARSALS.contains(&word.as_str()));
     let only = matches!(words.as_slice(), [first, .., last] if (first == "validate" || first == "read") && last == "only");
@@ -250,7 +189,7 @@ fn is_rehearsal(name: &str) -> bool {
 
 /// Whether less happens where it is true: `keep`, `no_delete`, but not `no_confirmation`.
 fn is_brake(name: &str) -> bool {
-    let words = words::words(name);
+    let words = mcpaql_lexicon::words(name);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     match words.first() {
         Some(first) if first == "no" => !has(GUARDS) && !has(BRAKES) && !has(REHEARSALS),
@@ -260,17 +199,20 @@ fn is_brake(name: &str) -> bool {
 
 /// Whether it names something that is there already.
 fn is_about(name: &str) -> bool {
-    words::words(name).last().is_some_and(|word| ABOUT.contains(&word.as_str()))
+    mcpaql_lexicon::words(name).last().is_some_and(|word| ABOUT.contains(word))
 }
 
 fn is_risky(name: &str) -> bool {
-    let words = words::words(name);
-    !is_about(name) && words.iter().any(|word| RISKY.contains(&words::singular(word).as_ref()))
+    let words = mcpaql_lexicon::words(name);
+    !is_about(name) && words.iter().any(|word| RISKY.contains(&mcpaql_lexicon::singular(word)))
 }
 
 /// Whether it is called by what it removes: `delete`, `purge_before`.
 fn removes(name: &str) -> bool {
-    words::words(name).first().and_then(|word| acting(word)).is_some_and(|verb| verb.acts() && destroys(verb))
+    mcpaql_lexicon::words(name)
+        .first()
+        .and_then(|word| acting(word))
+        .is_some_and(|verb| verb.acts() && destroys(verb))
 }
 
 fn leads(schema: &Value) -> bool {
@@ -282,9 +224,9 @@ fn leads(schema: &Value) -> bool {
 
 fn is_told_risky(name: &str, schema: &Value) -> bool {
     let Some(text) = schema.get("description").and_then(Value::as_str) else { return false };
-    let first = classify::first_sentence(text);
-    let told = words::words(&first.replace(|c: char| !c.is_alphanumeric(), " "));
-    let leads = || told.iter().any(|word| TOLD.contains(&words::singular(word).as_ref()));
+    let first = mcpaql_lexicon::first_sentence(text);
+    let told = mcpaql_lexicon::words(&first.replace(|c: char| !c.is_alphanumeric(), " "));
+    let leads = || told.iter().any(|word| TOLD.contains(&mcpaql_lexicon::singular(word)));
     classify::program(text).is_some() || (!is_about(name) && leads())
 }
 
@@ -315,7 +257,7 @@ fn reads(value: &Value) -> bool {
 /// Whether a text is more than a word to somebody who runs it, or leads somewhere.
 fn is_command(text: &str) -> bool {
     MARKS.iter().any(|mark| text.contains(mark))
-        || spoken(text).iter().any(|word| SHELL.contains(&word.as_str()) || safety::is_deed(word))
+        || spoken(text).iter().any(|word| SHELL.contains(&word.as_str()) || verbs::is_deed(word))
 }
 
 fn is_writing(text: &str) -> bool {
@@ -336,5 +278,5 @@ fn destroys(verb: &Verb) -> bool {
 
 fn spoken(text: &str) -> Vec<String> {
     let start: String = text.chars().take(LONGEST).collect();
-    words::words(&start.replace(|c: char| !c.is_alphanumeric(), " "))
+    mcpaql_lexicon::words(&start.replace(|c: char| !c.is_alphanumeric(), " "))
 }

@@ -6,135 +6,29 @@
 use crate::inferred_effect;
 use crate::tool::Tool;
 use crate::unicode;
-use mcpaql_core::classify::verbs::{self, Verb, Weight};
-use mcpaql_core::classify::{self, Confidence, Evidence, words};
+use mcpaql_core::classify::{self, Confidence, Evidence};
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::questions::PARTICLES;
+use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight, is_deed};
+use mcpaql_lexicon::{OPENERS, WordSet, names};
 
-/// Words that act in every place of a name, besides the table of verbs.
-const DEEDS: &[&str] = &[
-    "ack",
-    "ban",
-    "buy",
-    "chmod",
-    "chown",
-    "del",
-    "destruct",
-    "eject",
-    "gc",
-    "halt",
-    "mkdir",
-    "mkfs",
-    "mv",
-    "nuke",
-    "obliterate",
-    "rm",
-    "rmdir",
-    "scrub",
-    "sell",
-    "sendmail",
-    "shred",
-    "shut",
-    "snooze",
-    "unban",
-    "unset",
-    "vacuum",
-    "zap",
-];
-/// The same where something stands behind them: `format_disk`, but not `date_format`.
-const BEFORE_AN_OBJECT: &[&str] = &[
-    "bump", "commit", "fire", "format", "freeze", "place", "print", "roll", "spawn", "stash", "touch",
-    "turn", "wake",
-];
+/// Words that act where something stands behind them: `format_disk`, but not `date_format`.
+static BEFORE_AN_OBJECT: WordSet =
+    WordSet::of("bump commit fire format freeze place print roll spawn stash touch turn wake");
 /// Verbs that tell what is handed out, besides those of the table.
-const TELLING: &[&str] =
-    &["answer", "display", "give", "output", "present", "provide", "report", "return", "surface", "tell"];
-/// Verbs of the table that read where they are nouns and write where they are verbs: `log_event`, `load_page`.
-const TWOFOLD: &[&str] = &["index", "load", "log", "match", "trace"];
-/// Verbs of the table that set something where they name a tool, and read where they tell of one: "Resolves a name".
-const MILD: &[&str] = &["resolve", "track"];
-/// Verbs of the table that are things as often, and what such things have.
-const NOUNS: &[&str] = &[
-    "action", "alert", "batch", "build", "call", "comment", "commit", "deploy", "email", "issue", "message",
-    "order", "post", "process", "record", "release", "request", "review", "run", "schedule", "test",
-    "transfer",
-];
-const TELLTALES: &[&str] = &[
-    "count",
-    "detail",
-    "details",
-    "history",
-    "id",
-    "info",
-    "log",
-    "metadata",
-    "metric",
-    "result",
-    "stats",
-    "status",
-    "summary",
-    "timestamp",
-    "type",
-    "usage",
-];
-/// Words that stand before the verb of a sentence and say nothing.
-const OPENERS: &[&str] = &[
-    "a",
-    "allow",
-    "allows",
-    "an",
-    "and",
-    "api",
-    "be",
-    "can",
-    "client",
-    "clients",
-    "enable",
-    "enables",
-    "endpoint",
-    "for",
-    "function",
-    "helper",
-    "here",
-    "is",
-    "it",
-    "let",
-    "lets",
-    "may",
-    "method",
-    "not",
-    "operation",
-    "perform",
-    "performs",
-    "please",
-    "service",
-    "that",
-    "the",
-    "then",
-    "this",
-    "to",
-    "tool",
-    "us",
-    "use",
-    "used",
-    "user",
-    "users",
-    "which",
-    "will",
-    "you",
-    "your",
-];
+static TELLING: WordSet =
+    WordSet::of("answer display give output present provide report return surface tell");
+/// What things have that are called like a deed.
+static TELLTALES: WordSet = WordSet::of(
+    "count detail details history id info log metadata metric result stats status summary timestamp type usage",
+);
 /// Behind one of these forms a word was a verb.
-const OBJECTS: &[&str] = &[
-    "a", "all", "an", "any", "each", "every", "it", "its", "one", "or", "the", "their", "them", "these",
-    "this", "your",
-];
-const PARTICLES: &[&str] = &["away", "back", "down", "off", "on", "out", "up"];
+static OBJECTS: WordSet = WordSet::of("a all an any each every it its one or the their them these this your");
 /// Before one of these a word was a noun.
-const PREPOSITIONS: &[&str] = &[
-    "about", "across", "and", "are", "as", "at", "between", "by", "for", "from", "in", "is", "near", "of",
-    "that", "to", "under", "via", "where", "which", "with", "within",
-];
+static PREPOSITIONS: WordSet = WordSet::of(
+    "about across and are as at between by for from in is near of that to under via where which with within",
+);
 
 /// Why a tool that says it only reads is not believed.
 pub(crate) fn doubt(tool: &Tool<'_>) -> Option<&'static str> {
@@ -172,9 +66,9 @@ fn named(tool: &Tool<'_>) -> Named {
     if judged || (seen != tool.name && acts(&classify::classify(&evidence))) {
         return Named::Acts;
     }
-    let parts = words::parts(&seen);
-    let reading = words::reading(&parts);
-    let word = |found: words::Found, offset: usize| {
+    let parts = names::parts(&seen);
+    let reading = names::reading(&parts);
+    let word = |found: names::Found, offset: usize| {
         parts.get(found.part)?.get(found.word + offset).map(String::as_str)
     };
     let says_deed = match reading.lead {
@@ -190,15 +84,16 @@ fn named(tool: &Tool<'_>) -> Named {
     let Some(found) = reading.lead else { return Named::Reads };
     let (verb, next) = (found.verb, word(found, 1));
     // Behind the name of a server: `log_get_lines`.
-    let reads_next = next.and_then(verbs::verb).is_some_and(|next| is_sure(next) && next.never_noun());
+    let reads_next =
+        next.and_then(verbs::verb).is_some_and(|next| is_sure(next) && next.has(Trait::NeverNoun));
     match verb.effect {
-        Effect::Read | Effect::Compute if TWOFOLD.contains(&verb.word) && !reads_next => Named::Doubtful,
+        Effect::Read | Effect::Compute if verb.has(Trait::Twofold) && !reads_next => Named::Doubtful,
         // To convert or to analyze hands out what it makes; to export or to wait may keep something.
         Effect::Read if verb.weight == Weight::Doubtful => Named::Doubtful,
         Effect::Read | Effect::Compute => Named::Reads,
         _ if reads_next || is_noun(verb, next) => Named::Doubtful,
         // `action-list`.
-        _ if NOUNS.contains(&verb.word) && reading.second.is_some_and(|last| is_sure(last.verb)) => {
+        _ if verb.has(Trait::Thing) && reading.second.is_some_and(|last| is_sure(last.verb)) => {
             Named::Doubtful
         }
         _ => Named::Acts,
@@ -212,19 +107,14 @@ fn is_sure(verb: &Verb) -> bool {
 
 /// `order_status` tells of orders, `reset_state` does not tell of resets.
 fn is_noun(verb: &Verb, next: Option<&str>) -> bool {
-    NOUNS.contains(&verb.word) && next.is_some_and(|next| TELLTALES.contains(&words::singular(next).as_ref()))
+    verb.has(Trait::Thing) && next.is_some_and(|next| TELLTALES.contains(&mcpaql_lexicon::singular(next)))
 }
 
 fn has_deed(part: &[String]) -> bool {
     let is_before = |index: usize| part.len() == 1 || index + 1 < part.len();
     part.iter()
         .enumerate()
-        .any(|(index, word)| is_deed(word) || (BEFORE_AN_OBJECT.contains(&word.as_str()) && is_before(index)))
-}
-
-/// Whether a word acts in every place.
-pub(crate) fn is_deed(word: &str) -> bool {
-    DEEDS.contains(&word)
+        .any(|(index, word)| is_deed(word) || (BEFORE_AN_OBJECT.contains(word) && is_before(index)))
 }
 
 /// What a sentence says.
@@ -239,9 +129,9 @@ enum Told {
 /// What the first sentence says, whatever marks, numbers, headings and adverbs stand before its verb.
 fn told(text: &str) -> Told {
     let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
-    let sentence = classify::first_sentence(text);
+    let sentence = mcpaql_lexicon::first_sentence(text);
     let harms = |verb: &Verb| verb.acts() || verb.effect.category() == Category::Delete;
-    if classify::told_verbs(sentence).any(harms) {
+    if mcpaql_lexicon::told_verbs(sentence).any(harms) {
         return Told::Acts;
     }
     let mut found = Told::Nothing;
@@ -267,7 +157,11 @@ fn told(text: &str) -> Told {
 /// What a clause says, and whether it is only a heading of the next one.
 fn clause_says(words: &[String], is_first: bool) -> (Told, bool) {
     let is_filler = |word: &str| {
-        OPENERS.contains(&word)
+        OPENERS.contains(word)
+            || matches!(
+                word,
+                "and" | "enable" | "enables" | "here" | "may" | "not" | "please" | "then" | "tool"
+            )
             || verbs::is_modifier(word)
             || word.starts_with(|c: char| c.is_ascii_digit())
             || (word.ends_with("ly") && verbs::verb(word).is_none())
@@ -279,7 +173,7 @@ fn clause_says(words: &[String], is_first: bool) -> (Told, bool) {
     };
     let next = words.get(start + 1).map(String::as_str);
     let said = match () {
-        () if TELLING.contains(&base(word)) => Told::Reads,
+        () if TELLING.contains(base(word)) => Told::Reads,
         () if acts(word, next, is_first) => Told::Acts,
         () if verbs::inflected(word).is_some_and(is_sure) => Told::Reads,
         () => Told::Nothing,
@@ -290,15 +184,15 @@ fn clause_says(words: &[String], is_first: bool) -> (Told, bool) {
 /// Whether the word that a clause begins with acts.
 fn acts(word: &str, next: Option<&str>, is_first: bool) -> bool {
     let third = word.ends_with('s') && verbs::verb(word).is_none();
-    let has_object = next.is_some_and(|next| OBJECTS.contains(&next) || PARTICLES.contains(&next));
-    let names_a_thing = next.is_none_or(|next| PREPOSITIONS.contains(&next));
+    let has_object = next.is_some_and(|next| OBJECTS.contains(next) || PARTICLES.contains(next));
+    let names_a_thing = next.is_none_or(|next| PREPOSITIONS.contains(next));
     if is_deed(base(word)) {
         return is_first || third;
     }
-    if BEFORE_AN_OBJECT.contains(&base(word)) {
+    if BEFORE_AN_OBJECT.contains(base(word)) {
         return has_object;
     }
-    let acting = |verb: &&Verb| verb.effect.category() != Category::Read && !MILD.contains(&verb.word);
+    let acting = |verb: &&Verb| verb.effect.category() != Category::Read && !verb.has(Trait::Mild);
     let Some(verb) = verbs::inflected(word).filter(acting) else { return false };
     match (verb.weight, is_first) {
         (Weight::Strong, true) => true,

@@ -8,7 +8,7 @@ pub(crate) use parameters::{Switch, choices, parameters, required};
 pub(crate) use reference::{Reference, Target, pointed, target};
 pub(crate) use tree::{Hit, Kind, Schema, Tree, of};
 
-use mcpaql_core::classify::{self, Annotations, Decision, Evidence, words};
+use mcpaql_core::classify::{self, Annotations, Decision, Evidence};
 use mcpaql_core::facts::Facts;
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
@@ -213,7 +213,7 @@ impl<'a> Tool<'a> {
             description,
             schema: of(value, "inputSchema"),
             declared,
-            words: words::words(name),
+            words: mcpaql_lexicon::words(name),
             by_name,
             judged,
             known: server.known.get(name).copied(),

@@ -3,10 +3,9 @@
 
 use super::Tool;
 use super::tree::of;
-use mcpaql_core::classify::verbs::{self, Verb, Weight};
-use mcpaql_core::classify::words;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::verbs::{self, Verb, Weight};
 use serde_json::Value;
 
 /// A word that is longer says nothing to anybody.
@@ -84,7 +83,7 @@ fn deciding(tool: &Tool<'_>, name: &str) -> Option<bool> {
     if !ends || name.len() > LONGEST_WORD {
         return None;
     }
-    let words = words::words(name);
+    let words = mcpaql_lexicon::words(name);
     let last = words.last()?;
     let is_mode = last == "mode";
     // What sends a request to start something starts it by any method.
@@ -127,6 +126,6 @@ fn told(text: &str) -> Vec<(String, &'static Verb)> {
 }
 
 fn leading_verb(value: &str) -> Option<&'static Verb> {
-    let first = words::words(value.get(..value.len().min(64))?).into_iter().next()?;
+    let first = mcpaql_lexicon::words(value.get(..value.len().min(64))?).into_iter().next()?;
     verbs::verb(&first)
 }

@@ -169,10 +169,10 @@ impl Catalog {
         let names = self.operations.iter().map(|entry| entry.operation.name.as_str());
         let near = suggest::nearest_many(name, names, OFFERED);
         let slips = near.iter().copied().filter(|candidate| suggest::is_slip(name, candidate));
-        let mut words = suggest::snake_case(name).replace('_', " ");
+        let mut words = mcpaql_lexicon::snake_case(name).replace('_', " ");
         for param in params {
             words.push(' ');
-            words.push_str(&suggest::snake_case(param).replace('_', " "));
+            words.push_str(&mcpaql_lexicon::snake_case(param).replace('_', " "));
         }
         let found: Vec<&str> =
             self.search(&words, OFFERED).into_iter().map(|entry| entry.operation.name.as_str()).collect();

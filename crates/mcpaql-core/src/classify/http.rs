@@ -1,11 +1,12 @@
 //! Judging an HTTP operation: the method first, then the verb of the name, then the shape of the path, then the summary.
 
 use super::shape::Shape;
-use super::verbs::{self, Verb, Weight};
-use super::words::{self, Found, Reading};
 use super::{Confidence, Draft, Evidence, Kind, Words, text};
 use crate::facts::Effect;
 use crate::operation::Category;
+use mcpaql_lexicon::names::{Found, Reading};
+use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
+use mcpaql_lexicon::{is_plural, opening_verb, words};
 
 /// Words that end the path of a GET only where it does something.
 const ACTS_IN_PATH: [&str; 7] = ["activate", "confirm", "connect", "refresh", "reload", "reset", "sync"];
@@ -97,7 +98,7 @@ impl<'a> Facets<'a> {
 
     fn summary_verb(&self) -> Option<&'static Verb> {
         let summary = self.evidence.summary;
-        text::opening_verb(if summary.is_empty() { self.evidence.description } else { summary })
+        opening_verb(if summary.is_empty() { self.evidence.description } else { summary })
     }
 
     fn draft(&self, effect: Effect, confidence: Confidence) -> Draft {
@@ -165,7 +166,7 @@ impl<'a> Facets<'a> {
         }
         // `/views.open`: the call stands behind the dot.
         let called = self.evidence.path.and_then(|path| path.rsplit('/').next()?.rsplit_once('.'));
-        let called = called.and_then(|(_, call)| verbs::verb(words::words(call).first()?));
+        let called = called.and_then(|(_, call)| verbs::verb(words(call).first()?));
         if let Some(verb) = called.filter(|verb| verb.effect.category() != Category::Read && !tells_read) {
             return Some((verb, Kind::Path));
         }
@@ -181,17 +182,18 @@ impl<'a> Facets<'a> {
 
     /// The kinds of evidence that say a POST only reads. Two that are the same words count once.
     fn says_read(&self) -> impl Iterator<Item = (Kind, String)> {
-        let name = self.name.lead.filter(|found| found.verb.queries() && self.leads(found));
+        let name = self.name.lead.filter(|found| found.verb.has(Trait::Queries) && self.leads(found));
         let name = name.map(|found| found.verb);
-        let path = self.shape.verb().filter(|verb| verb.queries()).or_else(|| self.search_segment());
+        let path =
+            self.shape.verb().filter(|verb| verb.has(Trait::Queries)).or_else(|| self.search_segment());
         let summary = self
             .summary_verb()
-            .filter(|verb| verb.queries() || matches!(verb.word, "return" | "show" | "view"));
+            .filter(|verb| verb.has(Trait::Queries) || matches!(verb.word, "return" | "show" | "view"));
         let last = self.parts.last();
         // A path that is the operation's name (`/#Action=ListTables`) and a summary that repeats it say nothing new.
         let path_echoes =
             last.is_some_and(|words| *words == self.shape.last && (words.len() > 1 || self.shape.rpc));
-        let summary_words = words::words(self.evidence.summary);
+        let summary_words = words(self.evidence.summary);
         let summary_echoes = !summary_words.is_empty() && self.parts.concat() == summary_words;
         let answer = self.evidence.answers_collection == Some(true);
         let name = name.filter(|_| !(path_echoes && path.is_some()));
@@ -233,7 +235,9 @@ impl<'a> Facets<'a> {
             return Some((Kind::Name, "checking in or out changes something".to_owned()));
         }
         let quoted = |word: &str| format!("'{word}' speaks against a read");
-        let other = |verb: &&'static Verb| !(verb.queries() || (verb.reads() && verb.weight == Weight::Weak));
+        let other = |verb: &&'static Verb| {
+            !(verb.has(Trait::Queries) || (verb.reads() && verb.weight == Weight::Weak))
+        };
         if let Some(verb) = self.lead().filter(other) {
             return Some((Kind::Name, quoted(verb.word)));
         }
@@ -326,7 +330,7 @@ impl<'a> Facets<'a> {
                 .draft(Effect::Update, Confidence::Medium)
                 .because(Kind::Path, "the path names one item that is there");
         }
-        let plural = self.shape.last.last().is_some_and(|word| words::is_plural(word));
+        let plural = self.shape.last.last().is_some_and(|word| is_plural(word));
         let confidence = if plural { Confidence::High } else { Confidence::Medium };
         self.draft(Effect::Create, confidence).because(Kind::Path, "the path names a collection")
     }

@@ -8,17 +8,16 @@ mod http;
 pub mod shape;
 mod text;
 mod tool;
-pub mod verbs;
-pub mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use http::without_method;
-pub use text::{first_sentence, program, told_verbs};
+pub use text::program;
 
 use crate::facts::{self, Effect};
 use crate::operation::{Category, Danger};
+use mcpaql_lexicon::{names, verbs};
 
 /// What is known about an operation. Everything but the name may be missing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -191,14 +190,14 @@ pub fn wants_answer(evidence: &Evidence<'_>) -> bool {
 /// Name and path, taken apart once.
 struct Words {
     parts: Vec<Vec<String>>,
-    name: words::Reading,
+    name: names::Reading,
     shape: shape::Shape,
 }
 
 impl Words {
     fn of(evidence: &Evidence<'_>) -> Words {
-        let parts = words::parts(without_method(evidence.name, evidence.method));
-        let name = words::reading(&parts);
+        let parts = names::parts(without_method(evidence.name, evidence.method));
+        let name = names::reading(&parts);
         Words { name, parts, shape: shape::Shape::of(evidence.path.unwrap_or_default()) }
     }
 }

@@ -1,8 +1,7 @@
 //! What the shape of a path says: a collection, an item, a link between two things, or an action.
 
-use super::verbs::{self, Verb, Weight, WordSet, set};
-use super::words::words;
-use std::sync::LazyLock;
+use mcpaql_lexicon::verbs::{self, Verb, Weight};
+use mcpaql_lexicon::{WordSet, words};
 
 /// A path, taken apart.
 #[derive(Debug, Clone, Default)]
@@ -24,13 +23,13 @@ pub struct Shape {
 }
 
 /// Nouns whose members are connections to things that live elsewhere.
-static LINKS: WordSet = LazyLock::new(|| {
-    set("assignees blocks collaborators favorites followers following friends grants labels likes members \
+static LINKS: WordSet = WordSet::of(
+    "assignees blocks collaborators favorites followers following friends grants labels likes members \
          memberships owners participants ref roles starred stars subscribers subscription subscriptions tags \
-         watchers favourites bookmarks followees")
-});
+         watchers favourites bookmarks followees",
+);
 /// Nouns that stand for running something: what is added there is a run.
-static RUNS: WordSet = LazyLock::new(|| set("actions dispatches executions invocations reruns retries runs"));
+static RUNS: WordSet = WordSet::of("actions dispatches executions invocations reruns retries runs");
 
 impl Shape {
     /// Takes a path apart. Never fails; an odd path has an odd shape.
@@ -75,7 +74,7 @@ impl Shape {
     /// Whether the path ends in a member of a connection: `/teams/{team}/memberships/{user}`.
     #[must_use]
     pub fn links(&self) -> bool {
-        let links = self.last.last().is_some_and(|word| LINKS.contains(word.as_str()));
+        let links = self.last.last().is_some_and(|word| LINKS.contains(word));
         links
             && (self.placeholders >= 2
                 || (self.item && self.before.iter().any(|word| word == "user" || word == "me")))
@@ -92,7 +91,7 @@ impl Shape {
     /// Whether what is added here runs: `/dispatches`, `/{id}/actions`.
     #[must_use]
     pub fn runs(&self) -> bool {
-        !self.item && self.last.last().is_some_and(|word| RUNS.contains(word.as_str()))
+        !self.item && self.last.last().is_some_and(|word| RUNS.contains(word))
     }
 }
 

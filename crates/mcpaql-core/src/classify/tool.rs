@@ -2,105 +2,27 @@
 //!
 //! Hints are somebody's claim, a name is a proposal. Where they disagree the riskier one counts.
 
-use super::verbs::{self, Verb, Weight, risk};
-use super::words::{Reading, is_plural, singular};
 use super::{Confidence, Draft, Evidence, Kind, Words, text};
 use crate::facts::Effect;
 use crate::operation::Category;
+use mcpaql_lexicon::names::Reading;
+use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight, risk};
+use mcpaql_lexicon::{WordSet, is_plural, opening, opening_verb, singular, tells};
 use std::cell::LazyCell;
 
-/// Verbs that name a thing as often as a deed, and do act where the description says so, too.
-const ACTING: &[&str] = &[
-    "archive", "charge", "clean", "cleanup", "clear", "deploy", "deposit", "dispatch", "drop", "email",
-    "forward", "kill", "launch", "message", "pay", "play", "post", "purchase", "push", "refund", "release",
-    "reset", "revert", "rollback", "run", "schedule", "start", "transfer", "trash", "withdraw",
-];
-/// Verbs that make something, which is as often an answer as it is kept.
-const MAKING: &[&str] = &["generate", "regenerate", "render"];
-/// Weak verbs that do harm, and that few names use as a noun behind a verb.
-const HARMING: &[&str] =
-    &["clean", "cleanup", "clear", "drop", "empty", "kill", "reset", "revert", "rollback"];
-/// More of them, which are nouns in many names: nobody's word is needed to doubt a tool that nobody announced.
-const RISKY: &[&str] = &[
-    "charge", "deploy", "deposit", "dispatch", "launch", "pay", "purchase", "redact", "refund", "run", "set",
-    "start", "store", "trash", "void", "withdraw",
-];
-/// Reading verbs that are nouns, adjectives or other verbs just as well: `view_count`, `read_receipt`, `list_item`.
-const HOMOGRAPHS: &[&str] = &["check", "count", "list", "preview", "query", "read", "show", "view"];
 /// Things that a deed has: before one of these the deed is a noun (`send_status`, `start_times`).
-const ABOUT: &[&str] = &[
-    "action",
-    "activity",
-    "call",
-    "candidate",
-    "code",
-    "config",
-    "count",
-    "date",
-    "definition",
-    "detail",
-    "error",
-    "event",
-    "field",
-    "form",
-    "history",
-    "id",
-    "info",
-    "job",
-    "limit",
-    "list",
-    "log",
-    "metadata",
-    "metric",
-    "mode",
-    "name",
-    "note",
-    "notification",
-    "operation",
-    "option",
-    "order",
-    "parameter",
-    "permission",
-    "plan",
-    "point",
-    "policy",
-    "queue",
-    "rate",
-    "reason",
-    "report",
-    "request",
-    "requirement",
-    "response",
-    "result",
-    "rule",
-    "run",
-    "schedule",
-    "schema",
-    "script",
-    "set",
-    "setting",
-    "state",
-    "stats",
-    "status",
-    "step",
-    "summary",
-    "support",
-    "task",
-    "template",
-    "time",
-    "timestamp",
-    "trigger",
-    "type",
-    "url",
-    "usage",
-    "version",
-    "window",
-];
+static ABOUT: WordSet = WordSet::of(
+    "action activity call candidate code config count date definition detail error event field form history id \
+     info job limit list log metadata metric mode name note notification operation option order parameter \
+     permission plan point policy queue rate reason report request requirement response result rule run schedule \
+     schema script set setting state stats status step summary support task template time timestamp trigger type \
+     url usage version window",
+);
 
 pub(super) fn judge(evidence: &Evidence<'_>, words: &Words) -> Draft {
     let reading = &words.name;
     let sentence = if evidence.summary.is_empty() { evidence.description } else { evidence.summary };
-    let told = text::opening_verb(sentence);
+    let told = opening_verb(sentence);
     let proposal = by_name(reading).or_else(|| by_sentence(told));
     let hints = evidence.annotations;
     let draft = match hints.read_only {
@@ -157,10 +79,10 @@ fn announced(proposal: Option<Draft>, words: &Words, sentence: &str) -> Draft {
     }
     let verbs = [reading.lead, reading.second].into_iter().flatten().map(|found| found.verb);
     let acting = verbs.filter(|verb| verb.effect.category() != Category::Read);
-    let makes = |verb: &Verb| MAKING.contains(&verb.word);
+    let makes = |verb: &Verb| verb.has(Trait::Making);
     let surely = |verb: &'static Verb| match verb.weight {
         Weight::Strong => !makes(verb),
-        Weight::Weak | Weight::Doubtful => ACTING.contains(&verb.word) && text::tells(sentence, verb),
+        Weight::Weak | Weight::Doubtful => verb.has(Trait::Acting) && tells(sentence, verb),
     };
     if acting.clone().any(surely) {
         let review = "it is announced as read-only, but its name says that it acts";
@@ -243,13 +165,13 @@ fn acts_later(words: &Words) -> Option<&'static Verb> {
         "read" if has("mark") => return verbs::verb("mark"),
         _ => {}
     }
-    if lead.weight == Weight::Strong && !HOMOGRAPHS.contains(&lead.word) {
+    if lead.weight == Weight::Strong && !lead.has(Trait::Homograph) {
         return None;
     }
     let later = name.iter().enumerate().skip(1);
     later.filter_map(|(index, word)| Some((index, verbs::verb(word)?))).find_map(|(index, verb)| {
-        let acts = verb.acts() || HARMING.contains(&verb.word);
-        let noun = name.get(index + 1).is_some_and(|next| ABOUT.contains(&singular(next).as_ref()));
+        let acts = verb.acts() || verb.has(Trait::Harming);
+        let noun = name.get(index + 1).is_some_and(|next| ABOUT.contains(&singular(next)));
         (acts && !noun).then_some(verb)
     })
 }
@@ -258,7 +180,7 @@ fn acts_later(words: &Words) -> Option<&'static Verb> {
 fn writes_anywhere(words: &Words) -> Option<&'static Verb> {
     let all =
         words.parts.iter().flatten().filter_map(|word| verbs::verb(word).or_else(|| verbs::glued(word)));
-    let listed = |verb: &Verb| HARMING.contains(&verb.word) || RISKY.contains(&verb.word);
+    let listed = |verb: &Verb| verb.has(Trait::Harming) || verb.has(Trait::Risky);
     all.into_iter().find(|verb| verb.effect.category() != Category::Read && (verb.acts() || listed(verb)))
 }
 
@@ -327,7 +249,7 @@ fn against(words: &Words, told: Option<&'static Verb>, evidence: &Evidence<'_>) 
     let (summary, description) = (evidence.summary, evidence.description);
     let sentence = if summary.is_empty() { description } else { summary };
     // Most sentences speak against nothing that they would have to be taken apart for.
-    let opening = LazyCell::new(|| text::opening(sentence));
+    let opening = LazyCell::new(|| opening(sentence).collect::<Vec<_>>());
     // Whoever queries a whole database writes the query.
     let database = |word: &&str| matches!(*word, "database" | "db" | "graphql" | "sql");
     let queries = words.name.lead.is_some_and(|found| found.verb.word == "query");

@@ -9,9 +9,10 @@ use crate::catalog::{Catalog, Entry, Producers};
 use crate::operation::Operation;
 use crate::schema::shorten;
 use crate::signature;
-use crate::suggest::snake_case;
 use crate::tokens;
 use indexmap::IndexMap;
+use mcpaql_lexicon::questions::EMPTY;
+use mcpaql_lexicon::snake_case;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -113,10 +114,6 @@ fn from(
     lines.into_iter().map(|(names, params)| (params.join(", "), names.into())).collect()
 }
 
-/// Words that say nothing about an operation.
-const FILLERS: [&str; 14] =
-    ["a", "an", "the", "of", "for", "to", "in", "on", "by", "from", "with", "and", "all", "your"];
-
 /// Whether a summary only says the name again.
 pub(crate) fn repeats(summary: &str, operation: &Operation) -> bool {
     let params = operation.params.iter().map(|param| param.name.as_str());
@@ -127,7 +124,7 @@ pub(crate) fn repeats(summary: &str, operation: &Operation) -> bool {
         |a: &str, b: &str| a == b || a.len().min(b.len()) > 2 && (a.starts_with(b) || b.starts_with(a));
     snake_case(summary)
         .split('_')
-        .filter(|word| !word.is_empty() && !FILLERS.contains(word))
+        .filter(|word| !word.is_empty() && !EMPTY.contains(word))
         .all(|word| known.iter().any(|known| same(known, word)))
 }
 

@@ -24,6 +24,7 @@ use crate::response::{Answer, Warning};
 use crate::schema::shorten;
 use crate::suggest;
 use ask::{Ask, Detail};
+use mcpaql_lexicon::first_sentence;
 use serde_json::{Map, Value};
 
 /// Lists show so much of an operation's description.
@@ -123,7 +124,5 @@ pub(crate) fn unknown(kind: &str, name: &str, near: &[&str]) -> Warning {
 pub(crate) fn summary(operation: &Operation) -> String {
     let text = operation.description.trim();
     let text = if text.is_empty() { operation.title.as_str() } else { text };
-    let line = text.lines().next().unwrap_or_default();
-    let sentence = line.split_once(". ").map_or(line, |(first, _)| first);
-    shorten(sentence, SUMMARY).into_owned()
+    shorten(first_sentence(text), SUMMARY).into_owned()
 }

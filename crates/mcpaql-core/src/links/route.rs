@@ -2,38 +2,18 @@
 
 use crate::library::Outline;
 use crate::operation::{Binding, Operation, Segment};
-use crate::search::words::singulars;
-use crate::suggest::snake_case;
+use mcpaql_lexicon::{WordSet, singulars, snake_case};
 use std::collections::HashMap;
 
 /// Words that make an identifier of a noun.
-pub(super) const IDENTIFIERS: [&str; 16] = [
-    "id",
-    "number",
-    "slug",
-    "name",
-    "key",
-    "uuid",
-    "guid",
-    "code",
-    "sha",
-    "hash",
-    "handle",
-    "sku",
-    "login",
-    "no",
-    "num",
-    "identifier",
-];
-/// Short and long forms, and plurals that no rule makes.
-const CANONICAL: [(&str, &str); 12] = [
+pub(super) static IDENTIFIERS: WordSet =
+    WordSet::of("id number slug name key uuid guid code sha hash handle sku login no num identifier");
+/// Short and long forms.
+const CANONICAL: [(&str, &str); 9] = [
     ("repository", "repo"),
     ("organization", "org"),
     ("organisation", "org"),
-    ("people", "person"),
     ("application", "app"),
-    ("child", "child"),
-    ("children", "child"),
     ("pull request", "pull"),
     ("username", "user"),
     ("account", "user"),
@@ -161,7 +141,7 @@ fn nouns_of(
     nouns: &mut Nouns,
 ) -> (u32, Option<u32>) {
     let mut words = singulars(param);
-    while words.last().is_some_and(|last| IDENTIFIERS.contains(&last.as_str())) {
+    while words.last().is_some_and(|last| IDENTIFIERS.contains(last)) {
         words.pop();
     }
     let collection = literal.map(|literal| singulars(literal).join(" ")).filter(|noun| !noun.is_empty());

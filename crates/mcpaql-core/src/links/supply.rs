@@ -3,7 +3,7 @@
 use super::route::{IDENTIFIERS, Need, Nouns, Route, subject};
 use crate::library::Outline;
 use crate::operation::{Category, Operation};
-use crate::search::words::singulars;
+use mcpaql_lexicon::{WordSet, singulars};
 use std::collections::{HashMap, HashSet};
 
 /// Producers that are known of a parameter.
@@ -11,27 +11,13 @@ const KNOWN: usize = 8;
 /// Producers of a noun that are weighed for each parameter, the ones that need least.
 const WEIGHED: usize = 24;
 /// Words before a noun that make a count or a default of it.
-const MEASURES: [&str; 10] =
-    ["public", "private", "total", "number", "num", "count", "open", "max", "default", "owned"];
+static MEASURES: WordSet = WordSet::of("public private total number num count open max default owned");
 /// Words of operations that look something up.
-const SEARCHES: [&str; 6] = ["search", "find", "lookup", "query", "autocomplete", "suggest"];
+static SEARCHES: WordSet = WordSet::of("search find lookup query autocomplete suggest");
 /// Words around the noun in the name of an answer's type.
-const WRAPPERS: [&str; 14] = [
-    "list",
-    "collection",
-    "response",
-    "result",
-    "page",
-    "item",
-    "object",
-    "dto",
-    "model",
-    "summary",
-    "detail",
-    "paged",
-    "minimal",
-    "simple",
-];
+static WRAPPERS: WordSet = WordSet::of(
+    "list collection response result page item object dto model summary detail paged minimal simple",
+);
 
 /// What a field of an answer holds; the same fields come again and again.
 enum Meaning {
@@ -49,12 +35,12 @@ impl Meaning {
     fn of(field: &str, nouns: &mut Nouns) -> Meaning {
         let words = singulars(field);
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return Meaning::Other };
-        if IDENTIFIERS.contains(&last.as_str()) {
+        if IDENTIFIERS.contains(last) {
             return if words.len() > 1 { Meaning::Identifier(words.join(" ")) } else { Meaning::Other };
         }
         let plural = !field.to_lowercase().ends_with(last.as_str());
         // `default_branch` and `public_repos` are a name and a count.
-        let measured = MEASURES.contains(&first.as_str());
+        let measured = MEASURES.contains(first);
         if words.len() == 1 || (plural && !measured) {
             Meaning::Things(nouns.number(last))
         } else {
@@ -170,8 +156,7 @@ impl Supply {
         let words = singulars(&op.name);
         let literals: Vec<Vec<String>> =
             route.path.split('/').filter(|s| !s.is_empty() && *s != "{}").map(singulars).collect();
-        let searches =
-            words.iter().chain(literals.iter().flatten()).any(|word| SEARCHES.contains(&word.as_str()));
+        let searches = words.iter().chain(literals.iter().flatten()).any(|word| SEARCHES.contains(word));
         let mut entities: Vec<(u32, Kind)> = Vec::new();
         let listed = if searches { Kind::Search } else { Kind::List };
         if listing && !route.path.ends_with('}') {
@@ -181,7 +166,7 @@ impl Supply {
                 entities.push((nouns.number(&subject(&op.name)), listed));
             }
             if searches {
-                for word in literals.iter().flatten().filter(|word| !SEARCHES.contains(&word.as_str())) {
+                for word in literals.iter().flatten().filter(|word| !SEARCHES.contains(word)) {
                     entities.push((nouns.number(word), Kind::Search));
                 }
             }
@@ -189,7 +174,7 @@ impl Supply {
         if let Some(name) = answer.filter(|answer| answer.list).and_then(|answer| answer.type_name.as_deref())
         {
             let mut words = singulars(name);
-            words.retain(|word| !WRAPPERS.contains(&word.as_str()));
+            words.retain(|word| !WRAPPERS.contains(word));
             entities.push((nouns.number(&words.join(" ")), listed));
             entities.extend(words.last().map(|last| (nouns.number(last), listed)));
         }

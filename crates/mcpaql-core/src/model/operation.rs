@@ -9,68 +9,11 @@ use crate::facts::{Facts, Repeat};
 use crate::hints::HintOverrides;
 use crate::lifecycle::{ExecutionAction, Lifecycle};
 use indexmap::IndexMap;
+pub use mcpaql_lexicon::Category;
 use serde_json::Value;
-use std::fmt;
 
 /// The one operation every adapter has.
 pub const INTROSPECT: &str = "introspect";
-
-/// What an operation does to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Category {
-    /// Adds without changing what is there.
-    Create,
-    /// Changes nothing.
-    Read,
-    /// Changes what is there.
-    Update,
-    /// Removes.
-    Delete,
-    /// Runs something whose effect is its own.
-    Execute,
-}
-
-impl Category {
-    /// All five, in the protocol's order.
-    pub const ALL: [Category; 5] =
-        [Category::Create, Category::Read, Category::Update, Category::Delete, Category::Execute];
-
-    /// `CREATE` and so on: the category on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Category::Create => "CREATE",
-            Category::Read => "READ",
-            Category::Update => "UPDATE",
-            Category::Delete => "DELETE",
-            Category::Execute => "EXECUTE",
-        }
-    }
-
-    /// `create` and so on: the endpoint of that category in the CRUDE profile, and its key in documents.
-    #[must_use]
-    pub const fn endpoint(self) -> &'static str {
-        match self {
-            Category::Create => "create",
-            Category::Read => "read",
-            Category::Update => "update",
-            Category::Delete => "delete",
-            Category::Execute => "execute",
-        }
-    }
-
-    /// The category whose name this is, in any case.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Category> {
-        Category::ALL.into_iter().find(|category| category.as_str().eq_ignore_ascii_case(text))
-    }
-}
-
-impl fmt::Display for Category {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// How bad it is when an operation runs by mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

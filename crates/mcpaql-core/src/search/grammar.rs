@@ -2,12 +2,13 @@
 //!
 //! What always holds: every word is looked at once, from the left, and no more of them than [`MOST_WORDS`].
 
+use super::each_word;
 use super::intent::Intent;
 use super::query::Number;
-use super::stem::{singular, stem};
 use super::vocabulary::{Phrase, Vocabulary};
-use super::words::each_word;
 use crate::operation::Category;
+use mcpaql_lexicon::questions::{CLAUSES, DECIDING, DETERMINERS, EMPTY, PARTICLES, QUESTIONS, QUOTES};
+use mcpaql_lexicon::{is_plural, stem};
 
 /// Longer questions are read up to here.
 const MOST_BYTES: usize = 4096;
@@ -117,7 +118,7 @@ pub(super) fn understand<'q>(words: &'q [Word], vocabulary: &'q Vocabulary) -> R
         who: false,
         aside: 1.0,
     };
-    if decides(words, vocabulary) {
+    if decides(words) {
         reading.asked.push(Asked::new("check", CHECK, Role::Other));
     }
     let mut at = 0;
@@ -136,7 +137,7 @@ impl<'q> Reading<'q> {
             self.take_phrase(phrase);
             return length;
         }
-        if at == 0 && vocabulary.asks(&word.text) {
+        if at == 0 && QUESTIONS.contains(&word.text) {
             self.intent = Intent::of(Category::Read);
         }
         let caller = means_caller(self.words, at);
@@ -148,16 +149,15 @@ impl<'q> Reading<'q> {
             self.number = self.number.or(Some(Number::Several));
             self.who = true;
         }
-        if vocabulary.turns_aside(&word.text) && self.asked.iter().any(|asked| asked.weight >= ASIDE) {
+        if CLAUSES.contains(&word.text) && self.asked.iter().any(|asked| asked.weight >= ASIDE) {
             self.aside *= CLAUSE;
         }
         let next = self.words.get(at + 1);
         let before = at.checked_sub(1).and_then(|before| self.words.get(before));
         let introduced = before.is_some_and(|before| vocabulary.is_light(&before.stem));
-        let quotes = vocabulary.quotes(&word.text) && !self.asked.is_empty() && !introduced;
+        let quotes = QUOTES.contains(&word.text) && !self.asked.is_empty() && !introduced;
         self.content |= quotes;
-        let of_whom = next.is_some_and(|next| next.text == "who") && vocabulary.is_person(&word.stem);
-        if quotes || of_whom || vocabulary.is_empty(&word.text) {
+        if quotes || EMPTY.contains(&word.text) {
             self.pass(word);
         } else if self.verb_next && self.intent.is_unknown() && ends_doing(word, next) {
             self.intent = Intent::of(Category::Delete);
@@ -184,8 +184,7 @@ impl<'q> Reading<'q> {
         self.close_group();
         let text = word.text.as_str();
         self.group.one = matches!(text, "a" | "an" | "this" | "that");
-        self.group.known =
-            self.vocabulary.is_determiner(text) && !matches!(text, "all" | "every" | "these" | "those");
+        self.group.known = DETERMINERS.contains(text) && !matches!(text, "all" | "every" | "these" | "those");
         self.verb_next |= matches!(text, "to" | "and" | "please" | "then" | "by" | "you");
     }
 
@@ -232,7 +231,7 @@ impl<'q> Reading<'q> {
             return Intent::default();
         }
         let known = self.vocabulary.verb(&word.stem);
-        let told = first && next.is_some_and(|next| self.vocabulary.is_determiner(&next.text));
+        let told = first && next.is_some_and(|next| DETERMINERS.contains(&next.text));
         if told { known.or(Intent::ACT) } else { known }
     }
 
@@ -260,7 +259,7 @@ fn verb_weight(stem: &str, vocabulary: &Vocabulary) -> f32 {
 }
 
 /// Whether the answer is yes or no: `is she a member`, but not `can you show me`.
-fn decides(words: &[Word], vocabulary: &Vocabulary) -> bool {
+fn decides(words: &[Word]) -> bool {
     let mut texts = words.iter().map(|word| word.text.as_str());
     let first = texts.next().unwrap_or_default();
     let polite = match texts.next().unwrap_or_default() {
@@ -268,7 +267,7 @@ fn decides(words: &[Word], vocabulary: &Vocabulary) -> bool {
         "i" | "we" => matches!(first, "can" | "could"),
         _ => false,
     };
-    (vocabulary.decides(first) && !polite) || words.iter().take(3).any(|word| word.text == "whether")
+    (DECIDING.contains(first) && !polite) || words.iter().take(3).any(|word| word.text == "whether")
 }
 
 /// Whether `I` and `me` are those whose things are meant, and not those who ask.
@@ -302,9 +301,7 @@ impl Word {
         if self.text.bytes().any(|byte| byte.is_ascii_digit()) {
             return Some(Number::One);
         }
-        let mut one = self.text.clone();
-        singular(&mut one);
-        (!self.proper && one != self.text).then_some(Number::Several)
+        (!self.proper && is_plural(&self.text)).then_some(Number::Several)
     }
 }
 
@@ -322,9 +319,7 @@ pub(super) fn split(question: &str) -> Vec<Word> {
         let proper = !shouted && (quoted || (!starts && is_proper(chunk)));
         each_word(chunk, &mut buffer, |word| {
             if words.len() < MOST_WORDS {
-                let mut stemmed = word.to_owned();
-                stem(&mut stemmed);
-                words.push(Word { text: word.to_owned(), stem: stemmed, proper });
+                words.push(Word { text: word.to_owned(), stem: stem(word), proper });
             }
         });
         let closes = chunk.trim_end_matches(['.', ',', '?', '!', ';', ':']).ends_with(['"', '”', '»']);
@@ -350,7 +345,7 @@ fn phrase_at<'v>(words: &[Word], at: usize, vocabulary: &'v Vocabulary) -> Optio
         let same = following.len() >= phrase.rest.len()
             && following.iter().zip(&phrase.rest).all(|(word, part)| word.text == *part);
         let enclosing = || match phrase.rest.as_slice() {
-            [particle] if vocabulary.is_particle(particle) => {
+            [particle] if PARTICLES.contains(particle) => {
                 following.iter().take(REACH).any(|word| word.text == *particle)
             }
             _ => false,

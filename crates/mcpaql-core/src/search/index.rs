@@ -1,11 +1,11 @@
 //! The index: every stem with the operations that hold it, and how much it counts there.
 
 use super::rank::Ranking;
-use super::stem::{singular, stem};
 use super::vocabulary::Vocabulary;
-use super::words::each_word;
-use super::{Doc, Hit, query};
+use super::{Doc, Hit, each_word, query};
 use crate::operation::Category;
+use mcpaql_lexicon::questions::EMPTY;
+use mcpaql_lexicon::{first_sentence, is_plural, stem};
 use std::collections::HashMap;
 
 /// Where a word stands.
@@ -354,9 +354,8 @@ impl Builder {
         if let Some(known) = self.words.get(word) {
             return *known;
         }
-        let mut stemmed = word.to_owned();
-        stem(&mut stemmed);
-        let empty = vocabulary.is_empty(word);
+        let stemmed = stem(word);
+        let empty = EMPTY.contains(word);
         let names = !empty && stemmed.len() > 1 && !vocabulary.is_common(&stemmed);
         let next = number(self.numbers.len());
         let stem = *self.numbers.entry(stemmed.into()).or_insert(next);
@@ -403,7 +402,7 @@ impl Builder {
         });
         self.buffer = buffer;
         if let Some(known) = before {
-            let plural = is_plural(&mut last);
+            let plural = is_plural(&last);
             let topic = if matches!(place, Place::Subject) { TOPIC } else { 0 };
             self.hold(
                 known,
@@ -422,7 +421,8 @@ impl Builder {
 
     fn read_description(&mut self, text: &str, vocabulary: &Vocabulary) {
         let text = text.get(..text.floor_char_boundary(DESCRIPTION_BYTES)).unwrap_or_default();
-        let (first, rest) = text.split_once(". ").unwrap_or((text, ""));
+        let first = first_sentence(text);
+        let rest = text.get(first.len()..).unwrap_or_default();
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut left = DESCRIPTION_WORDS;
         for (part, place) in [(first, Place::Sentence), (rest, Place::Description)] {
@@ -470,12 +470,6 @@ impl Builder {
             self.found.push((stem, Posting::new(doc, weight, held.marks)));
         }
     }
-}
-
-fn is_plural(word: &mut String) -> bool {
-    let long = word.len();
-    singular(word);
-    word.len() != long
 }
 
 fn weigh_heads(index: &mut Index) {

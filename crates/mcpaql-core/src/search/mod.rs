@@ -13,17 +13,26 @@ mod chain;
 mod grammar;
 mod index;
 mod intent;
-mod lexicon;
 mod query;
 mod rank;
-mod stem;
 mod vocabulary;
-pub(crate) mod words;
 
 pub use chain::{Found, Named};
 pub use index::{Builder, Index};
 
 use crate::operation::Category;
+
+/// Longer runs of letters are data, not words.
+const LONGEST: usize = 48;
+
+/// Calls back with every word of the text.
+fn each_word(text: &str, buffer: &mut String, mut word: impl FnMut(&str)) {
+    mcpaql_lexicon::each_word(text, buffer, |found| {
+        if found.len() <= LONGEST {
+            word(found);
+        }
+    });
+}
 
 /// An operation as search reads it.
 #[derive(Debug, Clone, Copy)]

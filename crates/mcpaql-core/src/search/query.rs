@@ -3,9 +3,9 @@
 use super::grammar::{self, Asked, Role};
 use super::index::Index;
 use super::intent::Intent;
-use super::stem::{doers, relatives};
 use super::vocabulary::Vocabulary;
 use crate::operation::Category;
+use mcpaql_lexicon::{doers, relatives};
 
 /// How much a word counts for another of its family.
 const RELATIVE: f32 = 0.6;

@@ -1,12 +1,9 @@
 //! The lexicon as questions and operations are looked up in it: by stem.
 
 use super::intent::Intent;
-use super::lexicon::{
-    CALLER, CLAUSES, COMMON, DECIDING, DETERMINERS, EMPTY, LIGHT, MINE, NEAR, PARTICLES, PEOPLE, PHRASES,
-    QUESTIONS, QUOTES, SAME, SOMEBODY, VERBS,
-};
-use super::stem::stem;
-use std::collections::HashMap;
+use mcpaql_lexicon::questions::{CALLER, LIGHT, MINE, NEAR, PEOPLE, PHRASES, SAME, SOMEBODY};
+use mcpaql_lexicon::{stem, verbs};
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// What a word said in a question may stand for.
@@ -16,18 +13,10 @@ const NEAR_WEIGHT: f32 = 0.4;
 
 /// The lexicon by stem.
 pub(super) struct Vocabulary {
-    empty: HashMap<String, ()>,
-    common: HashMap<String, ()>,
+    common: HashSet<String>,
     verbs: HashMap<String, Intent>,
-    light: HashMap<String, ()>,
-    caller: HashMap<String, ()>,
-    determiners: HashMap<String, ()>,
-    deciding: HashMap<String, ()>,
-    people: HashMap<String, ()>,
-    questions: HashMap<String, ()>,
-    quotes: HashMap<String, ()>,
-    clauses: HashMap<String, ()>,
-    particles: HashMap<String, ()>,
+    light: HashSet<String>,
+    caller: HashSet<String>,
     /// Words that count a little for others, whatever else they say.
     hints: HashMap<&'static str, Vec<String>>,
     phrases: HashMap<&'static str, Vec<Phrase>>,
@@ -44,14 +33,8 @@ pub(super) struct Phrase {
     pub(super) stands_for: String,
 }
 
-fn stemmed(word: &str) -> String {
-    let mut word = word.to_owned();
-    stem(&mut word);
-    word
-}
-
-fn set(words: &str, form: fn(&str) -> String) -> HashMap<String, ()> {
-    words.split_whitespace().map(|word| (form(word), ())).collect()
+fn stems<'w>(words: impl Iterator<Item = &'w str>) -> HashSet<String> {
+    words.map(stem).collect()
 }
 
 impl Vocabulary {
@@ -63,17 +46,15 @@ impl Vocabulary {
 
     fn new() -> Vocabulary {
         let mut verbs: HashMap<String, Intent> = HashMap::new();
-        for (category, words) in VERBS {
-            for word in words.split_whitespace() {
-                let known: &mut Intent = verbs.entry(stemmed(word)).or_default();
-                *known = known.and(Intent::of(category));
-            }
+        for (word, category) in verbs::asked() {
+            let known: &mut Intent = verbs.entry(stem(word)).or_default();
+            *known = known.and(Intent::of(category));
         }
         let mut phrases: HashMap<&'static str, Vec<Phrase>> = HashMap::new();
         for (words, category, stands_for) in PHRASES {
             let mut words = words.split(' ');
             let first = words.next().unwrap_or_default();
-            let stands_for = stemmed(stands_for);
+            let stands_for = stem(stands_for);
             let mut intent = category.map(Intent::of).unwrap_or_default();
             if !intent.is_unknown() {
                 intent = intent.and(verbs.get(&stands_for).copied().unwrap_or_default());
@@ -85,32 +66,19 @@ impl Vocabulary {
             several.sort_by_key(|phrase| std::cmp::Reverse(phrase.rest.len()));
         }
         Vocabulary {
-            empty: set(EMPTY, str::to_owned),
-            common: set(COMMON, stemmed),
+            common: stems(verbs::common()),
             verbs,
-            light: set(LIGHT, stemmed),
-            caller: set(CALLER, stemmed),
-            determiners: set(DETERMINERS, str::to_owned),
-            deciding: set(DECIDING, str::to_owned),
-            people: set(PEOPLE, stemmed),
-            questions: set(QUESTIONS, str::to_owned),
-            quotes: set(QUOTES, str::to_owned),
-            clauses: set(CLAUSES, str::to_owned),
-            particles: set(PARTICLES, str::to_owned),
+            light: stems(LIGHT.iter()),
+            caller: stems(CALLER.iter()),
             hints: hints(),
             phrases,
             alike: alike(),
         }
     }
 
-    /// Whether an unstemmed word says nothing.
-    pub(super) fn is_empty(&self, word: &str) -> bool {
-        self.empty.contains_key(word)
-    }
-
     /// Whether a stem is that of a verb that half of all operations start with.
     pub(super) fn is_common(&self, stem: &str) -> bool {
-        self.common.contains_key(stem)
+        self.common.contains(stem)
     }
 
     /// What the verb of that stem does to the world.
@@ -120,47 +88,12 @@ impl Vocabulary {
 
     /// Whether a stem is that of a noun that says little before `of`.
     pub(super) fn is_light(&self, stem: &str) -> bool {
-        self.light.contains_key(stem)
+        self.light.contains(stem)
     }
 
     /// Whether a stem is that of a word for the caller.
     pub(super) fn is_caller(&self, stem: &str) -> bool {
-        self.caller.contains_key(stem)
-    }
-
-    /// Whether a stem is that of a word for people.
-    pub(super) fn is_person(&self, stem: &str) -> bool {
-        self.people.contains_key(stem)
-    }
-
-    /// Whether an unstemmed word stands before a noun.
-    pub(super) fn is_determiner(&self, word: &str) -> bool {
-        self.determiners.contains_key(word)
-    }
-
-    /// Whether a question that starts with an unstemmed word is answered by yes or no.
-    pub(super) fn decides(&self, word: &str) -> bool {
-        self.deciding.contains_key(word)
-    }
-
-    /// Whether an unstemmed word starts a question.
-    pub(super) fn asks(&self, word: &str) -> bool {
-        self.questions.contains_key(word)
-    }
-
-    /// Whether something's name or content follows an unstemmed word.
-    pub(super) fn quotes(&self, word: &str) -> bool {
-        self.quotes.contains_key(word)
-    }
-
-    /// Whether what follows an unstemmed word is said in addition.
-    pub(super) fn turns_aside(&self, word: &str) -> bool {
-        self.clauses.contains_key(word)
-    }
-
-    /// Whether an unstemmed word may end a verb at a distance.
-    pub(super) fn is_particle(&self, word: &str) -> bool {
-        self.particles.contains_key(word)
+        self.caller.contains(stem)
     }
 
     /// Stems that an unstemmed word hints at.
@@ -181,9 +114,9 @@ impl Vocabulary {
 
 fn hints() -> HashMap<&'static str, Vec<String>> {
     let mut all = HashMap::new();
-    for (words, meant) in [(SOMEBODY, PEOPLE), (MINE, CALLER)] {
-        for word in words.split_whitespace() {
-            all.insert(word, meant.split_whitespace().map(stemmed).collect());
+    for (words, meant) in [(&SOMEBODY, &PEOPLE), (&MINE, &CALLER)] {
+        for word in words.iter() {
+            all.insert(word, meant.iter().map(stem).collect());
         }
     }
     all
@@ -194,7 +127,7 @@ fn alike() -> HashMap<String, Vec<(Vec<String>, f32)>> {
     for (groups, weight) in [(SAME, SAME_WEIGHT), (NEAR, NEAR_WEIGHT)] {
         for group in groups {
             let members: Vec<Vec<String>> =
-                group.split(' ').map(|member| member.split('_').map(stemmed).collect()).collect();
+                group.split(' ').map(|member| member.split('_').map(stem).collect()).collect();
             for member in &members {
                 let others = all.entry(member.join(" ")).or_default();
                 for other in &members {

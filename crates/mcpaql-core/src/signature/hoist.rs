@@ -2,8 +2,8 @@
 //! putting the bodies back in place of the references gives the original schema again.
 
 use crate::operation::Param;
-use crate::suggest::snake_case;
 use indexmap::IndexMap;
+use mcpaql_lexicon::snake_case;
 use serde_json::{Map, Value};
 
 /// Deeper schemas stay as they are.

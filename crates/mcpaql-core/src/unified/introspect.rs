@@ -9,6 +9,7 @@ use crate::introspect::{self, hits, invalid, list, named, unknown};
 use crate::operation::{Category, INTROSPECT};
 use crate::response::{Answer, Warning};
 use crate::schema::shorten;
+use mcpaql_lexicon::first_sentence;
 use serde_json::{Map, Value, json};
 
 /// A list of adapters shows so much of a description.
@@ -150,12 +151,10 @@ fn adapter(catalog: &Catalog) -> Value {
         .map(|(name, count)| (name, count.into()))
         .collect();
     let adapter = &catalog.adapter;
-    let about = adapter.description.trim().lines().next().unwrap_or_default();
-    let sentence = about.split_once(". ").map_or(about, |(first, _)| first);
     json!({
         "name": adapter.name,
         "display_name": adapter.display_name,
-        "description": shorten(sentence, ABOUT),
+        "description": shorten(first_sentence(adapter.description.trim()), ABOUT),
         "operations": counts,
     })
 }

@@ -11,6 +11,7 @@ use mcpaql_core::error::Code;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::BodyForm;
 use mcpaql_core::reader::{Object, Reader, child};
+use mcpaql_lexicon::plural;
 use serde_json::{Map, Value};
 
 pub(super) const HTTP_KEYS: &[&str] = &[
@@ -279,16 +280,11 @@ fn search_fields(reader: &mut Reader, object: &Object<'_>, fields: &IndexMap<Str
     declared.into_iter().filter(|field| fields.contains_key(field)).collect()
 }
 
+/// The plural of its last word.
 fn plural_of(name: &str) -> String {
-    match name {
-        _ if name.ends_with("ss") || name.ends_with('x') || name.ends_with("ch") || name.ends_with("sh") => {
-            format!("{name}es")
-        }
-        _ if name.ends_with('y') && !["ay", "ey", "oy", "uy"].iter().any(|end| name.ends_with(end)) => {
-            format!("{}ies", name.strip_suffix('y').unwrap_or(name))
-        }
-        _ if name.ends_with('s') => name.to_owned(),
-        _ => format!("{name}s"),
+    match name.rsplit_once('_') {
+        Some((before, last)) => format!("{before}_{}", plural(last)),
+        None => plural(name),
     }
 }
 

@@ -5,46 +5,19 @@ use crate::openapi::markdown::flatten;
 use mcpaql_core::adapter::McpLink;
 use mcpaql_core::capture::Capture;
 use mcpaql_core::naming::title_of;
-use mcpaql_core::suggest::snake_case;
+use mcpaql_lexicon::{WordSet, snake_case};
 use serde_json::Value;
 
 /// Words that tell nothing about a server.
-const GENERIC: &[&str] = &[
-    "api",
-    "app",
-    "bin",
-    "cli",
-    "com",
-    "dev",
-    "dist",
-    "example",
-    "http",
-    "https",
-    "index",
-    "io",
-    "js",
-    "latest",
-    "main",
-    "mcp",
-    "mcpaql",
-    "mjs",
-    "modelcontextprotocol",
-    "net",
-    "official",
-    "org",
-    "py",
-    "server",
-    "servers",
-    "sse",
-    "src",
-    "ts",
-    "www",
-];
+static GENERIC: WordSet = WordSet::of(
+    "api app bin cli com dev dist example http https index io js latest main mcp mcpaql mjs modelcontextprotocol \
+     net official org py server servers sse src ts www",
+);
 /// Programs that start other programs, and their verbs.
-const LAUNCHERS: &[&str] = &[
-    "bun", "bunx", "cmd", "deno", "dlx", "docker", "env", "exec", "node", "npm", "npx", "pipx", "pnpm",
-    "podman", "python", "python3", "run", "serve", "sh", "start", "stdio", "tool", "uv", "uvx", "x", "yarn",
-];
+static LAUNCHERS: WordSet = WordSet::of(
+    "bun bunx cmd deno dlx docker env exec node npm npx pipx pnpm podman python python3 run serve sh start stdio \
+     tool uv uvx x yarn",
+);
 
 /// Reads `serverInfo` and `instructions`; whatever is missing or odd there has a default.
 pub(super) fn read(capture: &Capture, link: &McpLink, name: Option<&str>) -> Identity {
@@ -110,7 +83,7 @@ fn of_program(word: &str) -> Option<String> {
     const NAMELESS: [&str; 5] = ["cli", "dist", "index", "main", "src"];
     let mut parts = word.rsplit(['/', '\\']).filter(|part| !part.is_empty()).map(stem);
     let part = parts.find(|part| !NAMELESS.contains(part))?;
-    telling(part).filter(|name| !LAUNCHERS.contains(&name.as_str()))
+    telling(part).filter(|name| !LAUNCHERS.contains(name))
 }
 
 fn stem(part: &str) -> &str {

@@ -7,7 +7,7 @@
 use crate::naming::{cut, short_hash};
 use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::naming::{MAX_NAME, RESERVED};
-use mcpaql_core::suggest::snake_case;
+use mcpaql_lexicon::snake_case;
 use std::collections::{HashMap, HashSet};
 
 /// The names of all tools, in their order.

@@ -9,13 +9,12 @@ use super::tool::Tool;
 use crate::naming::short_hash;
 use crate::openapi::corrections::renames;
 use indexmap::IndexMap;
-use mcpaql_core::classify::verbs::Weight;
-use mcpaql_core::classify::words;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
 use mcpaql_core::suggest::{nearest, snake_case};
 use mcpaql_document::overrides::{Correction, Overrides, Split, repeated, unmatched, unsplittable};
+use mcpaql_lexicon::verbs::Weight;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -227,7 +226,7 @@ fn settle(pieces: &mut [Piece], tools: &[Tool<'_>]) {
 pub(super) fn deeds(tool: &Tool<'_>, only: Option<&[Value]>) -> Option<(String, IndexMap<String, Effect>)> {
     let announced = tool.annotations.read_only == Some(true);
     let effect = |value: &str| {
-        let reading = words::reading(&words::parts(value));
+        let reading = mcpaql_lexicon::names::reading(&mcpaql_lexicon::names::parts(value));
         let (effect, _) = reading.effect()?;
         let sure = reading.lead.is_some_and(|found| found.verb.weight == Weight::Strong);
         (sure || !announced || effect.category() == Category::Read).then_some(effect)

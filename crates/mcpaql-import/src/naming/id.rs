@@ -3,24 +3,20 @@
 use super::path::{Known, Literal, PathWords, one};
 use super::{NameInput, Word};
 use mcpaql_core::classify::shape::is_version;
-use mcpaql_core::classify::verbs::{self, Weight, risk};
 use mcpaql_core::classify::without_method;
-use mcpaql_core::classify::words::{Found, is_plural, parted, plural, reading, singular};
+use mcpaql_lexicon::names::{Found, parted, reading};
+use mcpaql_lexicon::verbs::{self, Trait, Weight, risk};
+use mcpaql_lexicon::{PREPOSITIONS, WordSet, is_plural, plural, singular};
 
-const PREPOSITIONS: [&str; 14] =
-    ["as", "at", "by", "for", "from", "in", "into", "of", "on", "per", "to", "under", "using", "with"];
 /// What generators add to ids.
-const NOISE: [&str; 8] =
-    ["api", "controller", "controllers", "endpoint", "method", "operation", "rest", "svc"];
+static NOISE: WordSet = WordSet::of("api controller controllers endpoint method operation rest svc");
 /// Words before a noun that add nothing.
-const ARTICLES: [&str; 5] = ["a", "an", "one", "single", "the"];
-const IDENTIFIERS: [&str; 7] = ["guid", "id", "ids", "key", "pk", "sid", "uuid"];
+static ARTICLES: WordSet = WordSet::of("a an one single the");
+static IDENTIFIERS: WordSet = WordSet::of("guid id ids key pk sid uuid");
 /// Verbs that need their object's owner to say anything.
-const PLAIN: [&str; 13] = [
-    "add", "check", "count", "create", "delete", "find", "get", "list", "post", "remove", "search", "set",
-    "update",
-];
-const MANY: [&str; 5] = ["count", "find", "list", "query", "search"];
+static PLAIN: WordSet =
+    WordSet::of("add check count create delete find get list post remove search set update");
+static MANY: WordSet = WordSet::of("count find list query search");
 
 /// The names that an id gives, the shortest first; none where method and path say it better.
 pub(super) fn names<'a>(
@@ -81,7 +77,7 @@ fn clean(parts: &mut Vec<Vec<Word>>) {
     for part in parts.iter_mut() {
         part.retain(|word| word.is_ascii() && !word.bytes().all(|byte| byte.is_ascii_digit()));
         let version = |word: &Word| word.starts_with('v') && word.len() < 5 && is_version(word);
-        part.retain(|word| !NOISE.contains(&&**word) && !version(word));
+        part.retain(|word| !NOISE.contains(word) && !version(word));
     }
     parts.retain(|part| !part.is_empty());
 }
@@ -120,7 +116,9 @@ fn speaks(found: &Found, parts: &[Vec<Word>], method: &str) -> bool {
     let leads = part.iter().take(found.word).all(|word| verbs::is_modifier(word));
     let last = found.word + 1 == part.len();
     match found.verb.weight {
-        Weight::Strong => leads || last || found.verb.never_noun() || PLAIN.contains(&found.verb.canonical),
+        Weight::Strong => {
+            leads || last || found.verb.has(Trait::NeverNoun) || PLAIN.contains(found.verb.canonical)
+        }
         Weight::Doubtful => leads || last,
         Weight::Weak => {
             let acts = risk(found.verb.effect) > 0 && method != "GET";
@@ -152,7 +150,7 @@ impl Phrase {
         groups.push(own);
         // Of `create_or_update` the second verb is the verb.
         modifiers.extend(part.get(lead.word..found.word).unwrap_or_default().iter().cloned());
-        groups.retain(|group| !group.iter().all(|word| PLAIN.contains(&&**word)));
+        groups.retain(|group| !group.iter().all(|word| PLAIN.contains(word)));
         let mut tail: Vec<Word> = part.get(found.word + 1..).unwrap_or_default().to_vec();
         tail.extend(parts.iter().skip(found.part + 1).flatten().cloned());
         let word = part.get(found.word).map(|word| &**word).unwrap_or_default();
@@ -167,7 +165,7 @@ impl Phrase {
 
     fn tidy(&mut self) {
         let asks = matches!(&*self.verb, "get" | "find");
-        while let Some(word) = self.tail.first().filter(|word| ARTICLES.contains(&&***word)) {
+        while let Some(word) = self.tail.first().filter(|word| ARTICLES.contains(word)) {
             if asks && matches!(&**word, "one" | "single") {
                 self.verb = "get".into();
             }
@@ -190,7 +188,7 @@ impl Phrase {
     }
 
     fn name(&self, mut object: Vec<Word>, method: &str, path: &PathWords) -> Vec<Word> {
-        let nouns = object.iter().take_while(|word| !PREPOSITIONS.contains(&&***word)).count();
+        let nouns = object.iter().take_while(|word| !PREPOSITIONS.contains(word)).count();
         let last = path.literals.last().and_then(|literal| literal.words.last());
         let head =
             nouns.checked_sub(1).and_then(|head| object.get_mut(head)).filter(|head| last == Some(*head));
@@ -211,20 +209,20 @@ impl Phrase {
 
 /// What the verb acts on.
 fn object(verb: &str, group: &[Word], tail: &[Word], path: &PathWords, whole: bool) -> Vec<Word> {
-    let preposition = |word: &Word| PREPOSITIONS.contains(&&**word);
+    let preposition = |word: &Word| PREPOSITIONS.contains(word);
     let nouns = tail.iter().take_while(|word| !preposition(word)).count();
     let owner = owner(group, path);
     if nouns == 0 {
         let mut object = group.to_vec();
         if let Some(word) = object.last_mut() {
-            *word = if MANY.contains(&verb) { plural(word).into() } else { one(word) };
+            *word = if MANY.contains(verb) { plural(word).into() } else { one(word) };
         }
         object.extend_from_slice(tail);
         return object;
     }
     let said = group.iter().all(|word| tail.iter().any(|known| singular(known) == singular(word)));
     let needed =
-        owner.is_some() || (nouns == 1 && PLAIN.contains(&verb) && group.iter().any(|word| path.has(word)));
+        owner.is_some() || (nouns == 1 && PLAIN.contains(verb) && group.iter().any(|word| path.has(word)));
     if said || !(needed || whole) {
         return tail.to_vec();
     }
@@ -245,10 +243,10 @@ fn owner(group: &[Word], path: &PathWords) -> Option<Vec<Word>> {
 fn without_id(tail: &[Word], group: &[Word]) -> Vec<Word> {
     let Some(by) = tail.iter().rposition(|word| **word == *"by") else { return tail.to_vec() };
     let (object, key) = tail.split_at(by);
-    if !key.iter().any(|word| IDENTIFIERS.contains(&&**word)) {
+    if !key.iter().any(|word| IDENTIFIERS.contains(word)) {
         return tail.to_vec();
     }
-    let key = key.iter().skip(1).filter(|word| !IDENTIFIERS.contains(&&***word));
+    let key = key.iter().skip(1).filter(|word| !IDENTIFIERS.contains(word));
     let known: Vec<_> = object.iter().chain(group).map(|word| singular(word)).collect();
     let key: Vec<Word> = key.cloned().collect();
     let own = key.iter().all(|word| **word == *"and" || known.contains(&singular(word)));

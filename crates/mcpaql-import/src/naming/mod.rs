@@ -13,13 +13,10 @@ mod path;
 use mcpaql_core::lifecycle::ExecutionAction;
 use mcpaql_core::naming::{MAX_NAME, RESERVED};
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::PREPOSITIONS;
 use path::{Known, PathWords};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-
-/// Left out of names that are too long.
-const FILLERS: [&str; 14] =
-    ["a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"];
 
 /// A word of many names: a document repeats a few hundred of them thousands of times.
 type Word = Rc<str>;
@@ -197,7 +194,8 @@ impl<'a> Entry<'a> {
         if name.len() <= MAX_NAME {
             return Some(name);
         }
-        words.retain(|word| !FILLERS.contains(word));
+        // Left out of names that are too long.
+        words.retain(|word| !PREPOSITIONS.contains(word) && !matches!(*word, "a" | "an" | "and" | "the"));
         let name = words.join("_");
         if name.len() <= MAX_NAME {
             return Some(name);

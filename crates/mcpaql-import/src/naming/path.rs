@@ -2,53 +2,23 @@
 
 use super::{NameInput, Word};
 use mcpaql_core::classify::shape::{Shape, is_version};
-use mcpaql_core::classify::verbs::{self, Verb, Weight};
-use mcpaql_core::classify::words::{is_plural, plural, singular, words};
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::verbs::{self, Verb, Weight};
+use mcpaql_lexicon::{WordSet, is_plural, plural, singular, words};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Words at the beginning of paths that say nothing.
-const NOISE: [&str; 8] = ["api", "rest", "apis", "json", "xml", "public", "services", "providers"];
+static NOISE: WordSet = WordSet::of("api rest apis json xml public services providers");
 /// Nouns in the plural that are one thing.
-const ONE_THING: [&str; 10] = [
-    "settings",
-    "preferences",
-    "details",
-    "credentials",
-    "properties",
-    "contents",
-    "sales",
-    "totals",
-    "specs",
-    "terms",
-];
+static ONE_THING: WordSet =
+    WordSet::of("settings preferences details credentials properties contents sales totals specs terms");
 /// Words that stand behind the noun in paths and before it in speech.
-const ADJECTIVES: [&str; 22] = [
-    "active",
-    "airing_today",
-    "all",
-    "archived",
-    "current",
-    "deleted",
-    "favorite",
-    "featured",
-    "latest",
-    "now_playing",
-    "on_the_air",
-    "pending",
-    "popular",
-    "public",
-    "random",
-    "recent",
-    "recommended",
-    "scheduled",
-    "similar",
-    "top_rated",
-    "trending",
-    "upcoming",
-];
+static ADJECTIVES: WordSet = WordSet::of(
+    "active airing_today all archived current deleted favorite featured latest now_playing on_the_air pending \
+     popular public random recent recommended scheduled similar top_rated trending upcoming",
+);
 
 /// The words of a path.
 #[derive(Debug, Clone, Default)]
@@ -125,7 +95,7 @@ impl PathWords {
     fn literal<'a>(&mut self, text: &'a str, known: &mut Known<'a>) {
         let literal = Literal::of(text, known);
         let version = literal.words.iter().all(|word| is_version(word));
-        let noise = || literal.words.iter().all(|word| is_version(word) || NOISE.contains(&&**word));
+        let noise = || literal.words.iter().all(|word| is_version(word) || NOISE.contains(word));
         if version || (self.literals.is_empty() && noise()) {
             return;
         }
@@ -204,7 +174,7 @@ pub(super) fn name(input: &NameInput<'_>, method: &str, path: &PathWords, parent
         object.insert(0, "search".into());
         return object;
     }
-    let adjective = ADJECTIVES.contains(&last.words.join("_").as_str()) && !path.item;
+    let adjective = ADJECTIVES.contains(&last.words.join("_")) && !path.item;
     if let (true, "GET", Some((noun_part, before))) = (adjective, method, before.split_last()) {
         let single = matches!(last.words.join("_").as_str(), "latest" | "current" | "random");
         let mut object = [ancestors(parents.saturating_sub(1), before), noun_part.words.to_vec()].concat();
@@ -298,7 +268,7 @@ fn method_verb(
     last: &Literal,
 ) -> (&'static str, bool) {
     let noun = last.words.last().map(|word| &**word).unwrap_or_default();
-    let many = is_plural(noun) && !ONE_THING.contains(&noun);
+    let many = is_plural(noun) && !ONE_THING.contains(noun);
     match (method, path.item) {
         ("GET", true) => ("get", true),
         ("GET", false) if many => ("list", false),
@@ -340,5 +310,5 @@ fn merged(parent: Vec<Word>, child: Vec<Word>) -> Vec<Word> {
 
 /// Whether a plural stands for one thing.
 pub(super) fn is_one_thing(word: &str) -> bool {
-    ONE_THING.contains(&word)
+    ONE_THING.contains(word)
 }

@@ -5,12 +5,13 @@
 
 use super::document::{Document, escaped};
 use super::index::{PathItem, path_item};
-use super::markdown::{first_sentence, flatten};
+use super::markdown::flatten;
 use super::refs::Documents;
 use super::scan::{self, Walk};
 use super::template::{self, Template};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_lexicon::first_sentence;
 use serde::de::MapAccess;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -205,7 +206,7 @@ fn lost(home: &Home, place: (usize, usize), reason: &str) -> Box<Diagnostic> {
 impl Draft<'_> {
     /// What people read: the summary where it is short, else nothing.
     pub(crate) fn title(&self) -> Option<String> {
-        let line = first_sentence(&self.summary).trim();
+        let line = first_sentence(&self.summary).trim().trim_end_matches(['.', ' ', ':']);
         let fits = !line.is_empty() && line.chars().count() <= MAX_TITLE;
         fits.then(|| mcpaql_core::diagnostic::capital(line))
     }

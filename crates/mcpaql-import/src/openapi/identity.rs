@@ -6,39 +6,13 @@ use super::scan;
 use mcpaql_core::naming::MAX_NAME;
 use mcpaql_core::naming::title_of;
 use mcpaql_document::overrides::AdapterOverride;
+use mcpaql_lexicon::WordSet;
 
 /// Words of a title that tell nothing about the API.
-const GENERIC: &[&str] = &[
-    "an",
-    "and",
-    "api",
-    "apis",
-    "docs",
-    "documentation",
-    "extension",
-    "for",
-    "http",
-    "of",
-    "official",
-    "openapi",
-    "public",
-    "reference",
-    "rest",
-    "restful",
-    "service",
-    "services",
-    "spec",
-    "specification",
-    "swagger",
-    "the",
-    "v1",
-    "v2",
-    "v3",
-    "v4",
-    "version",
-    "web",
-    "mcpaql",
-];
+static GENERIC: WordSet = WordSet::of(
+    "an and api apis docs documentation extension for http of official openapi public reference rest restful \
+     service services spec specification swagger the v1 v2 v3 v4 version web mcpaql",
+);
 /// How many words of a title make a name.
 const MAX_WORDS: usize = 4;
 /// A longer title is no name for people.

@@ -18,8 +18,8 @@ use mcpaql_core::facts::Facts;
 use mcpaql_core::library::{Full, Library, Outline};
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Category, Danger, HttpBinding, Operation, Param, Place};
-use mcpaql_core::suggest::snake_case;
 use mcpaql_document::overrides::Correction;
+use mcpaql_lexicon::snake_case;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

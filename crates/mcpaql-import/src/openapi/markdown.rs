@@ -45,22 +45,6 @@ pub(crate) fn flatten(text: &str) -> String {
     out.text
 }
 
-/// The first sentence of a plain text, without its full stop.
-#[must_use]
-pub(crate) fn first_sentence(text: &str) -> &str {
-    let line = text.lines().next().unwrap_or_default();
-    for (index, _) in line.match_indices(". ") {
-        let (Some(before), Some(behind)) = (line.get(..index), line.get(index + 2..)) else { continue };
-        let word = before.rsplit([' ', '(']).next().unwrap_or_default();
-        let abbreviated =
-            word.contains('.') || word.len() < 2 || ["etc", "vs", "No", "approx"].contains(&word);
-        if !abbreviated && !behind.starts_with(char::is_lowercase) {
-            return before;
-        }
-    }
-    line.strip_suffix('.').unwrap_or(line).trim_end_matches([' ', ':'])
-}
-
 fn is_special(byte: u8) -> bool {
     matches!(
         byte,
@@ -408,7 +392,7 @@ fn is_steering(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{first_sentence, flatten};
+    use super::flatten;
 
     #[test]
     fn ornaments_go_and_words_stay() {
@@ -434,18 +418,10 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_sentence_ends_where_readers_think_it_does() {
-        assert_eq!(first_sentence("Lists pets, e.g. dogs. And more."), "Lists pets, e.g. dogs");
-        assert_eq!(first_sentence("Lists pets"), "Lists pets");
-        assert_eq!(first_sentence("Lists pets.\n\nMore."), "Lists pets");
-        assert_eq!(first_sentence("Version 1. 2 is out. Yes"), "Version 1. 2 is out");
-    }
-
     proptest::proptest! {
         #[test]
         fn any_text_is_flattened(text in "[-a\\[\\]()<>&;#*_`|~!\\\\ \n\u{e9}]{0,60}") {
-            let _ = first_sentence(&flatten(&text));
+            let _ = flatten(&text);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! the parameters before it alone: path, query, headers, cookies, body.
 
 use mcpaql_core::operation::Place;
-use mcpaql_core::suggest::snake_case;
+use mcpaql_lexicon::snake_case;
 use std::collections::HashSet;
 
 /// Clients accept no longer names.

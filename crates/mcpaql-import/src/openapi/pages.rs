@@ -2,7 +2,7 @@
 
 use super::answer::Seen;
 use mcpaql_core::operation::{Category, Operation, PageKind, Pagination, Param, Place};
-use mcpaql_core::suggest::snake_case;
+use mcpaql_lexicon::snake_case;
 use serde_json::Value;
 
 const CURSORS: [&str; 27] = [

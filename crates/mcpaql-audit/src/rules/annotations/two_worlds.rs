@@ -3,8 +3,8 @@
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::{Surface, Tool};
-use mcpaql_core::classify::{verbs, words};
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::verbs;
 use std::collections::HashMap;
 
 rule! {
@@ -68,6 +68,6 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
 fn things(tool: &Tool<'_>) -> Option<Vec<String>> {
     let verb = tool.words.iter().position(|word| verbs::verb(word).is_some())?;
     let others = tool.words.iter().enumerate().filter(|(position, _)| *position != verb);
-    let things: Vec<String> = others.map(|(_, word)| words::singular(word).into_owned()).collect();
+    let things: Vec<String> = others.map(|(_, word)| mcpaql_lexicon::singular(word).into_owned()).collect();
     (!things.is_empty()).then_some(things)
 }

@@ -3,7 +3,8 @@
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::Tool;
-use mcpaql_core::classify::words::words;
+use mcpaql_lexicon::questions::EMPTY;
+use mcpaql_lexicon::{WordSet, stem, words};
 
 rule! {
     /// A description says nothing that the name does not say.
@@ -37,50 +38,10 @@ rule! {
     "DESC-002" "says-nothing" Warning Tool(check)
 }
 
-/// Words that say nothing by themselves.
-const FILLERS: &[&str] = &[
-    "a",
-    "an",
-    "the",
-    "this",
-    "that",
-    "tool",
-    "function",
-    "method",
-    "endpoint",
-    "api",
-    "to",
-    "of",
-    "for",
-    "in",
-    "on",
-    "from",
-    "by",
-    "with",
-    "and",
-    "or",
-    "one",
-    "some",
-    "all",
-    "any",
-    "your",
-    "given",
-    "specific",
-    "specified",
-    "particular",
-    "single",
-    "new",
-    "existing",
-    "use",
-    "used",
-    "call",
-    "it",
-    "is",
-    "you",
-    "can",
-    "will",
-    "s",
-];
+/// Words that say nothing about a tool, besides those that say nothing anywhere.
+static FILLERS: WordSet = WordSet::of(
+    "api call endpoint existing function method new particular single specific specified tool use used",
+);
 const PLACEHOLDERS: &[&str] = &[
     "todo",
     "tbd",
@@ -112,27 +73,18 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
         findings.tool(tool, "/description", message).help("say what it does, and what comes back");
         return;
     }
-    let mut known: Vec<String> = tool.words.iter().map(|word| stem(word).to_owned()).collect();
-    known.extend(words(tool.server).iter().map(|word| stem(word).to_owned()));
+    let mut known: Vec<String> = tool.words.iter().map(|word| stem(word)).collect();
+    known.extend(words(tool.server).iter().map(|word| stem(word)));
     // A name of one word, and text of other scripts, cannot be compared.
     if tool.words.len() < 2 || !text.is_ascii() {
         return;
     }
-    let new =
-        |word: &String| !FILLERS.contains(&word.as_str()) && !known.iter().any(|known| known == stem(word));
+    // By what one is known, and how many it may be, is worth saying.
+    let filler =
+        |word: &str| FILLERS.contains(word) || (EMPTY.contains(word) && !matches!(word, "id" | "more"));
+    let new = |word: &String| !filler(word) && !known.contains(&stem(word));
     if !first.into_iter().chain(said).any(|word| new(&word)) {
         let message = format!("The description of '{}' only repeats its name: '{text}'", tool.name);
         findings.tool(tool, "/description", message).help("say what the name leaves open").advice();
     }
-}
-
-/// What `gets`, `issues` and `updated` have in common with `get`, `issue` and `update`.
-fn stem(word: &str) -> &str {
-    let cut = |word: &'_ str, end: &str| word.len() > end.len() + 2 && word.ends_with(end);
-    for end in ["ing", "ies", "ed", "es", "s", "e", "y"] {
-        if cut(word, end) {
-            return word.get(..word.len() - end.len()).unwrap_or(word);
-        }
-    }
-    word
 }

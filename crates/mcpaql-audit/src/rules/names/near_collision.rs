@@ -5,18 +5,9 @@ use super::verb_place::shared_words;
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::{Surface, Tool};
-use mcpaql_core::classify::words;
+use mcpaql_lexicon::questions::synonym;
+use mcpaql_lexicon::{PREPOSITIONS, is_plural};
 use std::collections::HashMap;
-
-/// Verbs that say the same of the same object.
-const SYNONYMS: &[(&str, &[&str])] = &[
-    ("get", &["fetch", "retrieve", "read", "show", "view", "describe", "list", "enumerate"]),
-    ("delete", &["remove", "destroy", "erase"]),
-    ("update", &["edit", "modify", "change", "patch"]),
-    ("create", &["make", "new", "insert"]),
-    ("search", &["find", "query", "lookup"]),
-    ("run", &["execute", "exec", "invoke"]),
-];
 
 rule! {
     /// Two names of one server say the same in other words.
@@ -69,23 +60,24 @@ fn check(surface: &Surface<'_>, _: &Standard, findings: &mut Findings<'_>) {
 /// The words of a name, with one verb for all that mean the same where it leads, sorted where their order says nothing.
 fn meaning(words: &[String]) -> Vec<&str> {
     let mut key: Vec<&str> = words.iter().map(String::as_str).collect();
-    let is_many = key.last().is_some_and(|word| words::is_plural(word));
+    let is_many = key.last().is_some_and(|word| is_plural(word));
     if let Some(verb) = key.first_mut() {
         *verb = canonical(verb, is_many);
     }
-    let ordered =
-        |word: &str| matches!(word, "to" | "from" | "by" | "in" | "for" | "of" | "with" | "and" | "or");
+    let ordered = |word: &str| PREPOSITIONS.contains(word) || matches!(word, "and" | "or");
     if !words.iter().any(|word| ordered(word)) {
         key.sort_unstable();
     }
     key
 }
 
-/// To get many things is to list them; to get one is not.
+/// One verb for all that say the same of the same object. To get many things is to list them; to get one is not.
 fn canonical(word: &str, is_many: bool) -> &str {
-    if matches!(word, "list" | "enumerate") && !is_many {
-        return "list";
+    match word {
+        "list" | "enumerate" if !is_many => "list",
+        "describe" | "list" | "enumerate" => "get",
+        "change" => "update",
+        "make" => "create",
+        _ => synonym(word),
     }
-    let group = SYNONYMS.iter().find(|(verb, others)| *verb == word || others.contains(&word));
-    group.map_or(word, |(verb, _)| verb)
 }

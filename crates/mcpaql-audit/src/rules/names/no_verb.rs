@@ -2,9 +2,9 @@
 
 use super::spelling::clipped;
 use crate::convention::Standard;
-use crate::convention::vocabulary::says_verb;
 use crate::rule::{Findings, rule};
 use crate::tool::Tool;
+use mcpaql_lexicon::verbs::says_verb;
 
 rule! {
     /// A name says no verb.

@@ -4,10 +4,10 @@ use super::brand::misspelt;
 use super::missing_prefix::begins;
 use super::spelling::{clipped, is_snake};
 use crate::convention::template::{self, Mismatch};
-use crate::convention::vocabulary::is_verb;
 use crate::convention::{Characters, Names, Standard};
 use crate::rule::{Findings, rule};
 use crate::tool::Tool;
+use mcpaql_lexicon::verbs::is_verb;
 
 rule! {
     /// A name does not follow the pattern of a convention.

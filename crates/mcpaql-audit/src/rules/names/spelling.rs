@@ -4,7 +4,7 @@ use crate::convention::{Characters, Standard};
 use crate::rule::{Finding, Fix};
 use crate::tool::{Surface, Tool};
 use crate::unicode::{homoglyph, invisible};
-use mcpaql_core::suggest::snake_case;
+use mcpaql_lexicon::snake_case;
 use std::borrow::Cow;
 use std::collections::HashMap;
 

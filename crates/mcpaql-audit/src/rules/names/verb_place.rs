@@ -2,11 +2,11 @@
 
 use super::spelling::{clipped, named};
 use crate::convention::Standard;
-use crate::convention::vocabulary::is_verb;
 use crate::rule::{Findings, rule};
 use crate::tool::{Surface, Tool};
-use mcpaql_core::classify::verbs::{self, Verb, Weight};
 use mcpaql_core::facts::Effect;
+use mcpaql_lexicon::verbs::is_verb;
+use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
 
 /// Fewer names are no custom.
 const FEWEST: usize = 6;
@@ -109,7 +109,7 @@ impl Place {
         match (clear(first), clear(last)) {
             (Some(_), None) => Some(Place { index: shared, before: true }),
             (None, Some(verb))
-                if (verb.never_noun() || !is_verb(first))
+                if (verb.has(Trait::NeverNoun) || !is_verb(first))
                     && !is_noun(verb)
                     && !own.iter().any(|word| is_link(word)) =>
             {

@@ -4,7 +4,6 @@ use super::spelling::{by_all, clipped, unmet};
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::Tool;
-use mcpaql_core::classify::words;
 
 rule! {
     /// A name has fewer or more words than a convention wants.
@@ -41,7 +40,7 @@ fn check(tool: &Tool<'_>, standard: &Standard, findings: &mut Findings<'_>) {
         return;
     }
     let parts = tool.name.split(['_', '-', '.', ' ']).filter(|part| !part.is_empty());
-    let count: usize = parts.map(|part| words::words(part).len().max(1)).sum();
+    let count: usize = parts.map(|part| mcpaql_lexicon::words(part).len().max(1)).sum();
     let fits = |(least, most): &(usize, usize)| (*least..=*most).contains(&count);
     let who = unmet(standard, |convention| convention.names.words, fits);
     let demand = standard.demands(|convention| convention.names.words).find(|(_, demand)| !fits(demand));

@@ -4,9 +4,9 @@ use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::rules::names::spelling::clipped;
 use crate::tool::Tool;
-use mcpaql_core::classify::verbs::{self, Verb, Weight};
-use mcpaql_core::classify::words;
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::names;
+use mcpaql_lexicon::verbs::{self, Verb, Weight};
 
 rule! {
     /// A title says that the tool does something else than its name.
@@ -56,7 +56,7 @@ fn title_verb(title: &str) -> Option<&'static Verb> {
 
 /// The clear verb of a name that has no other one.
 fn name_verb(name: &str) -> Option<&'static Verb> {
-    let reading = words::reading(&words::parts(name));
+    let reading = names::reading(&names::parts(name));
     let lead = reading.lead.filter(|_| !reading.compound && reading.second.is_none())?;
     Some(lead.verb).filter(|verb| verb.weight == Weight::Strong)
 }

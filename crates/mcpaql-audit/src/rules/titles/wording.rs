@@ -1,10 +1,9 @@
 //! Titles made of names, and what rules about titles share.
 
-use crate::convention::vocabulary::is_verb;
 use crate::rule::Fix;
 use crate::rules::names::verb_place::{Place, shared_words};
 use crate::tool::{Surface, Tool};
-use mcpaql_core::classify::words;
+use mcpaql_lexicon::verbs::is_verb;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -86,7 +85,7 @@ impl Wordings {
         let mut wordings = Wordings {
             tools,
             shared: before_verb(surface, shared_words(surface)),
-            owner: words::words(&surface.server.name),
+            owner: mcpaql_lexicon::words(&surface.server.name),
             counts: HashMap::with_capacity(tools),
         };
         for tool in &surface.tools {

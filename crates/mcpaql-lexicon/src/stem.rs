@@ -4,25 +4,33 @@
 //! compared with other stems (it need not be a word). Nouns of the one who acts (`reviewer`, `contributor`) keep their
 //! ending, because APIs list reviewers and reviews apart; [`relatives`] leads from one to the other.
 
+use crate::number::singular;
+
 /// Shorter words have no ending to take off.
 const SHORTEST: usize = 4;
 
-/// Replaces a lower-case word by its stem.
-pub(super) fn stem(word: &mut String) {
+/// The stem of a lower-case word.
+#[must_use]
+pub fn stem(word: &str) -> String {
     if word.len() < SHORTEST || !word.is_ascii() {
-        return;
+        return word.to_owned();
     }
-    singular(word);
-    let ending = inflection(word) || adverb(word);
+    let mut word = singular(word).into_owned();
+    // `statistics` is one thing and still no other word than `statistic`.
+    if word.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending)) {
+        word.pop();
+    }
+    let ending = inflection(&mut word) || adverb(&mut word);
     if !ending || word.ends_with("ion") {
-        abstract_noun(word);
+        abstract_noun(&mut word);
     }
     if word.len() >= SHORTEST && word.ends_with('e') {
         word.pop();
     }
     if word.len() >= 7 && word.ends_with("at") {
-        cut(word, 2);
+        cut(&mut word, 2);
     }
+    word
 }
 
 fn cut(word: &mut String, count: usize) {
@@ -36,19 +44,6 @@ fn replace(word: &mut String, ending: &str, by: &str) -> bool {
     cut(word, ending.len());
     word.push_str(by);
     true
-}
-
-/// Takes a plural's ending off.
-pub(super) fn singular(word: &mut String) {
-    if word.len() < SHORTEST || !word.ends_with('s') {
-        return;
-    }
-    let keeps = ["ss", "us", "is", "ous"].iter().any(|ending| word.ends_with(ending));
-    if keeps || (word.len() > SHORTEST && replace(word, "ies", "y")) {
-        return;
-    }
-    let hissing = ["sses", "xes", "ches", "shes", "zzes"].iter().any(|ending| word.ends_with(ending));
-    cut(word, if hissing { 2 } else { 1 });
 }
 
 /// Takes `-ing` and `-ed` off; says whether there was one.
@@ -104,7 +99,8 @@ const fn is_vowel(byte: u8) -> bool {
 }
 
 /// Stems of words of the same family: who does it, and the doing.
-pub(super) fn relatives(stem: &str) -> Vec<String> {
+#[must_use]
+pub fn relatives(stem: &str) -> Vec<String> {
     const ENDINGS: [&str; 6] = ["er", "or", "ee", "ment", "ship", "al"];
     if stem.len() < 3 || !stem.is_ascii() {
         return Vec::new();
@@ -132,7 +128,8 @@ pub(super) fn relatives(stem: &str) -> Vec<String> {
 }
 
 /// Stems of words for those who do it.
-pub(super) fn doers(stem: &str) -> Vec<String> {
+#[must_use]
+pub fn doers(stem: &str) -> Vec<String> {
     let mut found: Vec<String> =
         ["er", "or", "r", "e"].iter().map(|ending| format!("{stem}{ending}")).collect();
     if let Some(last) = stem.chars().next_back() {
@@ -144,12 +141,6 @@ pub(super) fn doers(stem: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn stemmed(word: &str) -> String {
-        let mut word = word.to_owned();
-        stem(&mut word);
-        word
-    }
 
     #[test]
     fn forms_of_a_word_have_one_stem() {
@@ -170,7 +161,7 @@ mod tests {
             &["access", "accesses"],
             &["box", "boxes"],
         ] {
-            let stems: Vec<String> = forms.iter().map(|form| stemmed(form)).collect();
+            let stems: Vec<String> = forms.iter().map(|form| stem(form)).collect();
             assert!(stems.iter().all(|stem| *stem == stems[0]), "{forms:?} are {stems:?}");
         }
     }
@@ -184,14 +175,14 @@ mod tests {
             ("user", "use"),
             ("string", "str"),
         ] {
-            assert_ne!(stemmed(one), stemmed(other), "{one}, {other}");
+            assert_ne!(stem(one), stem(other), "{one}, {other}");
         }
     }
 
     #[test]
     fn short_and_foreign_words_are_left_as_they_are() {
         for word in ["", "id", "tv", "bus", "größe", "größen", "日本"] {
-            assert_eq!(stemmed(word), word);
+            assert_eq!(stem(word), word);
         }
     }
 
@@ -208,7 +199,7 @@ mod tests {
         for (deed, doer) in
             [("watches", "watchers"), ("contributed", "contributors"), ("assigned", "assignees")]
         {
-            assert!(doers(&stemmed(deed)).contains(&stemmed(doer)), "{doer}");
+            assert!(doers(&stem(deed)).contains(&stem(doer)), "{doer}");
         }
     }
 }

@@ -1,64 +1,24 @@
 //! What words mean to somebody who looks for an operation: which say nothing, which say what shall be done, and which say
 //! the same. Plain data: general English and the nouns that APIs of all kinds share, never those of one API.
 
-use crate::operation::Category;
+use crate::effect::Category;
+use crate::sets::WordSet;
+use crate::verbs::verb;
 
 /// Words that tell operations apart no better than a coin would.
-pub(super) const EMPTY: &str = "a about able actually all also am an and another any anybody anyone anything are as at away be because been being between \
+pub static EMPTY: WordSet = WordSet::of(
+    "a about able actually all also am an and another any anybody anyone anything are as at away be because been being between \
     both but by called can could dear did do does doing done dont down each else ever every everything few for from further \
     given had has have having he hello help her here hers hey hi him his how i id if im in into is it its itself just kind \
     know let like ll lot many may maybe me mine more most much must my need next no none nor not now of off ok on once one \
     ones only onto or other our ours out over own please possible prefer really re s same shall she should so some somebody \
     someone something such sure t tell than thank thanks that the their them then there these they thing things this those \
     through thus to together too under until up upon us using ve very via want was way we well were what when where whether \
-    which while who whom whose why will with within without would yes you your yours";
-
-/// Verbs that half of all operations start with: they say what kind of operation is meant, hardly which.
-pub(super) const COMMON: &str = "add change create delete edit fetch find get give have list look make mark modify new obtain open perform post \
-    put read remove retrieve return see set show update use view write";
-
-/// Verbs by what they do to the world.
-pub(super) const VERBS: [(Category, &str); 5] = [
-    (
-        Category::Create,
-        "add append ask attach book bookmark clone comment compose copy create draft duplicate enable enroll file \
-         follow fork generate grant initiate insert introduce invite make new open order post provide publish \
-         react record register reply report request reserve respond save schedule sign star store submit subscribe \
-         tag upload vote watch write",
-    ),
-    (
-        Category::Read,
-        "browse check compare count describe display download explain fetch find get inspect know list look lookup \
-         preview read recommend retrieve search see show suggest tell view",
-    ),
-    (
-        Category::Update,
-        "accept activate adapt adjust allow alter amend approve archive assign block change close configure confirm \
-         correct customize deactivate demote disable dismiss edit enable extend fix follow forbid give grant hide \
-         increase lift limit link lock mark modify move mute overwrite pause permit pin prevent prohibit promote \
-         protect put reassign recolor reject relabel rename reopen reorder replace require resolve restore restrict \
-         retitle rotate set silence star stop subscribe swap switch toggle turn unarchive unlock unmute unpublish \
-         update upgrade watch",
-    ),
-    (
-        Category::Delete,
-        "cancel clear deactivate decline delete deregister destroy detach disable discard disconnect dismiss drop \
-         eject empty end erase evict expel fire kick leave lift purge reject release remove reset revoke stop \
-         terminate trash unassign unblock undo unfollow uninstall unlink unpin unpublish unregister unset unshare \
-         unstar unsubscribe unwatch wipe withdraw",
-    ),
-    (
-        Category::Execute,
-        "abort activate approve archive build calculate call cancel compute confirm convert deploy disable dispatch \
-         enable evaluate execute export finish import invoke launch lock merge move notify ping publish reboot \
-         rebuild redeliver refresh reject remind render replay rerun resend reset restart restore resume retry \
-         revert rollback run scan send share shut start stop submit suspend swap sync synchronize test transfer \
-         trigger unlock validate",
-    ),
-];
+    which while who whom whose why will with within without would yes you your yours",
+);
 
 /// Turns of phrase: the words, what they mean to do, and the words that stand for them.
-pub(super) const PHRASES: &[(&str, Option<Category>, &str)] = &[
+pub const PHRASES: &[(&str, Option<Category>, &str)] = &[
     ("bring up to date", Some(Category::Update), "update"),
     ("bug report", None, "issue"),
     ("call off", Some(Category::Execute), "cancel"),
@@ -142,22 +102,25 @@ pub(super) const PHRASES: &[(&str, Option<Category>, &str)] = &[
 ];
 
 /// Words a question starts with.
-pub(super) const QUESTIONS: &str =
-    "am are can did do does is was were what when where which who whom whose why";
+pub static QUESTIONS: WordSet =
+    WordSet::of("am are can did do does is was were what when where which who whom whose why");
 
 /// Words of questions that yes or no answers.
-pub(super) const DECIDING: &str = "am are can could did do does has have is was were";
+pub static DECIDING: WordSet = WordSet::of("am are can could did do does has have is was were");
 
 /// Words that stand before a noun.
-pub(super) const DETERMINERS: &str =
-    "a an the my our your his her their this that these those all every someone somebody another";
+pub static DETERMINERS: WordSet = WordSet::of(
+    "a an the my our your his her their this that these those all every someone somebody another",
+);
 
 /// Nouns that say little before `of`: what follows is meant.
-pub(super) const LIGHT: &str = "amount body color count data description detail history info information kind list name number set state text title \
-    type url value";
+pub static LIGHT: WordSet = WordSet::of(
+    "amount body color count data description detail history info information kind list name number set state text title \
+    type url value",
+);
 
 /// Words that mean the same thing.
-pub(super) const SAME: &[&str] = &[
+pub const SAME: &[&str] = &[
     "admin administrator",
     "app application",
     "ask request",
@@ -230,8 +193,17 @@ pub(super) const SAME: &[&str] = &[
     "vulnerability vulnerable advisory",
 ];
 
+/// The first of the words that mean the same as a verb.
+#[must_use]
+pub fn synonym(word: &str) -> &str {
+    let word = verb(word).map_or(word, |verb| verb.canonical);
+    let mut groups = SAME.iter().map(|group| group.split(' '));
+    let group = groups.find(|group| group.clone().any(|member| member == word));
+    group.and_then(|mut group| group.next()).unwrap_or(word)
+}
+
 /// Words that often go together: one may be said where the other is meant.
-pub(super) const NEAR: &[&str] = &[
+pub const NEAR: &[&str] = &[
     "access collaborator permission",
     "action workflow build ci pipeline run job",
     "actor actress cast crew credit star role director directed",
@@ -315,18 +287,21 @@ pub(super) const NEAR: &[&str] = &[
 ];
 
 /// Words after which something's name or content follows.
-pub(super) const QUOTES: &str = "about called containing mentioning mention named saying says titled";
+pub static QUOTES: WordSet =
+    WordSet::of("about called containing mentioning mention named saying says titled");
 
-/// Words that ask for somebody, and the nouns that APIs have for people.
-pub(super) const SOMEBODY: &str = "who whom whose somebody someone anybody anyone people";
-pub(super) const PEOPLE: &str = "person people user member";
+/// Words that ask for somebody.
+pub static SOMEBODY: WordSet = WordSet::of("who whom whose somebody someone anybody anyone people");
+/// The nouns that APIs have for people.
+pub static PEOPLE: WordSet = WordSet::of("person people user member");
 
-/// Words of somebody who means what is theirs, and the words that APIs have for them.
-pub(super) const MINE: &str = "my mine myself our ours";
-pub(super) const CALLER: &str = "authenticated me";
+/// Words of somebody who means what is theirs.
+pub static MINE: WordSet = WordSet::of("my mine myself our ours");
+/// The words that APIs have for them.
+pub static CALLER: WordSet = WordSet::of("authenticated me");
 
 /// Words that start a clause: what follows says more about what was said before.
-pub(super) const CLAUSES: &str = "that which so because if while when";
+pub static CLAUSES: WordSet = WordSet::of("that which so because if while when");
 
 /// Second words of verbs that may enclose what they are about: `turn the lights off`.
-pub(super) const PARTICLES: &str = "aside back offline away down off on out over up";
+pub static PARTICLES: WordSet = WordSet::of("aside back offline away down off on out over up");

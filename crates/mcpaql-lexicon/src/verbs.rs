@@ -1,0 +1,492 @@
+//! The verbs of APIs: what each says about the effect, and the spelling that names use.
+//!
+//! One table for everybody who reads names: the classifier, the namer and search. A word that is not here is a noun.
+
+use crate::effect::{Category, Effect};
+use crate::sets::{LONGEST, Table, WordSet};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// How far a verb can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// A verb wherever it leads a name.
+    Strong,
+    /// A noun just as often (`status`, `archive`, `transfer`): it needs a place where only a verb can stand.
+    Weak,
+    /// Reads in one API, and in the next it writes a file, starts a job or costs money (`export`, `analyze`).
+    Doubtful,
+}
+
+/// A verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verb {
+    /// As it is written, lower case.
+    pub word: &'static str,
+    /// The spelling that names use: `fetch` and `retrieve` are `get`.
+    pub canonical: &'static str,
+    /// What it says about the effect.
+    pub effect: Effect,
+    /// How far it can be trusted.
+    pub weight: Weight,
+    /// A bit for each of [`TRAITS`].
+    traits: u16,
+}
+
+/// What else is worth knowing about a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trait {
+    /// No API uses it as a noun: it is the verb even where it stands last (`issue_read`, `alert-policy-get`).
+    NeverNoun,
+    /// Can turn a POST into a read. `read`, `view` and `ping` cannot: posting one of those marks a message, counts a view or
+    /// sends something.
+    Queries,
+    /// Half of all operations start with one of these: it says what kind of operation is meant, hardly which.
+    Common,
+    /// Names a thing as often as a deed, and acts where the description says so, too.
+    Acting,
+    /// Makes something, which is as often an answer as it is kept.
+    Making,
+    /// Is weak and does harm, and few names use it as a noun behind a verb.
+    Harming,
+    /// The same, but a noun in many names.
+    Risky,
+    /// Reads, and is a noun, an adjective or another verb just as well: `view_count`, `read_receipt`, `list_item`.
+    Homograph,
+    /// Reads where it is a noun and writes where it is a verb: `log_event`, `load_page`.
+    Twofold,
+    /// Sets something where it names a tool, and reads where it tells of one: "Resolves a name".
+    Mild,
+    /// A thing as often as a deed: `order_status`.
+    Thing,
+}
+
+/// The verbs that have a trait, in the order of [`Trait`].
+const TRAITS: [(Trait, &str); 11] = [
+    (Trait::NeverNoun, "create delete describe fetch get read remove retrieve update"),
+    (
+        Trait::Queries,
+        "autocomplete browse calculate check compare count describe enumerate estimate explain fetch find geocode get \
+         inspect lint list lookup obtain preview query retrieve search validate",
+    ),
+    (
+        Trait::Common,
+        "add change create delete edit fetch find get list make mark modify new obtain open perform post put read \
+         remove retrieve return set show update view write",
+    ),
+    (
+        Trait::Acting,
+        "archive charge clean cleanup clear deploy deposit dispatch drop email forward kill launch message pay play \
+         post purchase push refund release reset revert rollback run schedule start transfer trash withdraw",
+    ),
+    (Trait::Making, "generate regenerate render"),
+    (Trait::Harming, "clean cleanup clear drop empty kill reset revert rollback"),
+    (
+        Trait::Risky,
+        "charge deploy deposit dispatch launch pay purchase redact refund run set start store trash void withdraw",
+    ),
+    (Trait::Homograph, "check count list preview query read show view"),
+    (Trait::Twofold, "index load log match trace"),
+    (Trait::Mild, "resolve track"),
+    (
+        Trait::Thing,
+        "action alert batch build call comment commit deploy email issue message order post process record release \
+         request review run schedule test transfer",
+    ),
+];
+
+impl Verb {
+    /// Whether it reads and never does anything else.
+    #[must_use]
+    pub fn reads(&self) -> bool {
+        self.weight != Weight::Doubtful && self.category() == Category::Read
+    }
+
+    /// Whether it surely changes something.
+    #[must_use]
+    pub fn acts(&self) -> bool {
+        self.weight == Weight::Strong && self.category() != Category::Read
+    }
+
+    /// The category of its effect.
+    #[must_use]
+    pub const fn category(&self) -> Category {
+        self.effect.category()
+    }
+
+    /// Whether it has a trait.
+    #[must_use]
+    pub const fn has(&self, feature: Trait) -> bool {
+        self.traits & (1 << feature as u16) != 0
+    }
+}
+
+type Row = (Effect, Weight, &'static str);
+
+use Weight::{Doubtful, Strong, Weak};
+
+/// Rows of words with the same meaning. `word=canonical` where names use another spelling.
+const TABLE: &[Row] = &[
+    (
+        Effect::Read,
+        Strong,
+        "autocomplete browse check compare count describe discover enumerate=list explain explore fetch=get \
+         find get has inspect introspect is list lookup obtain=get peek ping preview query read=get \
+         retrieve=get search show=get view=get whoami",
+    ),
+    (
+        Effect::Read,
+        Weak,
+        "blame details diff docs documentation exists filter head history index=list info instructions \
+         load=get log logs match reflog schema stats status tail top trace tree usage",
+    ),
+    (Effect::Compute, Strong, "calculate echo estimate geocode lint validate"),
+    (Effect::Read, Doubtful, "download export poll scan screenshot verify wait watch"),
+    (
+        Effect::Compute,
+        Doubtful,
+        "aggregate analyse=analyze analyze audit classify compute convert decode decrypt detect diagnose \
+         embed encode encrypt extract identify parse predict recommend render score simulate suggest \
+         summarize tokenize transcribe translate troubleshoot",
+    ),
+    (
+        Effect::Create,
+        Strong,
+        "clone create duplicate generate insert=create install invite provision register reserve upload",
+    ),
+    (
+        Effect::Create,
+        Weak,
+        "book build compose copy draft fork import init initialize issue make new=create order post schedule \
+         snapshot take regenerate",
+    ),
+    (Effect::Append, Strong, "add append associate attach enqueue"),
+    (Effect::Append, Weak, "comment commit push react record reply request track vote ingest"),
+    (
+        Effect::Update,
+        Strong,
+        "adjust alter=update apply configure customize decrement edit=update increment modify=update rebuild \
+         rename reorder resize update",
+    ),
+    (
+        Effect::Update,
+        Weak,
+        "change fix manage optimize patch=update scale sort sync synchronize=sync transform upgrade extend \
+         renew reconcile refresh",
+    ),
+    (
+        Effect::Set,
+        Strong,
+        "acknowledge activate assign enable grant mark mute overwrite put replace restore save toggle \
+         unarchive undelete unlock unmute unpin unprotect upsert write reactivate reenable reopen override \
+         untrash",
+    ),
+    (
+        Effect::Set,
+        Weak,
+        "accept allow block close favorite follow hide like link lock open pause pin protect resume route set \
+         star subscribe tag label bind bookmark store complete confirm finalize suspend unsuspend map share \
+         join resolve select",
+    ),
+    (Effect::Move, Strong, "migrate move relocate"),
+    (Effect::Move, Weak, "transfer rotate swap"),
+    (Effect::SoftDelete, Strong, "deactivate disable"),
+    (Effect::SoftDelete, Weak, "archive trash retire expire void"),
+    (
+        Effect::Delete,
+        Strong,
+        "delete destroy=delete erase purge remove terminate truncate uninstall wipe flush prune unregister \
+         deregister dequeue discard forget expunge decommission deprovision teardown undeploy",
+    ),
+    (Effect::Delete, Weak, "clean cleanup clear drop pop reset rollback revert kill empty redact"),
+    (
+        Effect::Unlink,
+        Strong,
+        "detach disassociate dissociate unassign unblock unfollow unlike unlink unshare unstar unsubscribe \
+         untag revoke unbind dismiss leave unfavorite unwatch unlabel kick evict",
+    ),
+    (Effect::Unlink, Weak, "disconnect release"),
+    (
+        Effect::Execute,
+        Strong,
+        "abort approve cancel decline deny disapprove exec=execute execute invoke merge perform promote \
+         publish reboot recalculate redeploy redeliver reindex reload reject rerequest rerun restart resubmit retry \
+         shutdown stop submit trigger unpublish initiate failover reprocess consume acquire claim begin \
+         rebase demote resend undo redo enroll unenroll",
+    ),
+    (
+        Effect::Execute,
+        Weak,
+        "action bulk call capture charge checkout crawl deploy dispatch eval=evaluate evaluate launch \
+         manipulate pay play process pull purchase receive refund replay review research run scrape start test \
+         withdraw authorize settle sign transact deposit return click type press drag fill navigate tap hover \
+         batch do handle prepare crop",
+    ),
+    (Effect::Send, Strong, "broadcast notify remind send"),
+    (Effect::Send, Weak, "alert dial email forward message announce tweet"),
+    (
+        Effect::Session,
+        Strong,
+        "authenticate connect impersonate login logout signin signout signup logoff logon",
+    ),
+];
+
+static BY_WORD: LazyLock<Table<Verb>> = LazyLock::new(|| {
+    let rows = TABLE.iter().flat_map(|(effect, weight, words)| {
+        words.split_whitespace().map(move |entry| {
+            let (word, canonical) = entry.split_once('=').unwrap_or((entry, entry));
+            (word, Verb { word, canonical, effect: *effect, weight: *weight, traits: 0 })
+        })
+    });
+    let mut table: Table<Verb> = rows.collect();
+    for (feature, words) in TRAITS {
+        for word in words.split_whitespace() {
+            if let Some(verb) = table.get_mut(word) {
+                verb.traits |= 1 << feature as u16;
+            }
+        }
+    }
+    table
+});
+
+/// Words before a verb that change how it is done, not what.
+static MODIFIERS: WordSet =
+    WordSet::of("async auto batch bulk force hard mass multi permanently quick safe soft sync try");
+
+/// Verbs that say that something is done, but in names not what it does to the world. Words that are nouns more often are
+/// left out.
+static LOOSE: WordSet = WordSet::of(
+    "accelerate adapt advance advise aim align allocate amend annotate answer arrange ask assemble assert assess \
+     augment auth auto automate balance benchmark bisect blend blur boost branch bring bump bundle calibrate catch cd \
+     chat choose chunk collapse collect combine compact compile compress concat condense consolidate construct \
+     contact continue contribute correct cut debug dedupe defer define defragment delegate deliver depart derive \
+     determine dig disassemble display distribute divide double drain draw dump elaborate elicit emit emulate end \
+     enforce enhance enrich enter escalate establish exclude exit expand expel expose fail feed finish fire fit \
+     flatten flip focus fold forbid forgot format freeze gather give grep grow guess guide gunzip gzip harvest heal \
+     help highlight hydrate improve include infer inflate inform inject instrument integrate interpret interrupt \
+     intersect introduce invert isolate iterate jump keep learn let lift listen locate look loop maintain mask \
+     measure meet mint mirror mock monitor mount multiply mutate narrow negotiate nest next observe offer opt \
+     orchestrate organize outline pack paginate paint park pass paste peel permit pick pipe plot plug poke populate \
+     postpone practice prevent print probe produce prohibit propose prototype prove provide punch quarantine quit \
+     raise rank rate reach rearrange reason reassign rebalance recall recolor recompute recover recreate recycle \
+     redirect reduce refactor refine reformat regen regress reinstall reinvite relabel relate rem remediate remember \
+     reorganize repair repeat rephrase reposition represent reproduce require rescale reschedule reseed reshape \
+     respond restrict resync retain rethink retitle retrain rewind rewrite roll sanitize say scaffold scroll seal \
+     secure see seed seek separate serve shift shorten shrink shuffle silence skip sleep slice smooth solve spawn \
+     speak specify spin split squash stash stay stitch straighten stream stretch strip study substitute subtract \
+     switch talk tell think throttle tidy tone touch train transcode transpile traverse treat triage trim trust tune \
+     turn unfold unload unmount unpack unstage unwrap unzip upscale use vouch wake warm warn weigh wire wrap zip zoom",
+);
+/// The same of verbs that surely change something in every place of a name.
+static DEEDS: WordSet = WordSet::of(
+    "ack ban buy chmod chown del destruct eject gc halt mkdir mkfs mv nuke obliterate rm rmdir scrub sell sendmail \
+     shred shut snooze unban unset vacuum zap",
+);
+
+/// What verbs ask for in a question, where that is not just the category of their effect.
+const ASKED: [(Category, &str); 5] = [
+    (
+        Category::Create,
+        "ask bookmark enable enroll file follow grant initiate introduce open provide publish report respond save sign \
+         star store submit subscribe tag watch write",
+    ),
+    (Category::Read, "display know look see tell"),
+    (
+        Category::Update,
+        "activate adapt amend approve archive confirm correct deactivate demote disable dismiss enable follow forbid \
+         give grant increase lift limit lock move permit prevent prohibit promote reassign recolor reject relabel \
+         require restore restrict retitle silence star stop subscribe swap switch turn unlock unpublish watch",
+    ),
+    (
+        Category::Delete,
+        "cancel deactivate decline disable dismiss eject end expel fire lift reject reset stop undo unpin unpublish \
+         unset withdraw",
+    ),
+    (
+        Category::Execute,
+        "activate approve archive build calculate cancel compute confirm convert disable enable export finish import \
+         lock move ping publish rebuild refresh reject render reset restore resume revert rollback scan share shut \
+         stop submit suspend swap sync synchronize transfer unlock validate",
+    ),
+];
+
+/// Weak verbs that are verbs where a question begins with them.
+static ASKED_BY_EFFECT: WordSet = WordSet::of(
+    "accept allow block book call change clear close comment compose copy deploy disconnect dispatch download draft \
+     drop empty evaluate extend fix fork hide launch link make new order pause pin post protect react recommend record \
+     release replay reply request resolve rotate run schedule set start suggest test trash upgrade vote",
+);
+
+/// Every verb of questions with what it may ask for; a verb comes once for each category.
+pub fn asked() -> impl Iterator<Item = (&'static str, Category)> {
+    let listed =
+        || ASKED.iter().flat_map(|(category, words)| words.split_whitespace().map(|word| (word, *category)));
+    let known: HashSet<&str> = listed().map(|(word, _)| word).collect();
+    let by_effect = BY_WORD
+        .values()
+        .filter(move |verb| verb.weight == Weight::Strong || ASKED_BY_EFFECT.contains(verb.word))
+        .filter(move |verb| !known.contains(verb.word))
+        .map(|verb| (verb.word, verb.category()));
+    by_effect.chain(listed())
+}
+
+/// Words that tell operations apart no better than their category does.
+static COMMON: WordSet = WordSet::of("give have look see use");
+
+/// Whether half of all operations or questions start with that verb.
+#[must_use]
+pub fn is_common(word: &str) -> bool {
+    COMMON.contains(word) || verb(word).is_some_and(|verb| verb.has(Trait::Common))
+}
+
+/// The verbs that half of all operations or questions start with.
+pub fn common() -> impl Iterator<Item = &'static str> {
+    let own = BY_WORD.values().filter(|verb| verb.has(Trait::Common)).map(|verb| verb.word);
+    own.chain(COMMON.iter())
+}
+
+/// Whether a word can be a verb, whether or not it says what it does to the world.
+#[must_use]
+pub fn is_verb(word: &str) -> bool {
+    let ending = word.len() >= 7 && ["ize", "ise", "ify"].iter().any(|ending| word.ends_with(ending));
+    ending || verb(word).is_some() || LOOSE.contains(word) || is_deed(word)
+}
+
+/// Whether a word that the table does not have surely changes something.
+#[must_use]
+pub fn is_deed(word: &str) -> bool {
+    DEEDS.contains(word)
+}
+
+/// Short commands that stand inside of other words: `hgetall`, `xreadgroup`.
+const COMMANDS: &[&str] =
+    &["get", "set", "del", "rem", "pop", "push", "add", "ack", "read", "write", "trim", "think"];
+
+/// Whether a word is a verb, inflected or not, or has one within it.
+#[must_use]
+pub fn says_verb(word: &str) -> bool {
+    if is_verb(word) || inflected(word).is_some() {
+        return true;
+    }
+    // Longer words are no names of commands.
+    if word.len() > 24 || !word.is_ascii() {
+        return false;
+    }
+    let ends = |length: usize| {
+        let head = word.get(..length).and_then(verb);
+        head.or_else(|| word.get(word.len() - length..).and_then(verb)).is_some()
+    };
+    COMMANDS.iter().any(|command| word.contains(command)) || (3..word.len()).any(ends)
+}
+
+/// The verb that is written so.
+#[must_use]
+pub fn verb(word: &str) -> Option<&'static Verb> {
+    // Longer ones are none, and hashing them would take long.
+    if word.len() > LONGEST { None } else { BY_WORD.get(word) }
+}
+
+/// The verb in its base form or as people describe an operation: `Returns`, `Deletes`, `applies`, `Creating`.
+#[must_use]
+pub fn inflected(word: &str) -> Option<&'static Verb> {
+    if let Some(found) = verb(word) {
+        return Some(found);
+    }
+    if let Some(singular) = word.strip_suffix('s') {
+        let y = word.strip_suffix("ies").and_then(|stem| verb(&format!("{stem}y")));
+        return y.or_else(|| word.strip_suffix("es").and_then(verb)).or_else(|| verb(singular));
+    }
+    let stem = word.strip_suffix("ing")?;
+    verb(stem).or_else(|| verb(&format!("{stem}e")))
+}
+
+/// Whether the word only says how the verb behind it is done.
+#[must_use]
+pub fn is_modifier(word: &str) -> bool {
+    MODIFIERS.contains(word)
+}
+
+/// A verb glued to its object in lower case: `createuser`. Only verbs that begin no common noun.
+#[must_use]
+pub fn glued(word: &str) -> Option<&'static Verb> {
+    const PREFIXES: [&str; 5] = ["create", "delete", "update", "remove", "fetch"];
+    let (prefix, rest) =
+        PREFIXES.iter().find_map(|prefix| word.strip_prefix(prefix).map(|rest| (*prefix, rest)))?;
+    (rest.len() >= 3).then(|| verb(prefix)).flatten()
+}
+
+/// How much harm a wrong guess does: of two verbs in one name, the riskier one counts.
+#[must_use]
+pub const fn risk(effect: Effect) -> u8 {
+    match effect {
+        Effect::Delete | Effect::Unlink | Effect::SoftDelete => 5,
+        Effect::Update | Effect::Set | Effect::Move => 4,
+        Effect::Execute | Effect::Send | Effect::Session | Effect::Multiplexed => 3,
+        Effect::Create | Effect::Append => 2,
+        Effect::Read | Effect::Compute => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_stands_once_and_its_canonical_spelling_is_a_verb() {
+        let words: Vec<&str> = TABLE
+            .iter()
+            .flat_map(|(_, _, words)| words.split_whitespace().map(|entry| entry.split('=').next().unwrap()))
+            .collect();
+        assert_eq!(words.len(), BY_WORD.len(), "a word stands twice");
+        for (feature, words) in TRAITS {
+            for word in words.split_whitespace() {
+                assert!(verb(word).is_some_and(|verb| verb.has(feature)), "{word}");
+            }
+        }
+        for found in BY_WORD.values() {
+            assert!(verb(found.canonical).is_some() && found.word.len() <= LONGEST, "{}", found.canonical);
+        }
+    }
+
+    #[test]
+    fn people_describe_operations_in_the_third_person() {
+        for (word, base) in [
+            ("Lists", "list"),
+            ("deletes", "delete"),
+            ("applies", "apply"),
+            ("searches", "search"),
+            ("creating", "create"),
+        ] {
+            assert_eq!(inflected(&word.to_lowercase()).map(|verb| verb.word), Some(base), "{word}");
+        }
+        assert_eq!(inflected("status").map(|verb| verb.word), Some("status"));
+        assert_eq!(inflected("deleted"), None);
+    }
+
+    #[test]
+    fn glued_verbs_are_found_but_participles_are_not() {
+        assert_eq!(glued("deleteuser").map(|verb| verb.word), Some("delete"));
+        for noun in ["deleted", "updates", "creators", "address"] {
+            assert!(glued(noun).is_none() || noun == "creators", "{noun}");
+        }
+    }
+
+    #[test]
+    fn what_is_done_is_heard_in_every_spelling() {
+        for word in [
+            "get",
+            "deletes",
+            "modernize",
+            "containerize",
+            "hgetall",
+            "lpop",
+            "sequentialthinking",
+            "compile",
+        ] {
+            assert!(says_verb(word), "{word}");
+        }
+        for word in ["manifest", "definition", "wiki", "lifecycle", "é", ""] {
+            assert!(!says_verb(word), "{word}");
+        }
+    }
+}
