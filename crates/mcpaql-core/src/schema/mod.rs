@@ -13,7 +13,7 @@ mod compile;
 mod cycles;
 mod exact;
 mod format;
-mod keywords;
+pub mod keywords;
 mod pattern;
 mod portable;
 #[cfg(test)]
