@@ -35,10 +35,10 @@ def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
     async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
         return {"resultType": "complete", "tools": shown}
 
-    async def as_written(context: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    async def as_written(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         # The SDK puts the members of tools into an order of its own.
-        result: Any = await call_next(context)
-        return {**result, "tools": shown} if context.method == "tools/list" else result
+        result: Any = await call_next(ctx)
+        return {**result, "tools": shown} if ctx.method == "tools/list" else result
 
     async def call_tool(_: ServerRequestContext[Any], params: types.CallToolRequestParams) -> HandlerResult:
         if params.name not in catalog["routes"] and params.name not in own:
