@@ -4,6 +4,8 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use mcpaql_core::operation::Operation;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::dispatch::call_target;
 use mcpaql_runtime::target::store::Store;
 use serde_json::{Map, Value, json};
 use std::process::Stdio;
@@ -206,7 +208,7 @@ pub(crate) struct InProcess {
 
 impl InProcess {
     async fn call(&self) -> Result<usize> {
-        let answer = self.store.call(&self.operation, &self.args).await;
+        let answer = call_target(&*self.store, &self.operation, &self.args, &Caller::nobody()).await;
         let answer = answer.map_err(|error| anyhow::anyhow!("{}", error.message))?;
         Ok(serde_json::to_string(&answer.data)?.len())
     }

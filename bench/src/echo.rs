@@ -6,6 +6,8 @@ use anyhow::Result;
 use axum::Router;
 use axum::serve::ListenerExt;
 use mcpaql_core::operation::Operation;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::dispatch::call_target;
 use mcpaql_runtime::target::store::Store;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -54,7 +56,7 @@ impl Echo {
                 Ok(text.and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default())
             }
             Echo::Store(store, operation, args) => {
-                let answer = store.call(operation, args).await;
+                let answer = call_target(&**store, operation, args, &Caller::nobody()).await;
                 Ok(serde_json::to_string(&answer.map_err(|error| anyhow::anyhow!(error.message))?.data)?)
             }
             Echo::Api(client, url) => Ok(client.get(url).send().await?.text().await?),

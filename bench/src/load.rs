@@ -5,6 +5,8 @@ use crate::client::{Http, InProcess, Peer, Pipes};
 use crate::{in_process, passing, upstream};
 use anyhow::{Context, Result, ensure};
 use mcpaql_core::adapter::Target;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::dispatch::call_target;
 use mcpaql_runtime::target::store::Store;
 use serde_json::{Value, json};
 use std::net::TcpListener;
@@ -190,7 +192,7 @@ async fn prepare(bench: &mut Bench) -> Result<()> {
     let data = bench.folder.path().join("own");
     let (store, get, create) = store(&data).await?;
     let args = |value: &Value| value.as_object().cloned().unwrap_or_default();
-    let made = store.call(&create, &args(&note())).await;
+    let made = call_target(&*store, &create, &args(&note()), &Caller::nobody()).await;
     let made = made.map_err(|error| anyhow::anyhow!("{}", error.message))?.data.into_value();
     let id = made.get("id").and_then(Value::as_str).context("the note has no id")?;
     let own_get = InProcess { store: store.clone(), operation: get, args: args(&json!({"id": id})) };

@@ -93,8 +93,10 @@ pub struct Whole<'c> {
     pub signature: &'c str,
     /// The types that its schemas refer to, perhaps among others.
     pub types: &'c IndexMap<String, Value>,
-    pub(crate) params: &'c CompiledParams,
-    pub(crate) schemas: &'c Schemas,
+    /// How its parameters are checked.
+    pub params: &'c CompiledParams,
+    /// The compiled schemas of its parameters.
+    pub schemas: &'c Schemas,
 }
 
 /// One endpoint family.

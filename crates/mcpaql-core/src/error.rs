@@ -136,9 +136,6 @@ codes! {
     TransportConnection "TRANSPORT_CONNECTION_FAILED" Operator
         "The target could not be reached, or the connection broke."
         "Try later or tell the user.";
-    TransportCancelled "TRANSPORT_CANCELLED" Operator
-        "The call was cancelled before the target answered."
-        "Nothing to do; for a write, read whether it took effect.";
     SchemaMissingField "SCHEMA_MISSING_FIELD" Author
         "A required key is missing from the document."
         "Add the key where the report points.";

@@ -42,7 +42,8 @@ impl Groups {
 }
 
 /// The group of an operation, and whether that is a tag.
-pub(crate) fn group_of(operation: &Operation) -> (&str, bool) {
+#[must_use]
+pub fn group_of(operation: &Operation) -> (&str, bool) {
     let tag = operation.tags.iter().map(|tag| tag.trim()).find(|tag| !tag.is_empty());
     (tag.unwrap_or_else(|| noun(&operation.name)), tag.is_some())
 }

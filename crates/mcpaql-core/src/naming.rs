@@ -78,16 +78,6 @@ impl Names {
         })
     }
 
-    /// The same under another prefix.
-    pub(crate) fn under(&self, prefix: &str) -> Names {
-        let (endpoint, operation) = &self.written;
-        Names {
-            endpoint_pattern: prefixed(endpoint, Some(prefix)),
-            operation_pattern: prefixed(operation, Some(prefix)),
-            ..self.clone()
-        }
-    }
-
     /// The name of a tool.
     ///
     /// # Errors
@@ -115,18 +105,6 @@ impl Names {
         }
         check_name(&name)?;
         Ok(name)
-    }
-
-    /// The name before it is cut to what clients show; `None` where what is cut depends on the prefix.
-    pub(crate) fn unshortened(&self, subject: Subject<'_>) -> Option<String> {
-        let name = match subject {
-            Subject::Endpoint(endpoint) => self.endpoint_pattern.replace("{endpoint}", endpoint),
-            Subject::Whole => without_endpoint(&self.endpoint_pattern),
-            Subject::Operation(operation) => self.operation_pattern.replace("{operation}", operation),
-        };
-        let never_cut = self.adapter.len() <= SHORTEST_HEAD + DIGITS + 1;
-        let whole = !name.contains("{adapter}") || never_cut || matches!(subject, Subject::Operation(_));
-        whole.then(|| name.replace("{adapter}", &self.adapter))
     }
 
     /// The name with its adapter, within what clients show. An operation's name gives way at its end; an endpoint's name keeps its

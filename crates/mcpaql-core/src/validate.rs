@@ -13,14 +13,15 @@
 //!   character but the tab in a header. Inside a body JSON escapes both.
 
 mod errors;
+mod export;
 mod measure;
-mod portable;
 
 #[cfg(test)]
 pub(crate) mod fixtures;
 #[cfg(test)]
 mod tests;
 
+pub use export::ParamRule;
 pub use measure::Limits;
 
 use crate::error::OpError;

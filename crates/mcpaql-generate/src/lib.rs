@@ -1,9 +1,12 @@
 //! An adapter → a project that serves it, as source that its author owns.
 //!
 //! What always holds: the same project gives the same files, byte for byte; nothing here reads a file, a clock or chance. A
-//! generated project answers as `mcpaql serve` does, because what it knows of the adapter is one view of the catalog that
-//! serves here, too (`mcpaql_core::portable`), and its runtime is a file of `templates/` that every project shares.
+//! generated project answers as `mcpaql serve` does: a project in Rust stands on the same library, and one in another language
+//! gets what it lists, introspects and checks from the same catalog (`catalog_data`), with a small runtime of `templates/`
+//! that every project of that language shares.
 
+mod binding;
+mod catalog_data;
 mod environment;
 pub mod license;
 pub mod manifest;
@@ -13,7 +16,6 @@ pub mod provenance;
 mod python;
 mod readme;
 mod rust;
-mod surfaces;
 mod templates;
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ mod typescript;
 
 use mcpaql_core::adapter::Target;
 use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::operation::{Binding, INTROSPECT};
 use std::fmt;
 
 /// A language that projects are written in.
@@ -178,6 +181,8 @@ pub struct Options {
     pub license: String,
     /// Who holds the rights, where the author says: the rest of the line `Copyright (c) …`.
     pub copyright: Option<String>,
+    /// Operations that the language cannot serve were left out of the catalog.
+    pub skip_unsupported: bool,
 }
 
 impl Options {
@@ -191,6 +196,7 @@ impl Options {
             settings: Settings::default(),
             license: license::DEFAULT.to_owned(),
             copyright: None,
+            skip_unsupported: false,
         }
     }
 }
@@ -235,6 +241,9 @@ pub struct Unsupported {
 
 /// What to do about a document that only one of the languages takes.
 const IN_RUST: &str = "generate it with --target rust, or serve the document with `mcpaql serve`";
+/// The same where something remains without those operations.
+const IN_RUST_OR_WITHOUT: &str = "generate it with --target rust, serve the document with `mcpaql serve`, or leave these operations out with \
+     --skip-unsupported";
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -267,31 +276,82 @@ pub fn sources(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     Ok(files)
 }
 
-/// Whether the language's runtime knows what the adapter needs.
+/// An operation that projects of a language cannot serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsupportedOperation {
+    /// Its name.
+    pub name: String,
+    /// What it needs: `the store`.
+    pub needs: &'static str,
+}
+
+/// The operations that projects of that language cannot serve, in order. Small projects reach HTTP APIs and commands.
+#[must_use]
+pub fn unsupported(catalog: &Catalog, language: Language) -> Vec<UnsupportedOperation> {
+    let needs = |entry: &mcpaql_core::catalog::Entry| {
+        let Some(whole) = catalog.whole(entry) else { return Some("a description that can be read") };
+        match &whole.operation.binding {
+            _ if language == Language::Rust => None,
+            // They are there because other operations run in the background.
+            Binding::Introspect | Binding::Execution(_) => None,
+            _ if entry.operation.lifecycle.is_some() => Some("work in the background"),
+            Binding::Store(_) => Some("the store"),
+            Binding::Mcp(_) => Some("another MCP server"),
+            Binding::Code => Some("code of the program that embeds it"),
+            Binding::Http(_) | Binding::Command(_) => match binding::of(whole.operation) {
+                Ok(_) => None,
+                Err(_) => Some("braces in its command that are no parameter"),
+            },
+        }
+    };
+    let told = |entry| Some((entry, needs(entry)?));
+    let all = catalog.operations.iter().filter_map(told);
+    all.map(|(entry, needs)| UnsupportedOperation { name: entry.operation.name.clone(), needs }).collect()
+}
+
+/// Operations that a message names.
+const NAMED: usize = 12;
+
+/// Whether projects of the language can serve the adapter.
 fn supported(project: &Project<'_>) -> Result<(), Unsupported> {
     let catalog = project.catalog;
-    let language = project.options.language;
-    let refused = |why: String, suggestion: &'static str| {
-        let (language, adapter) = (language.name(), &catalog.adapter.name);
-        let message = format!("projects in {language} cannot serve the adapter '{adapter}': {why}");
-        Err(Unsupported { message, suggestion })
-    };
+    let (language, adapter) = (project.options.language.name(), &catalog.adapter.name);
     if matches!(catalog.adapter.target, Target::Code(_)) {
-        let why = "its operations are code of the program that embeds it".to_owned();
-        return refused(
-            why,
-            "serve it from that program, or give it a target that is reached from elsewhere",
+        let message = format!(
+            "projects in {language} cannot serve the adapter '{adapter}': its operations are code of the program that embeds it"
         );
+        let suggestion = "serve it from that program, or give it a target that is reached from elsewhere";
+        return Err(Unsupported { message, suggestion });
     }
-    if language == Language::Rust {
-        return Ok(());
+    let found = unsupported(catalog, project.options.language);
+    if found.is_empty() {
+        let is_empty = catalog.operations.iter().all(|entry| entry.operation.name == INTROSPECT);
+        return match is_empty && project.options.skip_unsupported {
+            false => Ok(()),
+            true => Err(Unsupported {
+                message: format!(
+                    "projects in {language} can serve no operation of the adapter '{adapter}', so nothing is left"
+                ),
+                suggestion: IN_RUST,
+            }),
+        };
     }
-    match catalog.operations.iter().find(|entry| catalog.whole(entry).is_none()) {
-        None => Ok(()),
-        Some(entry) => {
-            refused(format!("its operation '{}' cannot be read whole", entry.operation.name), IN_RUST)
-        }
+    let mut needs: indexmap::IndexMap<&str, Vec<&str>> = indexmap::IndexMap::new();
+    for operation in found.iter().take(NAMED) {
+        needs.entry(operation.needs).or_default().push(&operation.name);
     }
+    let told: Vec<String> =
+        needs.iter().map(|(needs, names)| format!("{} (needs {needs})", names.join(", "))).collect();
+    let more = match found.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!(
+        "projects in {language} cannot serve {} of the operations of the adapter '{adapter}': {}{more}",
+        found.len(),
+        told.join("; ")
+    );
+    Err(Unsupported { message, suggestion: IN_RUST_OR_WITHOUT })
 }
 
 /// The sources with what every project has.

@@ -16,8 +16,10 @@ pub(crate) fn text(project: &Project<'_>, fingerprint: &str) -> String {
             "- [`mcpaql-runtime`](https://crates.io/crates/mcpaql-runtime) (MIT OR Apache-2.0), and what it depends on"
         }
         Language::TypeScript => {
-            "- [`@modelcontextprotocol/server`](https://www.npmjs.com/package/@modelcontextprotocol/server) (Apache-2.0, in \
-             part MIT), and what it depends on"
+            "- [`@modelcontextprotocol/server` and `node`](https://www.npmjs.com/package/@modelcontextprotocol/server) (Apache-2.0, in\n  \
+             part MIT), [`ajv`](https://www.npmjs.com/package/ajv), [`re2js`](https://www.npmjs.com/package/re2js),\n  \
+             [`undici`](https://www.npmjs.com/package/undici), [`ipaddr.js`](https://www.npmjs.com/package/ipaddr.js) and\n  \
+             [`fastest-levenshtein`](https://www.npmjs.com/package/fastest-levenshtein) (all MIT), and what they depend on"
         }
         Language::Python => {
             "- [`mcp`](https://pypi.org/project/mcp/) (MIT) with the HTTP client that it uses, and what they depend on"

@@ -225,6 +225,9 @@ fn options(options: &Options) -> Map<String, Value> {
         ("runtime", (options.runtime != usual.runtime).then(|| options.runtime.clone())),
     ];
     out.extend(chosen.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))));
+    if options.skip_unsupported {
+        out.insert("skip_unsupported".to_owned(), true.into());
+    }
     out.extend(unflagged(settings));
     out
 }

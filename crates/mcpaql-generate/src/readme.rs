@@ -61,9 +61,13 @@ fn overview(out: &mut String, project: &Project<'_>) {
     }
     let operations =
         project.catalog.operations.iter().filter(|entry| entry.operation.name != INTROSPECT).count();
+    let http = match project.options.language {
+        Language::Rust => "",
+        Language::TypeScript | Language::Python => ", or Streamable HTTP with `--http PORT`",
+    };
     let _ = write!(
         text,
-        "An MCP server over standard input and output: {operations} operation{} behind {} tool{}, found with the operation\n\
+        "An MCP server over standard input and output{http}: {operations} operation{} behind {} tool{}, found with the operation\n\
          `introspect` of `{}`.\n",
         plural(operations),
         project.catalog.tools.len(),
@@ -204,6 +208,9 @@ fn variables(out: &mut String, project: &Project<'_>) {
             "| `XDG_DATA_HOME` | where {kept} kept, in its folder `mcpaql`; `~/.local/share` unless set |"
         );
     }
+    if project.options.language != Language::Rust {
+        return section(out, "Environment variables", text.trim_end());
+    }
     text.push_str("| `MCP_AQL_ENDPOINT_MODE` | `semantic`, `single`, `all` or `discrete` |\n");
     text.push_str("| `MCP_AQL_ENDPOINT_PROFILE` | `crude`, or the document's own endpoints |\n");
     text.push_str("| `MCP_AQL_TOOL_PREFIX` | prefix of the tools' names, in place of the adapter's name |");
@@ -241,6 +248,10 @@ fn handlers(project: &Project<'_>, authors: &[String]) -> String {
         [] => String::new(),
         others => format!(" So {} {}.", if others.len() == 1 { "is" } else { "are" }, others.join(", ")),
     };
+    let tools = match project.options.language {
+        Language::Rust => "",
+        Language::TypeScript | Language::Python => " The same file takes tools of your own.",
+    };
     let takes_effect = match project.options.language {
         Language::Rust | Language::TypeScript => "Build again and start the server again",
         Language::Python => {
@@ -250,7 +261,7 @@ fn handlers(project: &Project<'_>, authors: &[String]) -> String {
     };
     format!(
         "`{file}` is yours: once you have edited it, it is never written again. A function there takes the place of the\n\
-         generated handler of an operation; names, checks and introspection stay those of the document.{others}\n\n\
+         generated handler of an operation; names, checks and introspection stay those of the document.{tools}{others}\n\n\
          {takes_effect}."
     )
 }
@@ -284,6 +295,9 @@ fn again(project: &Project<'_>) -> String {
         if let Some(value) = value {
             let _ = write!(command, " {flag} {}", shell_word(&value));
         }
+    }
+    if options.skip_unsupported {
+        command.push_str(" --skip-unsupported");
     }
     let begin = match configured {
         Some(_) => {

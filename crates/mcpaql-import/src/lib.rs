@@ -2,7 +2,7 @@
 
 pub mod emit;
 pub mod mcp;
-pub mod naming;
+mod naming;
 pub mod openapi;
 pub mod report;
 pub mod select;

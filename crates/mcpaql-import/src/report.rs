@@ -1,6 +1,5 @@
 //! Every decision of an import, as data: what was taken, what was not and why, what was judged and how surely.
 
-use crate::openapi::details::Note;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Adapter;
 use mcpaql_core::classify::{Confidence, Decision};
@@ -10,13 +9,34 @@ use mcpaql_core::operation::Category;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
+/// Something that was changed or left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The part of the operation, by name.
+    pub place: String,
+    /// What happened to it.
+    pub what: String,
+    /// Whether something that the document says is not said any more.
+    pub lost: bool,
+}
+
+impl Note {
+    pub(crate) fn lost(place: impl Into<String>, what: impl Into<String>) -> Note {
+        Note { place: place.into(), what: what.into(), lost: true }
+    }
+
+    pub(crate) fn changed(place: impl Into<String>, what: impl Into<String>) -> Note {
+        Note { place: place.into(), what: what.into(), lost: false }
+    }
+}
+
 /// Operation → what was changed or left out of it; those without notes are not there.
 pub type Notes = IndexMap<String, Vec<Note>>;
 
 /// What happened during an import.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Everything that was odd, each with its place in the description.
+    /// Problems, each with its place in the description.
     pub diagnostics: Vec<Diagnostic>,
     /// Operations that cannot be called and were left out; why stands among the diagnostics.
     pub skipped: usize,
@@ -192,7 +212,7 @@ impl Report {
     }
 }
 
-/// So many operations to look at, and so many odd places, are named in a summary.
+/// Maximum number of operations to review, and of problems, that a summary names.
 const SHOWN: usize = 10;
 
 fn line(odd: &Diagnostic) -> String {

@@ -160,7 +160,7 @@ pub(crate) fn unmatched(idle: &[&Rule]) -> Vec<Diagnostic> {
     idle.iter().map(warning).collect()
 }
 
-/// Reports a selection that takes none of so many operations.
+/// Reports a selection that takes none of the operations.
 pub(crate) fn nothing_left(operations: usize) -> Diagnostic {
     let message = format!("`include` and `exclude` leave none of {operations} operations");
     Diagnostic::error(Code::SchemaInvalidValue, "", message)

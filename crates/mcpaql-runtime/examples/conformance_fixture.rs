@@ -1,10 +1,13 @@
 //! A server for the official MCP conformance suite: our transport and protocol code, with those of the suite's fixture tools
 //! that a service can express. Started by `.ci/conformance`; prints its address once it listens.
 
+use mcpaql_core::catalog::Tool;
 use mcpaql_core::policy::Hints;
 use mcpaql_core::response::Reply;
-use mcpaql_runtime::mcp::{Ability, Caller, Offers, Service, Tool};
+use mcpaql_runtime::caller::{Ability, Caller};
+use mcpaql_runtime::protocol::Features;
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http};
+use mcpaql_runtime::service::Service;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -136,8 +139,8 @@ impl Service for Fixture {
         String::new()
     }
 
-    fn offers(&self) -> Offers {
-        Offers { logging: true, ..Offers::default() }
+    fn features(&self) -> Features {
+        Features { logging: true, ..Features::default() }
     }
 
     async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {

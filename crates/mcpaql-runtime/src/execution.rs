@@ -5,9 +5,12 @@
 //! call is kept. What a process left behind when it ended is failed, with that reason, by whoever looks next.
 
 mod job;
+mod task;
 mod view;
 
-use crate::mcp::{Caller, News, Session, Task};
+pub use task::{Task, TaskState};
+
+use crate::caller::{Caller, Progress, Session};
 use crate::state::{self, Instance, Kept, New, Outcome, Row, StoreError, Table};
 use job::{Entry, Job};
 use mcpaql_core::error::{Code, OpError};
@@ -39,9 +42,9 @@ const STARTED: i64 = 10;
 /// What executions of one adapter may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// So many run together; further ones wait.
+    /// Maximum that run at the same time; further ones wait.
     pub running: usize,
-    /// So many wait; further ones are refused.
+    /// Maximum that wait; further ones are refused.
     pub waiting: usize,
 }
 
@@ -135,14 +138,14 @@ impl Executions {
         let keep = i64::try_from(lifecycle.keep_seconds).unwrap_or(i64::MAX / 2);
         let (entry, row) = shared.enter(operation, status, progress, keep).await?;
         caller.note_started(&row.id);
-        let (listener, news) = Caller::listener();
+        let (listener, heard) = Caller::listener();
         let job = Job {
             entry,
             limit: Duration::from_millis(lifecycle.limit_ms()),
             largest: largest.saturating_sub(AROUND),
             session: caller.session().filter(|_| !lifecycle.survives).map(Session::work),
         };
-        tokio::spawn(job.run(turn, news, work(listener)));
+        tokio::spawn(job.run(turn, heard, work(listener)));
         view::started(&row)
     }
 
@@ -297,7 +300,7 @@ impl Shared {
             }
             if let Some(caller) = caller {
                 let (done, message) = (kept.row.progress as f64, kept.row.message.clone());
-                caller.progress(News { done, total: Some(100.0), message });
+                caller.progress(Progress { done, total: Some(100.0), message });
             }
             if Instant::now() >= deadline {
                 return Ok(Some(kept));

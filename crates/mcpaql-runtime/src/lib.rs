@@ -1,18 +1,24 @@
-//! Serves MCP-AQL adapters over MCP: targets, pipeline, state, server. Also the library to embed.
+//! Serves MCP-AQL adapters over MCP: targets, dispatch, state, server. Also the library to embed.
 
 pub mod builtin;
+pub mod caller;
+pub mod dispatch;
 pub mod document;
 pub mod environment;
 pub mod execution;
 pub mod fetch;
+pub mod gate;
 pub mod gateway;
+pub mod health;
+mod limits;
 pub mod mcp;
 pub mod native;
 pub mod open;
-pub mod pipeline;
-pub mod probe;
+pub mod process;
+pub mod protocol;
+pub mod record;
 pub mod secret;
 pub mod serve;
+pub mod service;
 mod state;
 pub mod target;
-pub mod upstream;

@@ -37,7 +37,7 @@
 //! # fn tokio_test<F: Future>(future: F) { tokio::runtime::Runtime::new().unwrap().block_on(future); }
 //! ```
 
-pub use crate::mcp::{Caller, News};
+pub use crate::caller::{Caller, Progress};
 pub use mcpaql_core::adapter::Mode;
 pub use mcpaql_core::catalog::Settings;
 pub use mcpaql_core::error::{Code, OpError};
@@ -45,13 +45,12 @@ pub use mcpaql_core::facts::Effect;
 pub use mcpaql_core::operation::Category;
 pub use mcpaql_core::policy::HintOverrides;
 
+use crate::dispatch::Served;
 use crate::open::{self, OpenError};
-use crate::pipeline::Served;
-use crate::target::Target;
 use crate::target::code::{Function, Functions};
 use futures_util::FutureExt as _;
 use mcpaql_core::classify::{self, Evidence};
-use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::policy::Hint;
 use mcpaql_core::response::Answer;
 use mcpaql_document::compile;
@@ -69,7 +68,7 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
     /// What it says does not make an adapter; as for a document, every problem is there.
-    #[error("adapter '{adapter}': {}", told(.problems))]
+    #[error("adapter '{adapter}': {}", open::problems(.problems))]
     Invalid {
         /// Whose.
         adapter: String,
@@ -79,11 +78,6 @@ pub enum NativeError {
     /// It cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-}
-
-fn told(problems: &[Diagnostic]) -> String {
-    let one = |problem: &Diagnostic| format!("{} ({})", problem.message, field_path(&problem.pointer));
-    problems.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// An adapter in the making.
@@ -220,7 +214,7 @@ impl Native {
         problems.retain(|problem| problem.severity == Severity::Error);
         match catalog.filter(|_| problems.is_empty()) {
             Some(catalog) => {
-                let served = Served::new(catalog, Target::Code(self.functions), format!("code:{name}"));
+                let served = Served::new(catalog, Arc::new(self.functions), format!("code:{name}"));
                 Ok(open::keeping(served, data).await?)
             }
             None => Err(NativeError::Invalid { adapter: name.to_owned(), problems }),

@@ -7,6 +7,7 @@ pub(crate) use audit::Audit;
 pub(crate) use generate::{Generate, OutputFormat, parse_language, parse_mode};
 
 use crate::clients::{Client, Scope};
+use crate::output::LogFormat;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Settings;
@@ -28,15 +29,9 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Shape of the log on standard error; RUST_LOG chooses what is in it.
-    #[arg(long, global = true, value_enum, default_value_t = Log::Text, value_name = "SHAPE", display_order = 900)]
-    pub(crate) log: Log,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Log {
-    Text,
-    Json,
+    /// Log format on standard error; RUST_LOG chooses what is logged.
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT", display_order = 900)]
+    pub(crate) log: LogFormat,
 }
 
 #[derive(Debug, Subcommand)]
@@ -54,13 +49,13 @@ pub(crate) enum Command {
     Search(Search),
     /// Report every problem of adapter documents, with its place and what to write instead.
     Check(Check),
-    /// Tell what is wrong with the tools that any MCP server shows, and what they cost.
+    /// Find problems in the tools of any MCP server, and count what they cost.
     Audit(Box<Audit>),
     /// Show the tools as a client will see them, and what they cost in tokens.
     Tools(Tools),
     /// Call one operation and print its data.
     Call(Call),
-    /// Show how running servers and their adapters fare.
+    /// Show running servers and the state of their adapters.
     Status(Status),
     /// Explain an error code or a rule of the audit, or list them all.
     Explain(Explain),
@@ -73,7 +68,7 @@ pub(crate) enum Command {
     },
 }
 
-/// What decides the surface from the command line; the last word after document, configuration and environment.
+/// Flags that decide the surface; they win over environment, configuration and document.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(crate) struct Surface {
     /// How operations are spread over tools: semantic, single, all, discrete; unified and unified-single put all adapters behind
@@ -129,10 +124,13 @@ impl Spread {
 
 fn parse_spread(text: &str) -> Result<Spread, String> {
     let alone = Mode::parse(text).map(Spread::Alone);
-    alone.or_else(|| Sharing::parse(text).map(Spread::Together)).ok_or_else(|| {
-        let words: Vec<&str> = Mode::ALL.map(Mode::as_str).into_iter().chain(Sharing::WORDS).collect();
-        format!("expected one of {}", words.join(", "))
-    })
+    let spread = alone.or_else(|| Sharing::parse(text).map(Spread::Together));
+    one_of(spread, Mode::ALL.map(Mode::as_str).into_iter().chain(Sharing::WORDS))
+}
+
+/// What was typed, or else the words that could be.
+fn one_of<T>(parsed: Option<T>, words: impl IntoIterator<Item = &'static str>) -> Result<T, String> {
+    parsed.ok_or_else(|| format!("expected one of {}", Vec::from_iter(words).join(", ")))
 }
 
 /// What decides an import from the command line.
@@ -175,10 +173,10 @@ pub(crate) struct ImportConfig {
     /// Where to write; `-` is standard output.
     #[arg(long, short, value_name = "FILE", default_value = "mcpaql.yaml")]
     pub(crate) output: PathBuf,
-    /// Write over a file that this command did not write, or that was changed since.
+    /// Overwrite a file that this command did not write, or that was changed since.
     #[arg(long)]
     pub(crate) force: bool,
-    /// What was done, as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -198,10 +196,10 @@ pub(crate) struct Install {
     /// What the client calls the server.
     #[arg(long, default_value = "mcpaql")]
     pub(crate) name: String,
-    /// For all that you open, or for this folder.
+    /// For all your folders, or for this one.
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub(crate) scope: Scope,
-    /// Another file than the client's usual one.
+    /// Configuration file instead of the client's usual one.
     #[arg(long, value_name = "FILE", conflicts_with = "scope")]
     pub(crate) path: Option<PathBuf>,
     /// Show what would change and write nothing.
@@ -213,7 +211,7 @@ pub(crate) struct Install {
     /// Show the known clients, their files, and whether this program is in them.
     #[arg(long, conflicts_with_all = ["client", "config", "path", "dry_run", "remove"])]
     pub(crate) list: bool,
-    /// What was done, as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -254,7 +252,7 @@ pub(crate) struct ImportMcp {
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) access: Access,
-    /// Where to write everything that was heard and decided, as JSON without secrets.
+    /// File for everything that the server said and the import decided, as JSON without secrets.
     #[arg(long, value_name = "FILE")]
     pub(crate) bundle: Option<PathBuf>,
     #[command(flatten)]
@@ -287,15 +285,15 @@ pub(crate) struct Written {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Print every decision of the import: text or json. Without --output nothing else is printed.
-    #[arg(long, value_enum, value_name = "SHAPE")]
-    pub(crate) report: Option<Shape>,
-    /// Write over a file that is not an imported adapter document.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) report: Option<ReportFormat>,
+    /// Overwrite a file that is not an imported adapter document.
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shape {
+pub(crate) enum ReportFormat {
     Text,
     Json,
 }
@@ -337,10 +335,10 @@ pub(crate) struct Serve {
     /// Folder of the embedded stores; your data directory unless set.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Do not keep what the tools looked like, to list them at once at the next start.
+    /// Do not cache the tools for the next start.
     #[arg(long)]
     pub(crate) no_cache: bool,
-    /// Do not look at the files every second to serve them as they were edited; SIGHUP still has them read again.
+    /// Do not watch the files for changes; SIGHUP still reloads them.
     #[arg(long)]
     pub(crate) no_watch: bool,
     /// Environment variable that holds the bearer token HTTP clients must send.
@@ -352,7 +350,7 @@ pub(crate) struct Serve {
     /// Origin that browsers may call from besides loopback ones; repeat for several.
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
-    /// Let everybody who reaches a non-loopback address call every operation, without authentication.
+    /// Listen on a non-loopback address without authentication: everyone who reaches it can call every operation.
     #[arg(long, requires = "http")]
     pub(crate) allow_remote_without_authentication: bool,
     #[command(flatten)]
@@ -366,8 +364,8 @@ pub(crate) struct Check {
     /// Adapter documents.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
-    /// Shape of the report: full, concise, json, sarif, github.
-    #[arg(long, value_parser = parse_style, default_value = "full", value_name = "SHAPE")]
+    /// Format of the report: full, concise, json, sarif, github.
+    #[arg(long, value_parser = parse_style, default_value = "full", value_name = "FORMAT")]
     pub(crate) format: Style,
     /// Count warnings as findings.
     #[arg(long)]
@@ -377,10 +375,7 @@ pub(crate) struct Check {
 }
 
 fn parse_style(text: &str) -> Result<Style, String> {
-    Style::parse(text).ok_or_else(|| {
-        let names: Vec<&str> = Style::ALL.iter().map(|style| style.as_str()).collect();
-        format!("expected one of {}", names.join(", "))
-    })
+    one_of(Style::parse(text), Style::ALL.iter().map(|style| style.as_str()))
 }
 
 #[derive(Debug, ClapArgs)]
@@ -402,7 +397,7 @@ pub(crate) struct Tools {
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Values are read as the parameter's type: `limit=5`, `labels=bug,ui`, `labels='[\"a,b\"]'`.\n\
-    Exit status: 0 success, 1 the call failed and can be mended, 2 the target failed or could not be reached."
+    Exit status: 0 success, 1 the call failed and the caller can fix it, 2 the target failed or could not be reached."
 )]
 pub(crate) struct Call {
     /// Adapter document, or the name of an adapter of mcpaql.yaml or of a built-in one (notebook).
@@ -426,8 +421,8 @@ pub(crate) struct Call {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Without --url, every server of yours that runs on this machine is shown.\n\
-    Exit status: 0 all is well, 1 something fails, 2 nobody could be asked.")]
+#[command(after_help = "Without --url, all your servers on this machine are shown.\n\
+    Exit status: 0 all is well, 1 something fails, 2 no server answered.")]
 pub(crate) struct Status {
     /// Ask the server on this address (such as http://127.0.0.1:8080).
     #[arg(long, value_name = "URL")]

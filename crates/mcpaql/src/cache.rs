@@ -1,19 +1,20 @@
 //! The surfaces of earlier starts: what a client is shown before everything is read again.
 //!
 //! A surface is kept under a fingerprint of all that it was made from: the program's version, every text and every setting. It is
-//! only ever a preview; what is served is compiled anew, and clients are told if it turns out otherwise.
+//! only a preview: what is served is compiled again, and clients are notified if it differs.
 //!
-//! What MCP servers said of themselves is kept in the same way, under a fingerprint of how they are reached.
+//! What MCP servers said about themselves is kept in the same way, under a fingerprint of how they are reached.
 
-use crate::documents::user_folder;
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Tool;
-use mcpaql_runtime::mcp::{Offers, Preview};
+use mcpaql_runtime::environment::user_folder;
+use mcpaql_runtime::mcp::Preview;
+use mcpaql_runtime::protocol::Features;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// So many surfaces are kept.
-const KEPT: usize = 64;
+/// Maximum number of files in each folder.
+const MAX_FILES: usize = 64;
 
 /// Where one surface is kept.
 #[derive(Debug)]
@@ -35,16 +36,16 @@ impl Slot {
         let tools: Option<Vec<Tool>> = value.get("tools")?.as_array()?.iter().map(Tool::from_json).collect();
         let instructions = value.get("instructions")?.as_str()?.to_owned();
         let said = |key: &str| value.get(key).and_then(Value::as_bool).unwrap_or_default();
-        let offers =
-            Offers { resources: said("resources"), prompts: said("prompts"), logging: said("logging") };
-        Some(Preview { tools: tools?.into(), offers, tasks: said("tasks"), instructions })
+        let features =
+            Features { resources: said("resources"), prompts: said("prompts"), logging: said("logging") };
+        Some(Preview { tools: tools?.into(), features, tasks: said("tasks"), instructions })
     }
 
     /// Keeps a surface. A cache that cannot be written is no reason not to serve.
     pub(crate) fn write(&self, preview: &Preview) {
-        let Preview { tools, offers, tasks, instructions } = preview;
+        let Preview { tools, features, tasks, instructions } = preview;
         let tools: Vec<Value> = tools.iter().map(Tool::to_json).collect();
-        let Offers { resources, prompts, logging } = offers;
+        let Features { resources, prompts, logging } = features;
         let text = json!({
             "instructions": instructions, "resources": resources, "prompts": prompts, "logging": logging,
             "tasks": tasks, "tools": tools,
@@ -91,7 +92,7 @@ fn write(path: &Path, text: &str) {
     }
 }
 
-/// Removes what has not been written for the longest time.
+/// Removes the oldest files.
 fn prune(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut files: Vec<_> = entries
@@ -100,7 +101,7 @@ fn prune(folder: &Path) {
         .filter(|(_, path)| path.extension().is_some_and(|extension| extension == "json"))
         .collect();
     files.sort_unstable_by(|a, b| b.cmp(a));
-    for (_, path) in files.into_iter().skip(KEPT) {
+    for (_, path) in files.into_iter().skip(MAX_FILES) {
         let _ = std::fs::remove_file(path);
     }
 }

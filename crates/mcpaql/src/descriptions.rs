@@ -3,26 +3,24 @@
 //! A description may lead to other documents, but not anywhere: a file to files below its folder or the present one, an
 //! address to the same origin. Everything is read before the import begins, which itself reads nothing.
 
-use crate::output::Hinted;
-use anyhow::{Context, Result, bail};
+use crate::blocking::blocking;
+use crate::file::read_text;
+use crate::output::hinted;
+use anyhow::Result;
 use mcpaql_import::openapi::{Loaded, Loader};
 use mcpaql_runtime::fetch;
 use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use url::Url;
 
-/// So many other documents are read.
+/// Maximum number of other documents that are read.
 const MAX_FILES: usize = 500;
-/// Largest document that is read; the largest real descriptions have some tens of megabytes.
-const MAX_DOCUMENT: u64 = 64 << 20;
 
 /// A description of an API, with what it refers to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Description {
     /// As people may see it.
     pub(crate) name: String,
@@ -41,11 +39,10 @@ pub(crate) fn read(source: &str) -> Result<Description> {
     }
     let path = Path::new(source);
     if !path.exists() {
-        return Err(Hinted {
-            message: format!("there is no file '{source}'"),
-            hint: "name a file, or an address that begins with https://".into(),
-        }
-        .into());
+        return Err(hinted(
+            format!("there is no file '{source}'"),
+            "name a file, or an address that begins with https://",
+        ));
     }
     Ok(of_file(source, read_text(path)?))
 }
@@ -56,14 +53,14 @@ pub(crate) fn of_file(source: &str, text: String) -> Description {
     Description { name: source.to_owned(), url: None, text, others: Arc::new(others) }
 }
 
-/// What tells one text from another.
+/// Fingerprint of a text.
 pub(crate) fn fingerprint(text: &str) -> String {
     let mut digest = Digest::new();
     digest.0.update(text);
     format!("sha256:{}", digest.finish())
 }
 
-/// What tells one list of texts from another.
+/// Fingerprint of a list of texts.
 pub(crate) struct Digest(Sha256);
 
 impl Digest {
@@ -89,41 +86,8 @@ pub(crate) fn is_address(source: &str) -> bool {
     source.starts_with("https://") || source.starts_with("http://")
 }
 
-pub(crate) fn read_text(path: &Path) -> Result<String> {
-    let name = path.display().to_string();
-    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
-    read_all(&name, file)
-}
-
-/// What comes in by standard input.
-pub(crate) fn read_stdin() -> Result<String> {
-    read_all("standard input", std::io::stdin().lock())
-}
-
-/// The text that somebody gives, within bounds: a device or a pipe may never end.
-fn read_all(name: &str, reader: impl Read) -> Result<String> {
-    let mut bytes = Vec::new();
-    reader.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 > MAX_DOCUMENT {
-        bail!("{name} has more than the {MAX_DOCUMENT} bytes that a document may have");
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        Hinted {
-            message: format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()),
-            hint: "save it as UTF-8".into(),
-        }
-        .into()
-    })
-}
-
-/// Fetches on a thread of its own, because callers may or may not be in a runtime already.
 fn fetched(address: &str) -> Result<(Url, String)> {
-    let run = || -> Result<(Url, String)> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(runtime.block_on(fetch::text(address))?)
-    };
-    let outcome = std::thread::scope(|scope| scope.spawn(run).join());
-    outcome.unwrap_or_else(|_| bail!("fetching the description failed"))
+    blocking(async || Ok(fetch::text(address).await?))
 }
 
 /// Where a document stands.
@@ -146,7 +110,7 @@ impl Place {
         let document = reference.split_once('#').map_or(reference, |(document, _)| document);
         match self {
             Place::Address(url) => {
-                let target = url.join(document).map_err(|_| format!("'{document}' is no address"))?;
+                let target = url.join(document).map_err(|_| format!("'{document}' is not an address"))?;
                 if target.origin() != url.origin() {
                     return Err(format!("'{document}' leads to another host, which is not followed"));
                 }
@@ -164,7 +128,7 @@ impl Place {
                     ["json", "yaml", "yml"].iter().any(|known| extension.eq_ignore_ascii_case(known))
                 });
                 if !target.components().all(plain) || !known {
-                    return Err(format!("'{document}' is no JSON or YAML file beside the document"));
+                    return Err(format!("'{document}' is not a JSON or YAML file beside the document"));
                 }
                 Ok(Place::File(tidy(&path.parent().unwrap_or(Path::new("")).join(target))))
             }

@@ -1,12 +1,14 @@
 //! `mcpaql`: any API for AI agents through a handful of well-named, honestly annotated MCP tools.
 
 mod args;
+mod blocking;
 mod cache;
 mod clients;
 mod commands;
 mod descriptions;
 mod diff;
 mod documents;
+mod file;
 mod output;
 mod reload;
 mod servers;
@@ -29,7 +31,7 @@ fn main() -> ExitCode {
     match run(args) {
         Ok(outcome) => match output::lost() {
             Some(error) => {
-                output::talk(&format!("error: the output could not be written: {error}"));
+                output::status_line(&format!("error: the output could not be written: {error}"));
                 match outcome {
                     Outcome::Generator(_) => Outcome::Generator(commands::generate::Kind::Io).into(),
                     _ => Outcome::CouldNotRun.into(),
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
 enum Outcome {
     /// 0: nothing to say against it.
     Clean,
-    /// 1: it ran and found something, or the call failed in a way the caller can mend.
+    /// 1: it ran and found something, or the call failed in a way the caller can fix.
     Findings,
     /// 2: it could not run.
     CouldNotRun,
@@ -108,7 +110,7 @@ fn in_runtime(threads: Threads, future: impl Future<Output = Result<Outcome>>) -
     };
     let runtime = builder.enable_all().build()?;
     let outcome = runtime.block_on(future);
-    // A terminal's blocking read of standard input would hold the process for ever.
+    // A terminal's blocking read of standard input would keep the process alive.
     runtime.shutdown_background();
     outcome
 }

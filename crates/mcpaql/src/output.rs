@@ -1,23 +1,33 @@
-//! The only place that writes to a terminal: data to standard output, talk to standard error.
+//! The only place that writes to a terminal: data to standard output, status lines to standard error.
 //!
-//! What always holds: nothing that others wrote makes a terminal do something or begins a line of talk; nobody who listens no more ends the program; data
-//! that was lost is not kept secret.
+//! What always holds: no text of others controls the terminal or begins a status line; a closed pipe never ends the program; data that
+//! could not be written is reported.
 
-use crate::args::Log;
+use clap::ValueEnum;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_document::render;
+use mcpaql_document::source::Source;
 use mcpaql_runtime::mcp::LOG_DIRECTIVES;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use tracing_subscriber::EnvFilter;
 
-/// Starts the log on standard error; a command that tells everything itself is `quiet`.
-pub(crate) fn start_log(shape: Log, quiet: bool) {
+/// Format of the log on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+/// Starts the log on standard error; a command that reports everything itself is `quiet`.
+pub(crate) fn start_log(format: LogFormat, quiet: bool) {
     let filter = EnvFilter::new(directives(std::env::var("RUST_LOG").ok().as_deref(), quiet));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // Its own complaint about a standard error that is gone would have nowhere to go either.
     let builder = builder.log_internal_errors(false);
-    match shape {
-        Log::Text => builder.with_ansi(stderr_is_terminal()).init(),
-        Log::Json => builder.json().init(),
+    match format {
+        LogFormat::Text => builder.with_ansi(stderr_is_terminal()).init(),
+        LogFormat::Json => builder.json().init(),
     }
 }
 
@@ -56,7 +66,7 @@ fn written(out: &mut impl Write, text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Foreign text without what a terminal would obey or nobody would see.
+/// Text of others without control characters and without what is invisible.
 pub(crate) fn visible(text: &str) -> String {
     let is_hidden = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
@@ -65,41 +75,48 @@ pub(crate) fn visible(text: &str) -> String {
     text.replace(is_hidden, "\u{fffd}")
 }
 
-/// The same on one line: who reads lines, such as a workflow that obeys those that begin with `::`, reads none of somebody else's.
+/// The same on one line, so that no text of others begins a line: a workflow obeys lines that begin with `::`.
 pub(crate) fn line(text: &str) -> String {
     visible(text).replace('\n', " ")
 }
 
-/// A line of talk, whoever wrote parts of it.
-pub(crate) fn talk(text: &str) {
+/// A status line; parts of it may be text of others.
+pub(crate) fn status_line(text: &str) {
     painted(&line(text));
 }
 
-/// Talk of several lines, each of our own; whatever others wrote in it was put on one [`line()`] before.
-pub(crate) fn talk_lines(text: &str) {
+/// Several status lines; text of others was put on one [`line()`] before.
+pub(crate) fn status_lines(text: &str) {
     painted(&visible(text));
 }
 
-/// Talk with colours of our own; whatever others wrote in it was made visible before.
+/// Status lines with colours; text of others was made [`visible`] before.
 pub(crate) fn painted(text: &str) {
-    // Who does not listen misses it.
+    // A closed standard error is no reason to stop.
     let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+/// The problems of a document, in its text.
+pub(crate) fn diagnostics(source: &Source, diagnostics: &[Diagnostic]) {
+    if !diagnostics.is_empty() {
+        painted(&render::full(&[(source, diagnostics)], stderr_is_terminal()));
+    }
 }
 
 /// The program cannot run: what, why, and what to do.
 pub(crate) fn failure(error: &anyhow::Error) {
-    talk(&format!("error: {error}"));
+    status_line(&format!("error: {error}"));
     for cause in error.chain().skip(1) {
-        talk(&format!("cause: {cause}"));
+        status_line(&format!("cause: {cause}"));
     }
     if let Some(hint) = error.downcast_ref::<Hinted>() {
-        talk_hint(&hint.hint);
+        hint_line(&hint.hint);
     }
 }
 
 /// What to do, a little apart.
-pub(crate) fn talk_hint(hint: &str) {
-    talk_lines(&format!("\nhint: {}", line(hint)));
+pub(crate) fn hint_line(hint: &str) {
+    status_lines(&format!("\nhint: {}", line(hint)));
 }
 
 /// An error that knows what to do about it.
@@ -117,6 +134,11 @@ impl std::fmt::Display for Hinted {
 
 impl std::error::Error for Hinted {}
 
+/// What went wrong, and what to do about it.
+pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Hinted { message: message.into(), hint: hint.into() }.into()
+}
+
 pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
@@ -125,7 +147,21 @@ pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Whether standard output takes colours: a terminal, and nobody said no.
+/// Rows as columns; those from `numbers` on are aligned to the right.
+pub(crate) fn table<const N: usize>(rows: &[[String; N]], numbers: usize) -> String {
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: [usize; N] = std::array::from_fn(|column| width(column).unwrap_or_default());
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+            if column < numbers { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether standard output takes colours: a terminal, and `NO_COLOR` is not set.
 pub(crate) fn color() -> bool {
     stdout_is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
@@ -135,13 +171,13 @@ mod tests {
     use super::directives;
 
     #[test]
-    fn a_terminal_obeys_nobody_else() {
+    fn text_of_others_does_not_control_the_terminal() {
         assert_eq!(super::visible("a\u{1b}[2J\tb\u{202e}\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
         assert_eq!(super::visible("a\u{2028}b\u{2029}c\u{85}d"), "a\u{fffd}b\u{fffd}c\u{fffd}d");
     }
 
     #[test]
-    fn nobody_else_begins_a_line() {
+    fn text_of_others_begins_no_line() {
         assert_eq!(super::line("it said \r\n::error::x\n"), "it said \u{fffd} ::error::x ");
     }
 

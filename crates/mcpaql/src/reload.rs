@@ -1,10 +1,10 @@
-//! Serving what the files say, also after they were edited: whoever changed nothing notices nothing.
+//! Serves files as they are after an edit; adapters that did not change are not touched.
 //!
 //! Files are looked at every second, by time and size; SIGHUP has everything read again. What cannot be served any more stays as it
 //! was, and what is wrong with it is shown.
 
 use crate::args;
-use crate::documents::Plan;
+use crate::documents::{Plan, Request};
 use crate::output;
 use anyhow::{Context, Result};
 use mcpaql_runtime::gateway::Gateway;
@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 
 const SECOND: Duration = Duration::from_secs(1);
-/// An edit is over when so long nothing more was written.
+/// An edit is over when nothing was written for this long.
 const SETTLED: Duration = Duration::from_millis(100);
 
 /// Files that were read, and when that began.
@@ -66,22 +66,25 @@ fn read_again(args: &args::Serve, gateway: &Gateway, handle: &tokio::runtime::Ha
     Ok(files)
 }
 
-/// What shall be served.
+/// What is to be served.
 pub(crate) fn plan(args: &args::Serve) -> Result<Plan> {
-    Plan::with_descriptions(
-        &args.documents,
-        &args.openapi,
-        &args.importing,
-        args.config.as_deref(),
-        &args.surface.settings(),
-    )
+    let request = Request {
+        documents: &args.documents,
+        descriptions: &args.openapi,
+        importing: args.importing.clone(),
+        config: args.config.as_deref(),
+        flags: args.surface.settings(),
+        data: args.data.clone(),
+        ..Request::default()
+    };
+    request.resolve()
 }
 
-/// Ends when one of the files has become different since it was read, and nobody writes any more.
+/// Ends when one of the files has changed since it was read, and the edit is over.
 async fn edited(files: Files) {
     let paths = Arc::new(files.paths);
     let fresh = |look: &mut Look| {
-        // Written while it was read: whether before or after is anybody's guess.
+        // Written while it was read: the change may have been missed.
         if look.is_some_and(|(written, _)| written + SETTLED >= files.since) {
             *look = None;
         }

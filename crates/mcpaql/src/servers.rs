@@ -1,11 +1,11 @@
-//! MCP servers that somebody named at the command line: how they are reached, and what they say of themselves.
+//! MCP servers that were named at the command line: how they are reached, and what they say about themselves.
 //!
-//! What always holds: no tool is called unless whoever asks does it, and no value of a variable is shown.
+//! What always holds: this module calls no tool, and no value of a variable is shown.
 
 use crate::args::Access;
-use crate::documents::tell;
-use crate::output::Hinted;
-use crate::{descriptions, output};
+use crate::file;
+use crate::output;
+use crate::output::hinted;
 use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
@@ -13,17 +13,13 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_document::load::{is_credential_name, without_credentials};
 use mcpaql_document::source::{NOT_JSON, Parsed, Source};
 use mcpaql_runtime::environment::Environment;
-use mcpaql_runtime::upstream::{Upstream, UpstreamError};
+use mcpaql_runtime::target::mcp::{Upstream, UpstreamError};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::Path;
 
-fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    Hinted { message: message.into(), hint: hint.into() }.into()
-}
-
-/// Somebody wants no answer any more.
+/// The user pressed Ctrl-C.
 #[derive(Debug)]
 pub(crate) struct Interrupted;
 
@@ -49,7 +45,7 @@ pub(crate) async fn heard_then<T>(
 ) -> Result<(Capture, T)> {
     let upstream = Upstream::new(target, auth, environment)?;
     if output::stderr_is_terminal() {
-        output::talk(&format!("Asking {} for its tools", link_name(&target.link)));
+        output::status_line(&format!("Asking {} for its tools", link_name(&target.link)));
     }
     let asking = async {
         let capture = upstream.capture().await.map_err(|error| {
@@ -84,7 +80,9 @@ fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
         (UpstreamError::Timeout { .. }, McpLink::Command(_)) => {
             "is it an MCP server that speaks over standard input and output?"
         }
-        (UpstreamError::Unreadable { .. }, _) => "tell whoever makes the server: no client can read it",
+        (UpstreamError::Unreadable { .. }, _) => {
+            "report it to the authors of the server: no client can read it"
+        }
         (_, McpLink::Command(_)) => {
             "try the command by itself, and pass on the variables it needs with --env NAME"
         }
@@ -96,9 +94,9 @@ fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
 
 /// A saved answer of `tools/list`.
 pub(crate) fn saved(path: &Path) -> Result<Capture> {
-    let source = Source::new(path.display().to_string(), descriptions::read_text(path)?);
+    let source = Source::new(path.display().to_string(), file::read_text(path)?);
     let Saved { capture, twice, .. } = read_saved(&source)?;
-    tell(&source, &twice);
+    output::diagnostics(&source, &twice);
     Ok(capture)
 }
 

@@ -1,9 +1,9 @@
-//! What runs on this machine: each server keeps a small file that says how it fares, and takes it away when it ends.
+//! Servers on this machine: each publishes its state in a small file, and removes it when it ends.
 //!
-//! A server holds a lock beside its file. The system lets go of it however the server ends, so a file whose lock is free is stale,
-//! whoever has the server's process id by now.
+//! A server holds a lock beside its file. The system releases the lock however the server ends, so a file whose lock is free is stale,
+//! even if another process has the id by now.
 
-use crate::documents::user_folder;
+use mcpaql_runtime::environment::user_folder;
 use mcpaql_runtime::gateway::Gateway;
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio_util::task::AbortOnDropHandle;
 
-/// A status is written so often at most.
+/// Minimum time between two writes of a status.
 const PACE: Duration = Duration::from_secs(1);
 
 /// The status of this server, kept for as long as this is held.
@@ -68,7 +68,7 @@ async fn keep(gateway: Gateway, about: Value, path: PathBuf) {
             written = now;
         }
         tokio::time::sleep(PACE).await;
-        // Calls are no news worth waking for the moment they are made.
+        // Calls are not worth waking for at once.
         let _ = tokio::time::timeout(PACE, moved.changed()).await;
     }
 }
@@ -88,7 +88,7 @@ fn private(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// The servers of this user that run on this machine, by age; what others have left behind is swept away.
+/// The servers of this user that run on this machine, by age; files of servers that ended are removed.
 pub(crate) fn running() -> Vec<Value> {
     let Some(entries) = folder().and_then(|folder| std::fs::read_dir(folder).ok()) else { return Vec::new() };
     let mut found: Vec<Value> = entries.flatten().filter_map(|entry| read(&entry.path())).collect();

@@ -9,7 +9,6 @@ pub(crate) mod hits;
 pub(crate) mod list;
 pub(crate) mod page;
 mod params;
-pub(crate) mod portable;
 mod protocol;
 mod types;
 

@@ -10,7 +10,6 @@ mod supply;
 use crate::library::Outline;
 use crate::operation::Operation;
 use route::{Nouns, Route};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use supply::Supply;
 
@@ -52,25 +51,6 @@ impl Source {
 }
 
 impl Links {
-    /// The parameters with their producers, and which of them each operation needs.
-    pub(crate) fn data(&self) -> Value {
-        let source = |source: &Source| match source.everywhere {
-            true => json!([source.param, source.producers, true]),
-            false => json!([source.param, source.producers]),
-        };
-        let mut start = 0;
-        let wanted: Vec<&[u32]> = self
-            .ends
-            .iter()
-            .map(|end| {
-                let part = self.wanted.get(start..*end as usize).unwrap_or_default();
-                start = *end as usize;
-                part
-            })
-            .collect();
-        json!({"sources": self.sources.iter().map(source).collect::<Vec<_>>(), "wanted": wanted})
-    }
-
     /// The identifiers that the operation at that position needs and somebody returns, in the order of its parameters.
     pub fn of(&self, position: usize) -> impl Iterator<Item = &Source> {
         let end = |at: usize| self.ends.get(at).map(|end| *end as usize);

@@ -35,7 +35,7 @@ impl Format {
         })
     }
 
-    const ALL: [Format; 10] = [
+    pub(super) const ALL: [Format; 10] = [
         Format::Date,
         Format::DateTime,
         Format::Time,

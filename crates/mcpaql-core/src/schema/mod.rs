@@ -12,10 +12,10 @@ mod check;
 mod compile;
 mod cycles;
 mod exact;
+mod export;
 mod format;
 mod keywords;
 mod pattern;
-mod portable;
 #[cfg(test)]
 pub(crate) mod strategies;
 #[cfg(test)]
@@ -26,7 +26,6 @@ pub use crate::reader::type_name;
 pub use keywords::meant_type;
 pub use pattern::pattern_mistake;
 pub(crate) use pattern::translate;
-pub(crate) use portable::Arena;
 
 use crate::diagnostic::Diagnostic;
 use format::Format;

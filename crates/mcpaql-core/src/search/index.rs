@@ -99,11 +99,6 @@ impl Posting {
         f32::from(self.weight) / WHOLE
     }
 
-    /// Operation, weight and marks.
-    pub(super) fn data(self) -> [serde_json::Value; 3] {
-        [self.doc.into(), self.weight.into(), self.marks.into()]
-    }
-
     pub(super) const fn is_head(self) -> bool {
         self.marks & HEAD != 0
     }

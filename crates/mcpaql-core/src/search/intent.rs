@@ -30,11 +30,6 @@ impl Intent {
         self.0 == 0
     }
 
-    /// A bit for each category.
-    pub(super) const fn bits(self) -> u8 {
-        self.0
-    }
-
     pub(super) const fn has(self, category: Category) -> bool {
         self.0 & Intent::of(category).0 != 0
     }

@@ -13,14 +13,12 @@ mod chain;
 mod grammar;
 mod index;
 mod intent;
-mod portable;
 mod query;
 mod rank;
 mod vocabulary;
 
 pub use chain::{Found, Named};
 pub use index::{Builder, Index};
-pub(crate) use portable::lexicon;
 
 use crate::operation::Category;
 

@@ -1,14 +1,9 @@
 //! The lexicon as questions and operations are looked up in it: by stem.
 
 use super::intent::Intent;
-use super::portable::single;
-use mcpaql_lexicon::questions::{
-    CALLER, CLAUSES, DECIDING, DETERMINERS, EMPTY, LIGHT, MINE, NEAR, PARTICLES, PEOPLE, PHRASES, QUESTIONS,
-    QUOTES, SAME, SOMEBODY,
-};
-use mcpaql_lexicon::{WordSet, stem, verbs};
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use mcpaql_lexicon::questions::{CALLER, LIGHT, MINE, NEAR, PEOPLE, PHRASES, SAME, SOMEBODY};
+use mcpaql_lexicon::{stem, verbs};
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// What a word said in a question may stand for.
@@ -79,42 +74,6 @@ impl Vocabulary {
             phrases,
             alike: alike(),
         }
-    }
-
-    /// All of it, in order.
-    pub(super) fn data(&self) -> Value {
-        let set = |words: &HashSet<String>| json!(words.iter().collect::<BTreeSet<_>>());
-        let words = |words: &WordSet| json!(words.iter().collect::<BTreeSet<_>>());
-        let verbs: BTreeMap<_, _> = self.verbs.iter().map(|(verb, intent)| (verb, intent.bits())).collect();
-        let phrase = |phrase: &Phrase| json!([phrase.rest, phrase.intent.bits(), phrase.stands_for]);
-        let phrases: BTreeMap<_, Vec<Value>> = self
-            .phrases
-            .iter()
-            .map(|(first, several)| (first, several.iter().map(phrase).collect()))
-            .collect();
-        let alike: BTreeMap<_, Vec<Value>> = self
-            .alike
-            .iter()
-            .map(|(stem, others)| {
-                (stem, others.iter().map(|(stems, weight)| json!([stems, single(*weight)])).collect())
-            })
-            .collect();
-        json!({
-            "empty": words(&EMPTY),
-            "common": set(&self.common),
-            "light": set(&self.light),
-            "caller": set(&self.caller),
-            "determiners": words(&DETERMINERS),
-            "deciding": words(&DECIDING),
-            "questions": words(&QUESTIONS),
-            "quotes": words(&QUOTES),
-            "clauses": words(&CLAUSES),
-            "particles": words(&PARTICLES),
-            "verbs": verbs,
-            "hints": self.hints.iter().collect::<BTreeMap<_, _>>(),
-            "phrases": phrases,
-            "alike": alike,
-        })
     }
 
     /// Whether a stem is that of a verb that half of all operations start with.

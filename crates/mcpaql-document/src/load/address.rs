@@ -6,6 +6,7 @@
 use super::secrets;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_core::host::is_loopback;
 use mcpaql_core::reader::{Object, Reader};
 
 /// What stands for a variable without a default.
@@ -130,14 +131,4 @@ pub(super) fn is_variable(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|first: char| first.is_ascii_digit())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-fn is_loopback(authority: &str) -> bool {
-    let host = match authority.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => authority.split(':').next().unwrap_or_default(),
-    };
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

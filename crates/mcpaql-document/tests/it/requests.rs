@@ -184,8 +184,7 @@ fn what_an_agent_can_repair_is_no_mcp_error_unless_the_adapter_says_so() {
         assert!(!flag(error.clone(), ErrorPolicy::Unrecoverable), "{arguments}");
         assert!(flag(error, ErrorPolicy::All), "{arguments}");
     }
-    for code in [Code::Internal, Code::TransportTimeout, Code::TransportConnection, Code::TransportCancelled]
-    {
+    for code in [Code::Internal, Code::TransportTimeout, Code::TransportConnection] {
         assert!(flag(OpError::new(code, "It broke."), ErrorPolicy::Unrecoverable), "{code}");
     }
     for &code in Code::ALL.iter().filter(|code| code.remedy() == Remedy::Agent) {

@@ -43,6 +43,8 @@ pub(crate) struct Signature<'c> {
     pub(crate) params: String,
     /// Its parameters, in the order of the document.
     pub(crate) fields: Vec<Field>,
+    /// What it answers, where the document says so and the language's style wants it; at most one, without a name.
+    pub(crate) result: Vec<Field>,
 }
 
 /// A parameter, or a property of an object.
@@ -77,6 +79,8 @@ pub(crate) enum Type {
     Boolean,
     /// A whole number.
     Integer,
+    /// A whole number that may be larger than a double holds.
+    WideInteger,
     /// Any number.
     Number,
     /// A text.
@@ -162,13 +166,14 @@ impl<'c> Model<'c> {
             .into_iter()
             .map(|(whole, function, params)| Signature {
                 fields: reader.params(whole.operation, whole.types),
+                result: reader.result(whole.operation, whole.types).into_iter().collect(),
                 operation: whole.operation,
                 function,
                 params,
             })
             .collect();
         let (types, scope) =
-            reader.finish(operations.iter_mut().map(|operation| &mut operation.fields).collect());
+            reader.finish(operations.iter_mut().flat_map(|one| [&mut one.fields, &mut one.result]).collect());
         Model { operations, types, scope }
     }
 }

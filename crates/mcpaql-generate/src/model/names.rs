@@ -25,6 +25,8 @@ pub(crate) struct Style {
     pub(crate) reserved: &'static [&'static str],
     /// Names that are no type of the adapter's: the language's own, and those that generated files use.
     pub(crate) types: &'static [&'static str],
+    /// Whether what operations answer is typed, too.
+    pub(crate) results: bool,
 }
 
 /// The words of a name, in lower case, ASCII letters and digits only.

@@ -66,7 +66,8 @@ impl Read {
     /// How much it tells.
     fn rank(&self) -> u8 {
         match &self.what {
-            What::Object { .. } | What::Type(Type::Literals(_) | Type::Integer | Type::Named(_)) => 4,
+            What::Object { .. }
+            | What::Type(Type::Literals(_) | Type::Integer | Type::WideInteger | Type::Named(_)) => 4,
             What::Type(Type::Any) => 0,
             What::Type(Type::List(inner) | Type::Map(inner)) if **inner == Type::Any => 1,
             What::Type(Type::Union(_)) => 2,
@@ -103,6 +104,24 @@ impl<'c, 's> Reader<'c, 's> {
     pub(super) fn params(&mut self, operation: &'c Operation, types: &'c Types) -> Vec<Field> {
         let mut scope = Scope::new(self.style.reserved);
         operation.params.iter().map(|param| self.param(operation, param, types, &mut scope)).collect()
+    }
+
+    /// What an operation answers, where its document says so.
+    pub(super) fn result(&mut self, operation: &'c Operation, types: &'c Types) -> Option<Field> {
+        let returns = operation.returns.as_ref().filter(|_| self.style.results)?;
+        self.steps = 0;
+        let (kind, nullable) =
+            self.kind(&returns.schema, types, &format!("{}_result", operation.name), 0).split_null();
+        Some(Field {
+            name: String::new(),
+            ident: String::new(),
+            required: true,
+            nullable,
+            sensitive: false,
+            docs: returns.description.clone(),
+            kind,
+            default: None,
+        })
     }
 
     fn param(
@@ -211,7 +230,7 @@ impl<'c, 's> Reader<'c, 's> {
         match kind {
             "null" => Read { what: What::Type(Type::Null), null: true },
             "boolean" => Read::of(Type::Boolean),
-            "integer" => Read::of(Type::Integer),
+            "integer" => Read::of(if is_wide(map) { Type::WideInteger } else { Type::Integer }),
             "number" => Read::of(Type::Number),
             "string" => Read::of(Type::String),
             "array" => {
@@ -377,6 +396,16 @@ impl<'c, 's> Reader<'c, 's> {
         }
         (settle(self.definitions, fields), self.scope)
     }
+}
+
+/// Whether integers of that schema may be larger than a double holds: its format or a bound says so.
+fn is_wide(map: &Map<String, Value>) -> bool {
+    const EXACT: f64 = 9_007_199_254_740_991.0;
+    let says = |key: &str| map.get(key).and_then(Value::as_f64).is_some_and(|bound| bound.abs() > EXACT);
+    let format = map.get("format").and_then(Value::as_str);
+    let bounded = |key: &str| map.get(key).and_then(Value::as_f64).is_some_and(|bound| bound.abs() <= EXACT);
+    let is_long = matches!(format, Some("int64" | "uint64")) && !(bounded("minimum") && bounded("maximum"));
+    is_long || says("minimum") || says("maximum")
 }
 
 /// The declared type that a reference leads to.

@@ -21,7 +21,8 @@ pub(super) fn union(variants: Vec<Type>) -> Type {
     let covered = |value: &Value| {
         (value.is_string() && flat.contains(&Type::String))
             || (value.is_boolean() && flat.contains(&Type::Boolean))
-            || (value.is_number() && (flat.contains(&Type::Integer) || flat.contains(&Type::Number)))
+            || (value.is_number()
+                && flat.iter().any(|kind| matches!(kind, Type::Integer | Type::WideInteger | Type::Number)))
     };
     let mut out: Vec<Type> = Vec::new();
     let mut place = None;
@@ -36,7 +37,8 @@ pub(super) fn union(variants: Vec<Type>) -> Type {
                     }
                 }
             }
-            Type::Integer if flat.contains(&Type::Number) => {}
+            Type::Integer | Type::WideInteger if flat.contains(&Type::Number) => {}
+            Type::Integer if flat.contains(&Type::WideInteger) => {}
             other if out.contains(other) => {}
             other => out.push(other.clone()),
         }

@@ -6,8 +6,13 @@ use mcpaql_document::load::Origins;
 use proptest::prelude::*;
 use serde_json::json;
 
-const STYLE: Style =
-    Style { functions: Case::Camel, fields: Case::Snake, reserved: &["type", "default"], types: &["Error"] };
+const STYLE: Style = Style {
+    functions: Case::Camel,
+    fields: Case::Snake,
+    reserved: &["type", "default"],
+    types: &["Error"],
+    results: true,
+};
 
 /// The catalog of one operation with those parameters, and of those types.
 fn catalog(params: &Value, types: &Value) -> Catalog {

@@ -9,9 +9,8 @@ mod operations;
 mod types;
 
 use crate::model::{Case, Docs, Model, Scope, Style, Text, doc_lines, identifier};
-use crate::{File, Owner, Project, Unsupported, VERSION, surfaces, templates};
+use crate::{File, Owner, Project, Unsupported, VERSION, catalog_data, templates};
 use expression::WIDTH;
-use mcpaql_core::portable;
 use operations::Module;
 use types::Annotations;
 
@@ -115,7 +114,8 @@ const TYPES: &[&str] = &[
     "When",
 ];
 
-const STYLE: Style = Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES };
+const STYLE: Style =
+    Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
 
 /// Files that every project has besides the runtime, by their place in it.
 const OWN: [(&str, &str); 7] = [
@@ -152,10 +152,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
         text: filled(project, handlers),
         owner: Owner::Author,
     });
-    let catalog = portable::catalog(project.catalog);
-    files.push(File::generated(format!("{package}/catalog.json"), json(&catalog)));
-    files.push(File::generated(format!("{package}/surfaces.json"), json(&surfaces::of(project, &catalog))));
-    files.push(File::generated(format!("{package}/runtime/search/lexicon.json"), json(&portable::lexicon())));
+    files.push(File::generated(format!("{package}/catalog.json"), catalog_data::text(project.catalog)));
     let model = Model::of(project.catalog, &STYLE);
     let mut annotations = Annotations::new(&model, TYPES);
     let modules = modules(&model);
@@ -166,10 +163,6 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     files.push(File::generated(format!("{package}/operations/__init__.py"), operations::index(&modules)));
     files.push(File::generated(format!("{package}/types.py"), types::file(&model, &mut annotations)));
     Ok(files)
-}
-
-fn json(value: &serde_json::Value) -> String {
-    format!("{value}\n")
 }
 
 /// A template with the project's names in it.

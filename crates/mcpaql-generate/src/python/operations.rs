@@ -148,7 +148,7 @@ fn filled_in(field: &Field) -> Option<Expression> {
     let fits = match &field.kind {
         Type::String => default.is_string(),
         Type::Boolean => default.is_boolean(),
-        Type::Integer => default.is_i64() || default.is_u64(),
+        Type::Integer | Type::WideInteger => default.is_i64() || default.is_u64(),
         Type::Number => default.is_number(),
         Type::Literals(literals) => literals.contains(default),
         _ => false,

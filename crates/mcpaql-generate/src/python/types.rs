@@ -57,7 +57,7 @@ impl Annotations {
             }
             Type::Null => "None".into(),
             Type::Boolean => "bool".into(),
-            Type::Integer => "int".into(),
+            Type::Integer | Type::WideInteger => "int".into(),
             Type::Number => "float".into(),
             Type::String => "str".into(),
             Type::Named(name) => self.own(name, module),

@@ -47,7 +47,7 @@ const TYPES: &[&str] = &[
 ];
 
 pub(crate) const STYLE: Style =
-    Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES };
+    Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: false };
 
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {

@@ -278,7 +278,7 @@ impl<'b> Unit<'b> {
         match kind {
             Type::Null => "()".to_owned(),
             Type::Boolean => "bool".to_owned(),
-            Type::Integer => "i64".to_owned(),
+            Type::Integer | Type::WideInteger => "i64".to_owned(),
             Type::String => "String".to_owned(),
             Type::Number => {
                 self.uses("serde_json", "Number");

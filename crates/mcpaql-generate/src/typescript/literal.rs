@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-/// So wide may a line be.
+/// Widest line.
 const WIDTH: usize = 110;
 
-/// The value as an expression whose first line begins at that column, indented by so many levels.
+/// The value as an expression whose first line begins at that column, indented by that many levels.
 pub(super) fn literal(value: &Value, column: usize, depth: usize) -> String {
     let flat = flat(value);
     // A comma or a semicolon follows.

@@ -1,15 +1,15 @@
-//! Projects in TypeScript, on the official MCP SDK: the catalog as data, a runtime that interprets it, and code for each operation.
+//! Projects in TypeScript, on the official MCP SDK: the catalog as data, a small runtime, and a typed function for each operation.
 //!
-//! What always holds: what every project shares is a file of `templates/typescript`, which the language's own tools check in place; what
-//! an operation does on its way to the target stands in its own file as a literal that people can read.
+//! What always holds: what every project shares is a file of `templates/typescript`; how an operation reaches its target stands
+//! in its own file as a literal that people can read.
 
 mod literal;
 mod operations;
 mod types;
 
 use crate::model::{Case, Model, Style};
-use crate::{File, Owner, Project, Unsupported, license, surfaces, templates};
-use mcpaql_core::portable;
+use crate::{File, Owner, Project, Unsupported, catalog_data, license, templates};
+use mcpaql_core::adapter::{Adapter, Target};
 use serde_json::Value;
 
 /// Words that no function may be called.
@@ -70,9 +70,10 @@ const RESERVED: &[&str] = &[
 
 /// Types that generated files use under their own names.
 const TYPES: &[&str] =
-    &["CommandLine", "Handler", "Handlers", "HttpRequest", "Record", "StoreAction", "ToolCall"];
+    &["Call", "CommandLine", "Handler", "Handlers", "HttpRequest", "Project", "Promise", "Record"];
 
-const STYLE: Style = Style { functions: Case::Camel, fields: Case::Snake, reserved: RESERVED, types: TYPES };
+const STYLE: Style =
+    Style { functions: Case::Camel, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
 
 const PACKAGE: &str = include_str!("../../templates/typescript/package.json");
 const TSCONFIG: &str = include_str!("../../templates/typescript/tsconfig.json");
@@ -86,43 +87,65 @@ const HANDLERS: &str = include_str!("../../templates/typescript/src/handlers.ts"
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     crate::supported(project)?;
     let model = Model::of(project.catalog, &STYLE);
-    let mut files: Vec<File> =
-        templates::TYPESCRIPT.iter().map(|&(path, text)| File::generated(path, text)).collect();
+    let kinds = Kinds::of(&project.catalog.adapter);
+    let shared = templates::TYPESCRIPT.iter().filter(|(path, _)| kinds.need(path));
+    let mut files: Vec<File> = shared.map(|&(path, text)| File::generated(path, text)).collect();
     // Whose project it is keeps the lock of its dependencies.
     files.push(File::generated(".gitignore", GITIGNORE.replace("package-lock.json\n", "")));
-    files.push(File::generated("tsconfig.json", TSCONFIG));
+    files.push(author("tsconfig.json", TSCONFIG.to_owned()));
     files.push(File::generated("tests/tsconfig.json", TEST_CONFIG));
     files.push(File::generated("eslint.config.js", ESLINT));
-    files.push(author("package.json", package(project)));
-    let version = crate::VERSION;
-    files.push(File::generated("src/index.ts", INDEX.replace("__GENERATOR_VERSION__", version)));
+    files.push(author("package.json", package(project, &kinds)));
+    files.push(File::generated("src/index.ts", INDEX));
     files.push(author("src/handlers.ts", HANDLERS.to_owned()));
-    let catalog = portable::catalog(project.catalog);
-    files.push(File::generated("src/catalog.json", line(&catalog)));
-    files.push(File::generated("src/surfaces.json", line(&surfaces::of(project, &catalog))));
-    files.push(File::generated("src/runtime/search/lexicon.json", line(&portable::lexicon())));
+    files.push(File::generated("src/catalog.json", catalog_data::text(project.catalog)));
     files.extend(types::file(&model));
-    files.extend(operations::files(project.catalog, &model)?);
+    files.extend(operations::files(&kinds, &model)?);
     Ok(files)
+}
+
+/// The kinds of targets that a project reaches: it carries the files of those alone.
+pub(crate) struct Kinds {
+    http: bool,
+    command: bool,
+}
+
+/// Files that only projects with that kind of target need, by their names.
+const HTTP_FILES: &[&str] =
+    &["/answer.ts", "/auth.ts", "/http.ts", "/request.ts", "/style.ts", "/http.test.ts"];
+const COMMAND_FILES: &[&str] = &["/command.ts", "/command.test.ts"];
+/// Packages that only HTTP needs.
+const HTTP_PACKAGES: &[&str] = &["\"undici\"", "\"ipaddr.js\""];
+
+impl Kinds {
+    fn of(adapter: &Adapter) -> Kinds {
+        let mut all = adapter.targets.values().map(|own| &own.target).chain([&adapter.target]);
+        let command = all.clone().any(|target| matches!(target, Target::Command(_)));
+        Kinds { http: all.any(|target| matches!(target, Target::Http(_))) || !command, command }
+    }
+
+    fn need(&self, path: &str) -> bool {
+        let is_of = |names: &[&str]| names.iter().any(|name| path.ends_with(name));
+        (self.http || !is_of(HTTP_FILES)) && (self.command || !is_of(COMMAND_FILES))
+    }
 }
 
 fn author(path: &str, text: String) -> File {
     File { path: path.to_owned(), text, owner: Owner::Author }
 }
 
-fn line(value: &Value) -> String {
-    format!("{value}\n")
-}
-
 /// Handlers need dependencies of their own, so that this file is the author's, too.
-fn package(project: &Project<'_>) -> String {
+fn package(project: &Project<'_>, kinds: &Kinds) -> String {
     let adapter = &project.catalog.adapter;
     let described = adapter.description.lines().next().map(str::trim).filter(|line| !line.is_empty());
     let license = match project.options.license.as_str() {
         license::NONE => "SEE LICENSE IN LICENSE",
         expression => expression,
     };
-    PACKAGE
+    let is_needed = |line: &&str| kinds.http || !HTTP_PACKAGES.iter().any(|name| line.contains(name));
+    let lines: Vec<&str> = PACKAGE.lines().filter(is_needed).collect();
+    // The last of the dependencies is one that is always there.
+    format!("{}\n", lines.join("\n"))
         .replace("__PACKAGE_NAME__", &project.package())
         .replace("\"__PACKAGE_VERSION__\"", &Value::from(adapter.version.as_str()).to_string())
         .replace("\"__PACKAGE_LICENSE__\"", &Value::from(license).to_string())

@@ -5,7 +5,7 @@ use crate::File;
 use crate::model::{Definition, Docs, Field, Model, Shape, Text, Type, doc_lines};
 use serde_json::Value;
 
-/// So wide may a comment be.
+/// Widest comment.
 const WIDTH: usize = 110;
 
 /// The named types, where there are any.
@@ -14,7 +14,7 @@ pub(super) fn file(model: &Model<'_>) -> Option<File> {
         return None;
     }
     let mut text = Text::new("  ");
-    text.line("// Types of the adapter's parameters. Generated from its document.");
+    text.line("// Types of parameters and answers. Generated from the document. An integer beyond 2^53 is a bigint.");
     for definition in &model.types {
         text.line("");
         define(&mut text, definition);
@@ -45,7 +45,8 @@ pub(super) fn object(text: &mut Text, ident: &str, all: &[Field], rest: Option<&
         _ => {
             text.block(format!("export interface {ident} {{"), "}", |text| {
                 fields(text, all);
-                if rest.is_some() {
+                // Keys that nobody described are not typed, so that a misspelt one is found.
+                if rest.is_some_and(|rest| *rest != Type::Any) {
                     text.line("/** Other keys. */").line("[key: string]: unknown;");
                 }
             });
@@ -62,7 +63,8 @@ fn fields(text: &mut Text, fields: &[Field]) {
     }
 }
 
-fn told(field: &Field) -> String {
+/// The type of a field with null where that is allowed.
+pub(super) fn told(field: &Field) -> String {
     if field.nullable && field.kind != Type::Any && field.kind != Type::Null {
         let mut variants = constituents(&field.kind);
         variants.push("null".to_owned());
@@ -100,6 +102,7 @@ fn constituents(kind: &Type) -> Vec<String> {
         Type::Null => vec!["null".to_owned()],
         Type::Boolean => vec!["boolean".to_owned()],
         Type::Integer | Type::Number => vec!["number".to_owned()],
+        Type::WideInteger => vec!["number".to_owned(), "bigint".to_owned()],
         Type::String => vec!["string".to_owned()],
         Type::Literals(values) => values.iter().map(value).collect(),
         Type::List(inner) => {
@@ -142,8 +145,8 @@ pub(super) fn comment(text: &mut Text, docs: &str) {
 }
 
 /// Every named type that fields use, in order and once.
-pub(super) fn used(all: &[Field]) -> Vec<&str> {
+pub(super) fn used<'f>(all: impl Iterator<Item = &'f Field>) -> Vec<&'f str> {
     let mut found = Vec::new();
-    all.iter().for_each(|field| field.kind.names(&mut found));
+    all.for_each(|field| field.kind.names(&mut found));
     found
 }

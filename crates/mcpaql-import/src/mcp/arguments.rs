@@ -3,12 +3,13 @@
 //! What always holds: no schema makes this fail; what is not an object is taken apart as far as it goes, and whatever is lost
 //! is noted. Nothing that is nested in an argument is left out because of its depth or its distance.
 
-use crate::openapi::details::{self, Context, Note, Version};
+use crate::openapi::details::{self, Context, Version};
 use crate::openapi::names::assign;
 use crate::openapi::params::Draft;
+use crate::openapi::refs::{Refs, Resolved};
 use crate::openapi::schema::{Additional, Shape, Side, TextLimits, Writer, shape};
 use crate::openapi::type_names::TypeNames;
-use crate::openapi::{Refs, Resolved};
+use crate::report::Note;
 use indexmap::IndexMap;
 use mcpaql_core::operation::{Param, Place, Returns};
 use serde_json::{Map, Value, json};

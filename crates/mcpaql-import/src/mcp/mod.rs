@@ -15,9 +15,8 @@ mod types;
 pub use bundle::{bundle, canonical};
 
 use crate::emit;
-use crate::openapi::corrections::decide;
-use crate::openapi::details::Note;
-use crate::report::{Judged, Notes, Origin, Report};
+use crate::openapi::corrections::{decide, decided_facts};
+use crate::report::{Judged, Note, Notes, Origin, Report};
 use crate::select::{self, Selection};
 use arguments::Written;
 use indexmap::IndexMap;
@@ -26,7 +25,7 @@ use mcpaql_core::capture::Capture;
 use mcpaql_core::classify::{self, Decision, Evidence, Reason, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::facts::{self, Declared, Effect, Reach};
+use mcpaql_core::facts::Effect;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Category, Danger, McpBinding, Operation, Param};
 use mcpaql_core::policy::HintOverrides;
@@ -223,16 +222,7 @@ fn make(tool: &Tool<'_>, piece: &Piece, extent: Extent, problems: &mut Vec<Diagn
     let fixed = narrow(&mut params.made, piece, problems);
     let returns = if is_whole { arguments::returns(tool.output) } else { Written::default() };
     let binding = Binding::Mcp(McpBinding { tool: tool.name.to_owned(), fixed });
-    let effect = if decision.effect.category() == category { decision.effect } else { Effect::of(category) };
-    let facts = facts::infer(&Declared {
-        category,
-        effect: Some(effect),
-        idempotent: decision.idempotent,
-        danger: decision.danger,
-        guard: guard_of(&params.made),
-        reach: Reach::Open,
-        binding: &binding,
-    });
+    let facts = decided_facts(&decision, category, guard_of(&params.made), &binding);
     let mut operation = Operation::new(name, category, facts, binding);
     let own_title = tool.title.clone().filter(|_| !matches!(piece.kind, Kind::Value { .. }));
     operation.title = own_title.unwrap_or_else(|| title_of(&operation.name));

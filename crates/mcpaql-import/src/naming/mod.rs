@@ -23,22 +23,22 @@ type Word = Rc<str>;
 
 /// What a name is made from.
 #[derive(Debug, Clone, Copy)]
-pub struct NameInput<'a> {
+pub(crate) struct NameInput<'a> {
     /// As the document has it.
-    pub operation_id: Option<&'a str>,
+    pub(crate) operation_id: Option<&'a str>,
     /// In any case.
-    pub method: &'a str,
+    pub(crate) method: &'a str,
     /// The path template.
-    pub path: &'a str,
+    pub(crate) path: &'a str,
     /// As the document has them.
-    pub tags: &'a [&'a str],
+    pub(crate) tags: &'a [&'a str],
     /// What the operation does, where that is known: a POST that reads is not called `create`.
-    pub category: Option<Category>,
+    pub(crate) category: Option<Category>,
 }
 
 /// The names of all operations of a document, in the order of the inputs.
 #[must_use]
-pub fn name_operations(inputs: &[NameInput<'_>]) -> Vec<String> {
+pub(crate) fn name_operations(inputs: &[NameInput<'_>]) -> Vec<String> {
     let mut known = Known::new();
     let entries = inputs.iter().enumerate().map(|(index, input)| Entry::new(index, input, &mut known));
     let mut entries: Vec<Entry<'_>> = entries.collect();

@@ -265,8 +265,8 @@ fn is_object(schema: &Value) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Answers(Mutex<HashMap<(String, String), Given>>);
 
-/// So many are kept.
-const MOST_ANSWERS: usize = 4096;
+/// Maximum number that is kept.
+const MAX_ANSWERS: usize = 4096;
 
 impl Answers {
     /// The answer in outline; one that is only referred to is looked at once.
@@ -282,7 +282,7 @@ impl Answers {
         // Not under the lock: a reference may lead into another document.
         let given = read();
         let mut known = known();
-        if known.len() < MOST_ANSWERS {
+        if known.len() < MAX_ANSWERS {
             known.insert(key, given.clone());
         }
         given

@@ -3,10 +3,11 @@
 //! What always holds: an object with named fields becomes one parameter per field, anything else one parameter that is the
 //! body; a field must be given only where the body must.
 
-use super::details::{Context, Note};
+use super::details::Context;
 use super::examples;
 use super::params::{Draft, File, Located, is_structured, located, style, word};
 use super::schema::{Additional, Shape, shape};
+use crate::report::Note;
 use mcpaql_core::operation::{BodyForm, Operation, Place, Style, StyleForm};
 use serde_json::{Map, Value, json};
 

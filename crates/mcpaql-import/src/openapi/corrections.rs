@@ -1,12 +1,12 @@
 //! What the author corrects: found by name, original id or method and path, and put in place of what was decided.
 
 use super::heads::Draft;
-use super::library::Described;
+use super::library::OpenApiLibrary;
 use mcpaql_core::classify::{Confidence, Decision, Kind, Reason};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::facts::{self, Effect};
-use mcpaql_core::operation::{Category, Operation};
+use mcpaql_core::facts::{self, Declared, Effect, Facts, Guard, Reach};
+use mcpaql_core::operation::{Binding, Category, Operation};
 use mcpaql_document::overrides::{
     Correction, Overrides, repeated, unmatched, unmatched_param, unmatched_producer, unsplittable,
 };
@@ -72,7 +72,7 @@ pub(super) fn find(
 /// One for each.
 pub(super) fn check_params(
     overrides: &Overrides,
-    library: &Described,
+    library: &OpenApiLibrary,
     heads: &[Operation],
 ) -> Result<(), Vec<Diagnostic>> {
     let mut problems = Vec::new();
@@ -140,4 +140,23 @@ pub(crate) fn decide(
     decision.danger = correction.danger.unwrap_or(decision.danger);
     decision.idempotent = correction.idempotent.or(decision.idempotent);
     (name, category)
+}
+
+/// What an operation does to the world, as it was decided.
+pub(crate) fn decided_facts(
+    decision: &Decision,
+    category: Category,
+    guard: Guard,
+    binding: &Binding,
+) -> Facts {
+    let effect = if decision.effect.category() == category { decision.effect } else { Effect::of(category) };
+    facts::infer(&Declared {
+        category,
+        effect: Some(effect),
+        idempotent: decision.idempotent,
+        danger: decision.danger,
+        guard,
+        reach: Reach::Open,
+        binding,
+    })
 }

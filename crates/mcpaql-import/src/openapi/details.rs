@@ -16,6 +16,7 @@ use super::schema::{Writer, Written};
 use super::text::brief;
 use super::type_names::TypeNames;
 use super::{examples, names, pages};
+use crate::report::Note;
 use indexmap::IndexMap;
 use mcpaql_core::library::{Given, Need, Outline};
 use mcpaql_core::operation::{
@@ -25,7 +26,7 @@ use serde_json::{Map, Value, json};
 
 /// The version of OpenAPI that a document is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
+pub(crate) enum Version {
     /// Swagger 2.0.
     V2,
     /// OpenAPI 3.0.
@@ -45,19 +46,19 @@ impl Version {
 
 /// What every operation of a document is read with.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// Follows references.
-    pub refs: &'a dyn Refs,
+    pub(crate) refs: &'a dyn Refs,
     /// The names of types.
-    pub types: &'a TypeNames,
+    pub(crate) types: &'a TypeNames,
     /// The document's version.
-    pub version: Version,
+    pub(crate) version: Version,
     /// The document that the operation stands in; "" is the main one.
-    pub base: &'a str,
+    pub(crate) base: &'a str,
     /// The document's own `consumes` (Swagger 2.0).
-    pub consumes: &'a [String],
+    pub(crate) consumes: &'a [String],
     /// Places and names of the API keys of all security schemes, which no caller is asked for.
-    pub credentials: &'a [(Place, String)],
+    pub(crate) credentials: &'a [(Place, String)],
 }
 
 impl std::fmt::Debug for Context<'_> {
@@ -69,50 +70,29 @@ impl std::fmt::Debug for Context<'_> {
     }
 }
 
-/// Something that was changed or left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// The part of the operation, by name.
-    pub place: String,
-    /// What happened to it.
-    pub what: String,
-    /// Whether something that the document says is not said any more.
-    pub lost: bool,
-}
-
-impl Note {
-    pub(crate) fn lost(place: impl Into<String>, what: impl Into<String>) -> Note {
-        Note { place: place.into(), what: what.into(), lost: true }
-    }
-
-    pub(crate) fn changed(place: impl Into<String>, what: impl Into<String>) -> Note {
-        Note { place: place.into(), what: what.into(), lost: false }
-    }
-}
-
 /// Everything that an operation's head leaves out.
 #[derive(Debug, Clone)]
-pub struct Details {
+pub(crate) struct Details {
     /// The path with its placeholders under the parameters' names.
-    pub path: Vec<Segment>,
+    pub(crate) path: Vec<Segment>,
     /// Path, query, headers, cookies, body.
-    pub params: Vec<Param>,
+    pub(crate) params: Vec<Param>,
     /// What comes back.
-    pub returns: Option<Returns>,
+    pub(crate) returns: Option<Returns>,
     /// The document's own example, at most one.
-    pub examples: Vec<Example>,
+    pub(crate) examples: Vec<Example>,
     /// How answers are divided into pages.
-    pub pagination: Option<Pagination>,
+    pub(crate) pagination: Option<Pagination>,
     /// How body parameters are sent.
-    pub body: BodyForm,
+    pub(crate) body: BodyForm,
     /// The body's media type where it is not the usual one of its form.
-    pub content_type: Option<String>,
+    pub(crate) content_type: Option<String>,
     /// The parameter that is the body.
-    pub body_param: Option<String>,
+    pub(crate) body_param: Option<String>,
     /// Every type that the schemas refer to; those far away are left open.
-    pub types: IndexMap<String, Value>,
+    pub(crate) types: IndexMap<String, Value>,
     /// What was changed or left out.
-    pub notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// The parameters of an operation, named but not written.
@@ -132,7 +112,12 @@ impl Drafted {
 
 /// Reads one operation whole; `path_params` are the parameters of its path item.
 #[must_use]
-pub fn details(cx: &Context<'_>, head: &Operation, path_params: &[Value], operation: &Value) -> Details {
+pub(crate) fn details(
+    cx: &Context<'_>,
+    head: &Operation,
+    path_params: &[Value],
+    operation: &Value,
+) -> Details {
     let mut notes = Vec::new();
     let drafted = drafted(cx, head, path_params, operation, false, &mut notes);
     let mut writer = Writer::new(cx);
@@ -225,7 +210,7 @@ pub(super) fn outline(
 
 /// The type of that name, where it is a component of the main document; what it refers to are types as well.
 #[must_use]
-pub fn type_named(cx: &Context<'_>, name: &str) -> Option<Value> {
+pub(crate) fn type_named(cx: &Context<'_>, name: &str) -> Option<Value> {
     let (component, input) = cx.types.component(name)?;
     let escaped = escaped(component);
     let home = if cx.version == Version::V2 { "#/definitions/" } else { "#/components/schemas/" };

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 /// A text with its index.
 #[derive(Debug)]
-pub struct Document {
+pub(crate) struct Document {
     text: String,
     /// Whether the text is the author's own, so that its lines mean something to him.
     authored: bool,
@@ -25,19 +25,19 @@ pub struct Document {
 const SHOWN: usize = 40;
 
 impl Document {
-    /// Reads a text and makes the index; what is odd but could be read over is added to `diagnostics`.
+    /// Reads a text and makes the index; what is wrong but can be skipped is added to `diagnostics`.
     ///
     /// # Errors
     ///
     /// Why the text cannot be read at all.
-    pub fn read(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<Document, Vec<Diagnostic>> {
+    pub(crate) fn read(text: String, diagnostics: &mut Vec<Diagnostic>) -> Result<Document, Vec<Diagnostic>> {
         let text = trimmed(text);
         if text.is_empty() {
             return Err(vec![no_document("The document is empty")]);
         }
         let fault = match text.starts_with(['{', '[']) {
             true => match Index::of(&text) {
-                Ok((index, odd)) => return Document::finish(text, true, index, odd, diagnostics),
+                Ok((index, problems)) => return Document::finish(text, true, index, problems, diagnostics),
                 Err(error) => Some(syntax(&text, &error)),
             },
             false => None,
@@ -49,7 +49,7 @@ impl Document {
             (Err(faults), None) => return Err(faults),
         };
         match Index::of(&json) {
-            Ok((index, odd)) => Document::finish(json, false, index, odd, diagnostics),
+            Ok((index, problems)) => Document::finish(json, false, index, problems, diagnostics),
             Err(error) => Err(vec![syntax(&json, &error)]),
         }
     }
@@ -58,7 +58,7 @@ impl Document {
         text: String,
         authored: bool,
         index: Index,
-        odd: Vec<Diagnostic>,
+        problems: Vec<Diagnostic>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Document, Vec<Diagnostic>> {
         if u32::try_from(text.len()).is_err() {
@@ -70,13 +70,13 @@ impl Document {
                 no_document(format!("The document is {}, not an object", scan::kind(&text))).found(shown),
             ]);
         }
-        diagnostics.extend(odd);
+        diagnostics.extend(problems);
         Ok(Document { text, authored, index })
     }
 
     /// The whole text, as JSON.
     #[must_use]
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
@@ -109,7 +109,7 @@ impl Document {
 
     /// The language the document speaks; where it does not say, or says something unknown, by its shape.
     #[must_use]
-    pub fn version(&self) -> (Version, Option<Diagnostic>) {
+    pub(crate) fn version(&self) -> (Version, Option<Diagnostic>) {
         let said = |name| self.top(name).map(|text| text.trim().trim_matches('"').to_owned());
         let (openapi, swagger) = (said("openapi"), said("swagger"));
         let known = match (openapi.as_deref(), swagger.as_deref()) {

@@ -120,7 +120,7 @@ pub(crate) struct Said<'t> {
     pub(crate) responses: Option<&'t str>,
     pub(crate) has_body: bool,
     pub(crate) callbacks: usize,
-    odd: Option<&'static str>,
+    wrong_type: Option<&'static str>,
 }
 
 impl<'t> Walk<'t> for Said<'t> {
@@ -142,8 +142,8 @@ impl<'t> Walk<'t> for Said<'t> {
         Ok(())
     }
 
-    fn odd(&mut self, found: &'static str) {
-        self.odd = Some(found);
+    fn wrong_type(&mut self, found: &'static str) {
+        self.wrong_type = Some(found);
     }
 }
 
@@ -177,7 +177,7 @@ pub(crate) fn draft(home: &Home, place: (usize, usize)) -> Result<Draft<'_>, Box
     let text = home.operation(place.1).unwrap_or_default();
     let mut said = Said::default();
     scan::walk(text, &mut said).map_err(|error| lost(home, place, &super::document::reason(&error)))?;
-    if let Some(found) = said.odd {
+    if let Some(found) = said.wrong_type {
         return Err(lost(home, place, &format!("it is {found} instead of an object")));
     }
     let own =

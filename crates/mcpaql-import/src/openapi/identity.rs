@@ -31,7 +31,7 @@ pub(crate) struct Identity {
     pub(crate) description: String,
 }
 
-/// Reads `info`; whatever is missing or odd there has a default.
+/// Reads `info`; what is missing or has a wrong type there has a default.
 pub(crate) fn read(document: &Document, name: Option<&str>) -> Identity {
     let info = scan::members(document.top("info").unwrap_or("{}"));
     let text = |key: &str| info.get(key).and_then(|text| scan::string(text)).unwrap_or_default();

@@ -40,13 +40,13 @@ pub(crate) struct PathItem {
 }
 
 impl Index {
-    /// Goes over a text once. What is odd comes back beside the index.
+    /// Goes over a text once. Problems come back beside the index.
     pub(crate) fn of(text: &str) -> Result<(Index, Vec<Diagnostic>), serde_json::Error> {
-        let mut root = Root { text, index: Index::default(), paths: IndexMap::new(), odd: Vec::new() };
+        let mut root = Root { text, index: Index::default(), paths: IndexMap::new(), problems: Vec::new() };
         scan::walk(text, &mut root)?;
-        let Root { mut index, paths, odd, .. } = root;
+        let Root { mut index, paths, problems, .. } = root;
         index.items = paths.into_values().collect();
-        Ok((index, odd))
+        Ok((index, problems))
     }
 
     pub(crate) fn part(&self, section: &str, name: &str) -> Option<Range> {
@@ -58,7 +58,7 @@ struct Root<'t> {
     text: &'t str,
     index: Index,
     paths: IndexMap<Box<str>, PathItem>,
-    odd: Vec<Diagnostic>,
+    problems: Vec<Diagnostic>,
 }
 
 impl<'t> Walk<'t> for Root<'t> {
@@ -66,12 +66,13 @@ impl<'t> Walk<'t> for Root<'t> {
         match &*name {
             "paths" => {
                 self.paths.clear();
-                let mut paths = Paths { text: self.text, paths: &mut self.paths, odd: &mut self.odd };
+                let mut paths =
+                    Paths { text: self.text, paths: &mut self.paths, problems: &mut self.problems };
                 access.next_value_seed(Object(&mut paths))
             }
             "components" => {
                 let mut components =
-                    Components { text: self.text, index: &mut self.index, odd: &mut self.odd };
+                    Components { text: self.text, index: &mut self.index, problems: &mut self.problems };
                 access.next_value_seed(Object(&mut components))
             }
             section if SWAGGER_SECTIONS.contains(&section) => {
@@ -79,7 +80,7 @@ impl<'t> Walk<'t> for Root<'t> {
                     text: self.text,
                     pointer: format!("/{section}"),
                     parts: IndexMap::new(),
-                    odd: &mut self.odd,
+                    problems: &mut self.problems,
                 };
                 access.next_value_seed(Object(&mut parts))?;
                 let parts = parts.parts;
@@ -94,7 +95,7 @@ impl<'t> Walk<'t> for Root<'t> {
         }
     }
 
-    fn odd(&mut self, _: &'static str) {}
+    fn wrong_type(&mut self, _: &'static str) {}
 }
 
 fn not_an_object(pointer: String, found: &'static str) -> Diagnostic {
@@ -106,7 +107,7 @@ fn not_an_object(pointer: String, found: &'static str) -> Diagnostic {
 struct Components<'i, 't> {
     text: &'t str,
     index: &'i mut Index,
-    odd: &'i mut Vec<Diagnostic>,
+    problems: &'i mut Vec<Diagnostic>,
 }
 
 impl<'t> Walk<'t> for Components<'_, 't> {
@@ -115,15 +116,16 @@ impl<'t> Walk<'t> for Components<'_, 't> {
             return scan::skip(access);
         }
         let pointer = format!("/components/{}", escaped(&name));
-        let mut section = Section { text: self.text, pointer, parts: IndexMap::new(), odd: self.odd };
+        let mut section =
+            Section { text: self.text, pointer, parts: IndexMap::new(), problems: self.problems };
         access.next_value_seed(Object(&mut section))?;
         let parts = section.parts;
         self.index.sections.insert(format!("components/{name}").into(), parts);
         Ok(())
     }
 
-    fn odd(&mut self, found: &'static str) {
-        self.odd.push(not_an_object("/components".to_owned(), found));
+    fn wrong_type(&mut self, found: &'static str) {
+        self.problems.push(not_an_object("/components".to_owned(), found));
     }
 }
 
@@ -131,7 +133,7 @@ struct Section<'i, 't> {
     text: &'t str,
     pointer: String,
     parts: IndexMap<Box<str>, Range>,
-    odd: &'i mut Vec<Diagnostic>,
+    problems: &'i mut Vec<Diagnostic>,
 }
 
 impl<'t> Walk<'t> for Section<'_, 't> {
@@ -141,15 +143,15 @@ impl<'t> Walk<'t> for Section<'_, 't> {
         Ok(())
     }
 
-    fn odd(&mut self, found: &'static str) {
-        self.odd.push(not_an_object(self.pointer.clone(), found));
+    fn wrong_type(&mut self, found: &'static str) {
+        self.problems.push(not_an_object(self.pointer.clone(), found));
     }
 }
 
 struct Paths<'i, 't> {
     text: &'t str,
     paths: &'i mut IndexMap<Box<str>, PathItem>,
-    odd: &'i mut Vec<Diagnostic>,
+    problems: &'i mut Vec<Diagnostic>,
 }
 
 impl<'t> Walk<'t> for Paths<'_, 't> {
@@ -158,11 +160,14 @@ impl<'t> Walk<'t> for Paths<'_, 't> {
             return scan::skip(access);
         }
         let path: Box<str> = name.into();
-        let mut item =
-            Item { text: self.text, item: PathItem { path: path.clone(), ..PathItem::default() }, odd: None };
+        let mut item = Item {
+            text: self.text,
+            item: PathItem { path: path.clone(), ..PathItem::default() },
+            wrong_type: None,
+        };
         access.next_value_seed(Object(&mut item))?;
-        match item.odd {
-            Some(found) => self.odd.push(not_an_object(format!("/paths/{}", escaped(&path)), found)),
+        match item.wrong_type {
+            Some(found) => self.problems.push(not_an_object(format!("/paths/{}", escaped(&path)), found)),
             None => {
                 self.paths.insert(path, item.item);
             }
@@ -170,15 +175,15 @@ impl<'t> Walk<'t> for Paths<'_, 't> {
         Ok(())
     }
 
-    fn odd(&mut self, found: &'static str) {
-        self.odd.push(not_an_object("/paths".to_owned(), found));
+    fn wrong_type(&mut self, found: &'static str) {
+        self.problems.push(not_an_object("/paths".to_owned(), found));
     }
 }
 
 struct Item<'t> {
     text: &'t str,
     item: PathItem,
-    odd: Option<&'static str>,
+    wrong_type: Option<&'static str>,
 }
 
 impl Item<'_> {
@@ -211,14 +216,15 @@ impl<'t> Walk<'t> for Item<'t> {
         Ok(())
     }
 
-    fn odd(&mut self, found: &'static str) {
-        self.odd = Some(found);
+    fn wrong_type(&mut self, found: &'static str) {
+        self.wrong_type = Some(found);
     }
 }
 
 /// Reads the path item that a piece of `text` is.
 pub(crate) fn path_item(text: &str, part: &str, path: &str) -> Option<PathItem> {
-    let mut item = Item { text, item: PathItem { path: path.into(), ..PathItem::default() }, odd: None };
+    let mut item =
+        Item { text, item: PathItem { path: path.into(), ..PathItem::default() }, wrong_type: None };
     scan::walk(part, &mut item).ok()?;
-    item.odd.is_none().then_some(item.item)
+    item.wrong_type.is_none().then_some(item.item)
 }

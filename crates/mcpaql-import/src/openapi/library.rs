@@ -2,7 +2,7 @@
 
 use super::answer::Answers;
 use super::collection;
-use super::details::{self, Context, Details, Note, Version};
+use super::details::{self, Context, Details, Version};
 use super::document::Document;
 use super::heads::{Draft, Home, draft};
 use super::refs::{Documents, Refs};
@@ -10,6 +10,7 @@ use super::schema::Written;
 use super::security::{Asked, Security};
 use super::servers::{self, Site};
 use super::type_names::TypeNames;
+use crate::report::Note;
 use mcpaql_core::adapter::Auth;
 use mcpaql_core::classify::{Evidence, wants_answer};
 use mcpaql_core::diagnostic::Diagnostic;
@@ -24,7 +25,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An OpenAPI document as a library: heads are made from the text, the rest is read on demand.
 #[derive(Debug)]
-pub struct Described {
+pub struct OpenApiLibrary {
     documents: Documents,
     homes: Vec<Home>,
     entries: Vec<Entry>,
@@ -118,26 +119,27 @@ pub(crate) fn evidence<'d>(documents: &Documents, home: &Home, draft: &'d Draft<
     evidence
 }
 
-impl Described {
+impl OpenApiLibrary {
     pub(crate) fn new(
         documents: Documents,
         homes: Vec<Home>,
         entries: Vec<Entry>,
         setting: Setting,
-    ) -> Described {
-        Described { documents, homes, entries, setting, types: OnceLock::new(), answers: Answers::default() }
+    ) -> OpenApiLibrary {
+        OpenApiLibrary {
+            documents,
+            homes,
+            entries,
+            setting,
+            types: OnceLock::new(),
+            answers: Answers::default(),
+        }
     }
 
     /// Where references lead.
     #[must_use]
     pub fn refs(&self) -> &(dyn Refs + Send + Sync) {
         &self.documents
-    }
-
-    /// The language the document speaks.
-    #[must_use]
-    pub fn version(&self) -> Version {
-        self.setting.version
     }
 
     /// What went wrong with references so far, in whatever was read until now.
@@ -277,7 +279,7 @@ fn fix(params: &mut Vec<Param>, wire: &str, value: &str) {
     params.push(param);
 }
 
-impl Library for Described {
+impl Library for OpenApiLibrary {
     fn operation(&self, index: usize) -> Option<Full> {
         self.read(index).map(|(full, _)| full)
     }

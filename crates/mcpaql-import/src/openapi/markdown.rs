@@ -4,7 +4,7 @@
 
 /// Plain text: paragraphs are separated by an empty line, items of lists by a line break.
 #[must_use]
-pub fn flatten(text: &str) -> String {
+pub(crate) fn flatten(text: &str) -> String {
     if text.contains(is_steering) {
         return flatten(&text.replace(is_steering, ""));
     }

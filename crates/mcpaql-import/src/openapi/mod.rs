@@ -1,13 +1,13 @@
 //! OpenAPI (2.0, 3.0, 3.1, 3.2) → adapter.
 //!
 //! The text is gone over once and only the heads of operations are made; everything else is read when somebody asks for it.
-//! One odd operation is diagnosed, left out and counted, never the whole document.
+//! One broken operation is diagnosed, left out and counted, never the whole document.
 
 mod answer;
 mod body;
 mod collection;
 pub(crate) mod corrections;
-pub mod details;
+pub(crate) mod details;
 mod document;
 mod examples;
 #[cfg(test)]
@@ -16,23 +16,23 @@ mod heads;
 pub(crate) mod identity;
 mod index;
 mod library;
-pub mod markdown;
+pub(crate) mod markdown;
 pub(crate) mod names;
 mod pages;
 pub(crate) mod params;
-pub mod refs;
+pub(crate) mod refs;
 mod scan;
 pub(crate) mod schema;
 mod security;
 mod servers;
 mod template;
 pub(crate) mod text;
-pub mod type_names;
+pub(crate) mod type_names;
 mod whole;
 
-pub use details::Version;
-pub use document::Document;
-pub use library::Described;
+use details::Version;
+use document::Document;
+pub use library::OpenApiLibrary;
 pub use refs::{Loaded, Loader, NoLoader, Refs, Resolved};
 pub use whole::{Whole, whole};
 
@@ -48,6 +48,7 @@ use mcpaql_core::classify::{Decision, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
+use mcpaql_core::host::is_loopback;
 use mcpaql_core::operation::{Binding, BodyForm, Category};
 use mcpaql_document::overrides::Overrides;
 use refs::Documents;
@@ -74,7 +75,7 @@ pub struct Import {
     /// With heads of operations, and without types.
     pub adapter: Adapter,
     /// The rest of the operations, at the same positions.
-    pub library: Arc<Described>,
+    pub library: Arc<OpenApiLibrary>,
     /// What was decided and what was left out.
     pub report: Report,
     /// The version that the description gives itself.
@@ -170,7 +171,7 @@ pub fn open(text: String, options: &Options, loader: Arc<dyn Loader>) -> Result<
     report.diagnostics = notes;
     let said_version = identity.said_version.clone();
     let adapter = adapter(identity, &setting, operations);
-    let library = Arc::new(Described::new(documents, homes, entries, setting));
+    let library = Arc::new(OpenApiLibrary::new(documents, homes, entries, setting));
     corrections::check_params(&options.overrides, &library, &adapter.operations)?;
     Ok(Import { adapter, library, report, version: said_version })
 }
@@ -213,22 +214,12 @@ fn names(drafts: &[Draft<'_>], decisions: &[Decision]) -> Vec<String> {
 }
 
 fn entry(draft: &Draft<'_>, decision: &Decision, category: Category, name: &str, binding: &Binding) -> Entry {
-    let effect = if decision.effect.category() == category { decision.effect } else { Effect::of(category) };
-    let facts = facts::infer(&Declared {
-        category,
-        effect: Some(effect),
-        idempotent: decision.idempotent,
-        danger: decision.danger,
-        guard: Guard::None,
-        reach: Reach::Open,
-        binding,
-    });
     Entry {
         place: draft.place,
         name: name.into(),
         category,
         danger: decision.danger,
-        facts,
+        facts: corrections::decided_facts(decision, category, Guard::None, binding),
         correction: None,
     }
 }
@@ -274,7 +265,7 @@ fn adapter(
     setting: &Setting,
     operations: Vec<mcpaql_core::operation::Operation>,
 ) -> Adapter {
-    let allow_http = setting.base_url.starts_with("http://") && !servers::is_loopback(&setting.base_url);
+    let allow_http = setting.base_url.starts_with("http://") && !is_loopback(&setting.base_url);
     let target = HttpTarget {
         base_url: setting.base_url.clone(),
         headers: IndexMap::new(),

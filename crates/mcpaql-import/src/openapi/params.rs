@@ -3,9 +3,10 @@
 //! What always holds: a parameter of the operation replaces one of its path with the same name and place, every
 //! placeholder of the path has exactly one required parameter, and no parameter carries a credential or frames a message.
 
-use super::details::{Context, Note, Version};
+use super::details::{Context, Version};
 use super::names;
 use super::schema::shape;
+use crate::report::Note;
 use mcpaql_core::operation::{
     Binding, CREDENTIAL_HEADERS, FRAMING_HEADERS, Operation, Place, Segment, Style, StyleForm,
 };

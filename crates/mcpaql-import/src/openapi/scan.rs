@@ -66,7 +66,7 @@ pub(crate) trait Walk<'t> {
     fn member<A: MapAccess<'t>>(&mut self, name: Cow<'t, str>, access: &mut A) -> Result<(), A::Error>;
 
     /// There was something else where the object should be.
-    fn odd(&mut self, found: &'static str);
+    fn wrong_type(&mut self, found: &'static str);
 }
 
 /// The object that comes next, walked over.
@@ -96,37 +96,37 @@ impl<'t, W: Walk<'t>> Visitor<'t> for Object<'_, W> {
 
     fn visit_seq<A: SeqAccess<'t>>(self, mut access: A) -> Result<(), A::Error> {
         while access.next_element::<IgnoredAny>()?.is_some() {}
-        self.0.odd("an array");
+        self.0.wrong_type("an array");
         Ok(())
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        self.0.odd("null");
+        self.0.wrong_type("null");
         Ok(())
     }
 
     fn visit_bool<E: de::Error>(self, _: bool) -> Result<(), E> {
-        self.0.odd("a boolean");
+        self.0.wrong_type("a boolean");
         Ok(())
     }
 
     fn visit_i64<E: de::Error>(self, _: i64) -> Result<(), E> {
-        self.0.odd("a number");
+        self.0.wrong_type("a number");
         Ok(())
     }
 
     fn visit_u64<E: de::Error>(self, _: u64) -> Result<(), E> {
-        self.0.odd("a number");
+        self.0.wrong_type("a number");
         Ok(())
     }
 
     fn visit_f64<E: de::Error>(self, _: f64) -> Result<(), E> {
-        self.0.odd("a number");
+        self.0.wrong_type("a number");
         Ok(())
     }
 
     fn visit_str<E: de::Error>(self, _: &str) -> Result<(), E> {
-        self.0.odd("a string");
+        self.0.wrong_type("a string");
         Ok(())
     }
 }
@@ -174,7 +174,7 @@ impl<'t> Walk<'t> for Find<'_, 't> {
         skip(access)
     }
 
-    fn odd(&mut self, _: &'static str) {}
+    fn wrong_type(&mut self, _: &'static str) {}
 }
 
 /// The members of an object in order, each name once; nothing where it is no object.
@@ -193,7 +193,7 @@ impl<'t> Walk<'t> for All<'t> {
         Ok(())
     }
 
-    fn odd(&mut self, _: &'static str) {}
+    fn wrong_type(&mut self, _: &'static str) {}
 }
 
 /// The elements of an array; nothing where it is none.

@@ -8,6 +8,7 @@ use super::document::Document;
 use super::scan;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_core::host::is_loopback;
 use serde_json::Value;
 
 /// What addresses are worked out from.
@@ -141,7 +142,7 @@ fn swagger(document: &Document, site: &Site<'_>) -> Option<String> {
         Some(scheme @ ("http" | "https")) => scheme,
         _ if offered("https") => "https",
         _ if offered("http") => "http",
-        _ if is_loopback(&format!("http://{host}")) => "http",
+        _ if is_loopback(host) => "http",
         _ => "https",
     };
     absolute(&format!("{scheme}://{host}{path}"), site)
@@ -181,7 +182,7 @@ pub(crate) fn join(base: Option<&str>, url: &str) -> Option<String> {
     let first = url.split(['/', ':']).next().unwrap_or_default();
     if !url.starts_with(['/', '.', '$']) && first.contains('.') || first == "localhost" {
         // A host whose scheme was forgotten.
-        let scheme = if is_loopback(&format!("http://{url}")) { "http" } else { "https" };
+        let scheme = if is_loopback(url) { "http" } else { "https" };
         return Some(format!("{scheme}://{url}"));
     }
     let origin = base.and_then(origin)?;
@@ -210,19 +211,6 @@ fn origin(url: &str) -> Option<String> {
     }
     let authority = rest.split(['/', '?', '#']).next().filter(|authority| !authority.is_empty())?;
     Some(format!("{scheme}://{}", authority.rsplit('@').next().unwrap_or(authority)))
-}
-
-/// Whether an address is this machine.
-pub(crate) fn is_loopback(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split('/').next().unwrap_or_default();
-    let host = match authority.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => authority.split(':').next().unwrap_or_default(),
-    };
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// `SCREAMING_SNAKE`, as environment variables are written.

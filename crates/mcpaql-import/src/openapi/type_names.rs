@@ -15,7 +15,7 @@ const HOMES: [&str; 3] = ["/components/schemas/", "/definitions/", "/$defs/"];
 
 /// The names of all types of a document.
 #[derive(Debug, Clone, Default)]
-pub struct TypeNames {
+pub(crate) struct TypeNames {
     /// Component → type.
     names: HashMap<String, String>,
     /// Type → component, and whether it is the form in requests.
@@ -27,7 +27,7 @@ pub struct TypeNames {
 impl TypeNames {
     /// Names for the components of the main document, as it spells them.
     #[must_use]
-    pub fn new<'c>(components: impl IntoIterator<Item = &'c str>) -> TypeNames {
+    pub(crate) fn new<'c>(components: impl IntoIterator<Item = &'c str>) -> TypeNames {
         let written: Vec<&str> = components.into_iter().collect();
         let mut sorted: Vec<&str> = written.clone();
         sorted.sort_unstable();
@@ -63,13 +63,13 @@ impl TypeNames {
 
     /// All types in the document's order, without the forms in requests.
     #[must_use]
-    pub fn all(&self) -> &[String] {
+    pub(crate) fn all(&self) -> &[String] {
         &self.order
     }
 
     /// The component of a type, and whether the type is its form in requests.
     #[must_use]
-    pub fn component(&self, name: &str) -> Option<(&str, bool)> {
+    pub(crate) fn component(&self, name: &str) -> Option<(&str, bool)> {
         self.components.get(name).map(|(component, input)| (component.as_str(), *input))
     }
 

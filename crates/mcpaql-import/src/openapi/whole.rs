@@ -1,8 +1,8 @@
 //! Every operation of a description at once: what a document needs, and serving does not.
 
 use super::Import;
-use super::details::Note;
 use super::schema::Written;
+use crate::report::Note;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Adapter;
 use mcpaql_core::catalog::{Catalog, Settings};

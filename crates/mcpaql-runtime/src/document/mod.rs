@@ -27,25 +27,24 @@
 //! # let _: Document = document;
 //! ```
 
-mod handlers;
 mod run;
 
+pub use crate::caller::Caller;
+pub use crate::dispatch::{Call, Handlers, Params, given};
 pub use crate::environment::Environment;
-pub use crate::mcp::Caller;
 pub use crate::target::Args;
-pub use handlers::{Call, Handled, Handlers, Params, given};
 pub use mcpaql_core::adapter::{ErrorPolicy, Mode};
 pub use mcpaql_core::catalog::Settings;
 pub use mcpaql_core::error::{Code, OpError};
 pub use mcpaql_core::response::Answer;
 
+use crate::dispatch::Served;
 use crate::environment::{self, EnvironmentError};
 use crate::gateway::Collision;
 use crate::open::{self, OpenError};
-use crate::pipeline::Served;
 use crate::serve::ServeError;
 use mcpaql_core::catalog::Catalog;
-use mcpaql_core::diagnostic::{Diagnostic, Severity, field_path};
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::operation::Binding;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
@@ -57,7 +56,7 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// It is no adapter; every problem is there.
-    #[error("{file}: {}", told(.problems))]
+    #[error("{file}: {}", open::problems(.problems))]
     Invalid {
         /// The document's name.
         file: String,
@@ -87,14 +86,6 @@ pub enum DocumentError {
     /// The system gave no thread, timer or signal.
     #[error("the server cannot be started: {0}")]
     Io(#[from] std::io::Error),
-}
-
-fn told(problems: &[Diagnostic]) -> String {
-    let one = |problem: &Diagnostic| match field_path(&problem.pointer) {
-        path if path.is_empty() => problem.message.clone(),
-        path => format!("{} ({path})", problem.message),
-    };
-    problems.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// A document, and what the program has to say about it.

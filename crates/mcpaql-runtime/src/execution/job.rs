@@ -1,7 +1,8 @@
 //! One execution while it is worked on: its turn, its news, and the ways in which it ends.
 
 use super::{LOOK, STARTED, Shared, broken};
-use crate::mcp::{News, SessionWork};
+use crate::caller::{Progress, SessionWork};
+use crate::limits;
 use crate::state::Outcome;
 use futures_util::FutureExt;
 use mcpaql_core::error::{Code, OpError};
@@ -56,7 +57,7 @@ impl Job {
     pub(super) async fn run(
         self,
         turn: Option<OwnedSemaphorePermit>,
-        news: watch::Receiver<News>,
+        reports: watch::Receiver<Progress>,
         work: impl Future<Output = Result<Answer, OpError>> + Send,
     ) {
         // Leaving the last branch drops the work, which is how it stops.
@@ -65,7 +66,7 @@ impl Job {
             () = self.entry.cancel.cancelled() => Err(Stop::Asked),
             () = self.asked_elsewhere() => Err(Stop::Asked),
             () = self.session_ended() => Err(Stop::SessionEnded),
-            never = self.record(news) => match never {},
+            never = self.record(reports) => match never {},
             outcome = self.work(turn, work) => Ok(outcome),
         };
         let (status, message, outcome) = match ended {
@@ -127,11 +128,7 @@ impl Job {
                     "The result has {length} bytes, more than the {} that are kept; ask for less.",
                     self.largest
                 );
-                let error = OpError::new(Code::PayloadTooLarge, message)
-                    .with("limit", "max_response_size")
-                    .with("actual", length)
-                    .with("maximum", self.largest);
-                Outcome::Failed(error)
+                Outcome::Failed(limits::too_large(message, "max_response_size", Some(length), self.largest))
             }
             Ok((outcome, _)) => outcome,
             Err(error) => Outcome::Failed(
@@ -141,9 +138,9 @@ impl Job {
     }
 
     /// Writes down how far the work has come, not more often than anybody looks; never ends.
-    async fn record(&self, mut news: watch::Receiver<News>) -> Infallible {
-        while news.changed().await.is_ok() {
-            let heard = news.borrow_and_update().clone();
+    async fn record(&self, mut reports: watch::Receiver<Progress>) -> Infallible {
+        while reports.changed().await.is_ok() {
+            let heard = reports.borrow_and_update().clone();
             let told = self
                 .entry
                 .shared
@@ -181,8 +178,8 @@ impl Job {
 }
 
 /// What the work says of itself, within the part of the scale that is running's own.
-pub(super) fn percent(news: &News) -> i64 {
-    let share = news.total.filter(|total| *total > 0.0).map_or(0.0, |total| news.done / total);
+pub(super) fn percent(progress: &Progress) -> i64 {
+    let share = progress.total.filter(|total| *total > 0.0).map_or(0.0, |total| progress.done / total);
     // Within the bounds of the scale, and a NaN becomes its beginning.
     STARTED + (share.clamp(0.0, 1.0) * (FINISHING - STARTED) as f64) as i64
 }

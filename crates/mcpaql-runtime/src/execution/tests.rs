@@ -36,7 +36,7 @@ async fn what_the_work_says_of_itself_is_seen_and_never_goes_back() {
     let started = started(&executions, |caller| async move {
         while let Some(done) = told.recv().await {
             let message = Some(format!("step {done}"));
-            caller.progress(News { done, total: Some(4.0), message });
+            caller.progress(Progress { done, total: Some(4.0), message });
         }
         Ok(Answer::new(json!(["done"])))
     })
@@ -87,7 +87,7 @@ async fn what_stands_beside_an_answer_is_kept_with_it() {
 
 #[test]
 fn progress_stays_within_the_part_that_running_has() {
-    let news = |done, total| News { done, total, message: None };
+    let news = |done, total| Progress { done, total, message: None };
     let rows = [
         (0.0, Some(10.0), 10),
         (5.0, Some(10.0), 50),

@@ -1,6 +1,6 @@
 //! Executions as callers see them.
 
-use crate::mcp::{Task, TaskState};
+use super::task::{Task, TaskState};
 use crate::state::{Kept, Outcome, Row, timestamp};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::lifecycle::Status;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// An execution; what there is nothing to say about is left out.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ExecutionView<'a> {
     execution_id: &'a str,
     operation: &'a str,
     status: &'static str,
@@ -32,9 +32,9 @@ struct Shown<'a> {
     error: Option<Value>,
 }
 
-impl<'a> Shown<'a> {
-    fn of(row: &'a Row) -> Shown<'a> {
-        Shown {
+impl<'a> ExecutionView<'a> {
+    fn of(row: &'a Row) -> ExecutionView<'a> {
+        ExecutionView {
             execution_id: &row.id,
             operation: &row.operation,
             status: row.status().as_str(),
@@ -58,17 +58,17 @@ impl<'a> Shown<'a> {
 
 /// What the call that starts one answers.
 pub(super) fn started(row: &Row) -> Result<Answer, OpError> {
-    Shown { progress: None, ..Shown::of(row) }.answer()
+    ExecutionView { progress: None, ..ExecutionView::of(row) }.answer()
 }
 
 /// Without what came of it.
 pub(super) fn brief(row: &Row) -> Result<Answer, OpError> {
-    Shown::of(row).answer()
+    ExecutionView::of(row).answer()
 }
 
 /// With what came of it.
 pub(super) fn whole(Kept { row, outcome }: Kept) -> Result<Answer, OpError> {
-    let mut shown = Shown { expires_at: row.expires_at.map(timestamp), ..Shown::of(&row) };
+    let mut shown = ExecutionView { expires_at: row.expires_at.map(timestamp), ..ExecutionView::of(&row) };
     match &outcome {
         None => {}
         Some(Outcome::Done(done)) => {
@@ -97,14 +97,14 @@ fn fault(error: &OpError) -> Value {
 pub(super) fn list(rows: &[Row], first: usize) -> Result<Answer, OpError> {
     #[derive(Serialize)]
     struct Listed<'a> {
-        executions: Vec<Shown<'a>>,
+        executions: Vec<ExecutionView<'a>>,
         #[serde(rename = "pageInfo")]
         page_info: Value,
     }
     let shown = rows.get(..first).unwrap_or(rows);
     let cursor = shown.last().map(|row| format!("x{:x}", row.seq));
     let page_info = json!({"hasNextPage": rows.len() > shown.len(), "endCursor": cursor});
-    let listed = Listed { executions: shown.iter().map(Shown::of).collect(), page_info };
+    let listed = Listed { executions: shown.iter().map(ExecutionView::of).collect(), page_info };
     to_raw_value(&listed).map(Answer::new).map_err(|error| {
         OpError::new(Code::Internal, "The executions could not be written; tell the user.").because(error)
     })

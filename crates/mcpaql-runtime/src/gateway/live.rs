@@ -6,12 +6,10 @@
 
 use super::slot::{Slot, State};
 use super::{FIRST_WAIT, Inner, LONGEST_WAIT};
+use crate::dispatch::{FeatureSource, Served};
 use crate::environment::Environment;
-use crate::open::OpenError;
-use crate::pipeline::Served;
-use crate::target::mcp::Proxy;
-use crate::target::{Closed, Target};
-use crate::upstream::{self, Upstream};
+use crate::target::mcp::{self, Proxy, Upstream};
+use crate::target::{Closed, OpenError, Several, Target};
 use mcpaql_core::adapter::{self, Alternative, Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Catalog;
@@ -80,38 +78,39 @@ impl Tools {
 
 impl Tools {
     /// Each of the servers that calls choose among.
-    fn several(&self, catalog: &Catalog) -> Target {
+    fn several(&self, catalog: &Catalog) -> Several {
         let mut known = self.several.lock().unwrap_or_else(PoisonError::into_inner);
         let each = catalog.adapter.targets.iter().filter_map(|(name, one)| {
             if let Some((before, upstream)) = known.get(name)
                 && before == one
             {
-                return Some((name.clone(), Target::Mcp(Proxy::over(upstream.clone()))));
+                return Some((name.clone(), proxy(upstream)));
             }
             // Each was made from the adapter's own target, which is a server.
             let adapter::Target::Mcp(server) = &one.target else { return None };
             let adapter = &catalog.adapter.name;
             let called = format!("{adapter} {name}");
-            let target = match Upstream::named(&called, server, &one.auth, &self.environment) {
+            let target: Arc<dyn Target> = match Upstream::named(&called, server, &one.auth, &self.environment)
+            {
                 Ok(upstream) => {
                     known.insert(name.clone(), (one.clone(), upstream.clone()));
-                    Target::Mcp(Proxy::over(upstream))
+                    proxy(&upstream)
                 }
                 Err(source) => {
-                    let error = OpenError::Mcp { adapter: adapter.clone(), source };
-                    Target::Closed(Closed::new(adapter, &error))
+                    let user_message = source.to_string();
+                    Arc::new(Closed::new(adapter, &OpenError::new(adapter, source, user_message)))
                 }
             };
             Some((name.clone(), target))
         });
-        Target::Several(each.collect())
+        Several::new(each.collect())
     }
 }
 
 impl Behind {
     /// The server of a document, whose operations are what the document says.
-    pub(super) fn fixed(upstream: Upstream, eager: bool) -> Behind {
-        Behind { upstream, eager, tools: None }
+    pub(super) fn fixed(upstream: Upstream) -> Behind {
+        Behind { eager: upstream.is_eager(), upstream, tools: None }
     }
 
     /// A server whose tools are the operations, and what is known of them.
@@ -120,7 +119,7 @@ impl Behind {
         upstream: Upstream,
         environment: &Environment,
     ) -> (Behind, Option<Catalog>) {
-        let Live { target, last, compile, keep, .. } = live;
+        let Live { last, compile, keep, .. } = live;
         let known = last.and_then(|last| {
             let catalog = compile(&last).ok()?;
             Some((last, catalog))
@@ -131,15 +130,20 @@ impl Behind {
         }
         let environment = Arc::clone(environment);
         let tools = Tools { compile, keep, known: Mutex::new(known), environment, several: Mutex::default() };
-        (Behind { upstream, eager: target.eager, tools: Some(Arc::new(tools)) }, catalog)
+        (Behind { eager: upstream.is_eager(), upstream, tools: Some(Arc::new(tools)) }, catalog)
     }
 
     pub(super) fn served(&self, catalog: Catalog, slot: &Slot) -> Arc<Served> {
-        let target = match &self.tools {
-            Some(tools) if !catalog.adapter.targets.is_empty() => tools.several(&catalog),
-            _ => Target::Mcp(Proxy::over(self.upstream.clone())),
+        let target: Arc<dyn Target> = match &self.tools {
+            Some(tools) if !catalog.adapter.targets.is_empty() => Arc::new(tools.several(&catalog)),
+            _ => proxy(&self.upstream),
         };
         Arc::new(Served::new(catalog, target, slot.source()).counted_by(Arc::clone(slot.stats())))
+    }
+
+    /// Where prompts and resources are asked for before anything is served.
+    pub(super) fn feature_source(&self, slot: &Slot) -> FeatureSource {
+        FeatureSource::new(slot.name(), proxy(&self.upstream), Arc::clone(slot.stats()))
     }
 
     pub(super) fn is_live(&self) -> bool {
@@ -157,7 +161,7 @@ impl Behind {
     }
 
     /// Asks the server for its tools, or only starts it where they do not matter.
-    async fn ask(&self) -> Result<Option<Capture>, upstream::UpstreamError> {
+    async fn ask(&self) -> Result<Option<Capture>, mcp::UpstreamError> {
         match self.tools {
             Some(_) => self.upstream.capture().await.map(Some),
             None => self.upstream.start().await.map(|()| None),
@@ -185,6 +189,10 @@ impl Behind {
     }
 }
 
+fn proxy(upstream: &Upstream) -> Arc<dyn Target> {
+    Arc::new(Proxy::over(upstream.clone()))
+}
+
 /// Follows a server for as long as its slot is there.
 pub(super) async fn follow(gateway: Weak<Inner>, slot: Weak<Slot>, behind: Behind) {
     let (mut state, mut changed) = (behind.upstream.state(), behind.upstream.tools_changed());
@@ -201,17 +209,17 @@ pub(super) async fn follow(gateway: Weak<Inner>, slot: Weak<Slot>, behind: Behin
             };
             // What the start changed is no news any more, unless the server has ended since.
             let outcome = match &*state.borrow_and_update() {
-                upstream::State::Failed { reason } => outcome.and(Err(reason.clone())),
+                mcp::State::Failed { reason } => outcome.and(Err(reason.clone())),
                 _ => outcome,
             };
             let Some(slot) = slot.upgrade() else { return };
             match outcome {
                 Ok(()) => {
                     (again, wait) = (None, FIRST_WAIT);
-                    slot.fare(State::Ready);
+                    slot.set_state(State::Ready);
                 }
                 Err(reason) => {
-                    slot.fare(State::Failing { reason });
+                    slot.set_state(State::Failing { reason });
                     // One that is known is started by whoever calls it.
                     again = (behind.eager || !behind.is_known()).then_some(wait);
                     wait = (wait * 2).min(LONGEST_WAIT);
@@ -219,12 +227,12 @@ pub(super) async fn follow(gateway: Weak<Inner>, slot: Weak<Slot>, behind: Behin
             }
         }
         tokio::select! {
-            told = changed.changed() => match told {
+            changed = changed.changed() => match changed {
                 Ok(()) => is_due = true,
                 Err(_) => return,
             },
-            told = state.changed() => {
-                if told.is_err() {
+            changed = state.changed() => {
+                if changed.is_err() {
                     return;
                 }
                 let now = state.borrow_and_update().clone();
@@ -237,14 +245,14 @@ pub(super) async fn follow(gateway: Weak<Inner>, slot: Weak<Slot>, behind: Behin
 }
 
 /// Notes how the server is doing; true when it should be asked for its tools.
-fn note(slot: &Slot, now: upstream::State, behind: &Behind) -> bool {
+fn note(slot: &Slot, now: mcp::State, behind: &Behind) -> bool {
     match now {
-        upstream::State::Idle => {}
-        upstream::State::Starting => slot.fare(State::Starting),
-        upstream::State::Running { .. } if behind.is_live() => return true,
-        upstream::State::Running { .. } => slot.fare(State::Ready),
-        upstream::State::Failed { reason } => {
-            slot.fare(State::Failing { reason });
+        mcp::State::Idle => {}
+        mcp::State::Starting => slot.set_state(State::Starting),
+        mcp::State::Running { .. } if behind.is_live() => return true,
+        mcp::State::Running { .. } => slot.set_state(State::Ready),
+        mcp::State::Failed { reason } => {
+            slot.set_state(State::Failing { reason });
             return behind.eager;
         }
     }

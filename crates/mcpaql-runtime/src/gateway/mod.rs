@@ -1,7 +1,7 @@
 //! Many adapters, one server: every tool of every adapter, each name leading to exactly one of them.
 //!
 //! What always holds:
-//! - what is shown at one moment is one immutable [`Shown`]; a call runs on the adapter it found there, whatever is shown later;
+//! - what is shown at one moment is one immutable [`Snapshot`]; a call runs on the adapter it found there, whatever is shown later;
 //! - an adapter that cannot be opened keeps its tools, answers with what is wrong, and is tried again; no other notices;
 //! - the tools of a running MCP server never take the name of another adapter's;
 //! - adding or losing an adapter never renames the tools of another;
@@ -10,30 +10,33 @@
 mod live;
 mod passing;
 mod report;
-mod shown;
 mod slot;
-mod stats;
+mod snapshot;
 
 pub use live::{Compile, Keep, Live};
-pub use shown::{Collision, Shown, check_names};
 pub use slot::{Slot, State};
-pub use stats::{Count, Latency, Stats};
+pub use snapshot::{Collision, Snapshot, check_names};
 
+use crate::caller::Caller;
+use crate::dispatch::Served;
 use crate::environment::Environment;
-use crate::mcp::{Caller, Declined, Health, Offer, Offers, Service, Task};
+use crate::execution::Task;
+use crate::health::Health;
 use crate::open::{self, OpenError};
-use crate::pipeline::Served;
-use crate::upstream::Upstream;
+use crate::protocol::{Feature, Features, RpcError};
+use crate::record::Stats;
+use crate::service::Service;
+use crate::target::mcp::Upstream;
 use live::Behind;
-use mcpaql_core::adapter::{self, ErrorPolicy};
+use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::catalog::Tool;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::response::{self, Reply};
 use mcpaql_core::suggest::snake_case;
 use serde_json::{Map, Value};
-use shown::Way;
 use slot::Work;
+use snapshot::Route;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -53,7 +56,7 @@ pub struct Gateway {
 
 #[derive(Debug)]
 struct Inner {
-    shown: RwLock<Arc<Shown>>,
+    snapshot: RwLock<Arc<Snapshot>>,
     slots: Mutex<Vec<Arc<Slot>>>,
     changes: watch::Sender<()>,
     moved: watch::Sender<()>,
@@ -155,7 +158,7 @@ impl Gateway {
 
     fn empty(opening: Opening) -> Gateway {
         let inner = Inner {
-            shown: RwLock::new(Arc::new(Shown::empty())),
+            snapshot: RwLock::new(Arc::new(Snapshot::empty())),
             slots: Mutex::default(),
             changes: watch::Sender::default(),
             moved: watch::Sender::default(),
@@ -185,15 +188,13 @@ impl Gateway {
     }
 
     fn opened(&self, identity: (String, String, String), served: Served, stats: Arc<Stats>) -> Arc<Slot> {
-        let work = match (served.target().upstreams().as_slice(), &served.catalog().adapter.target) {
-            ([upstream], adapter::Target::Mcp(target)) => {
-                Work::Follow(Behind::fixed(Upstream::clone(upstream), target.eager))
-            }
+        let work = match served.upstreams().as_slice() {
+            [upstream] => Work::Follow(Behind::fixed(Upstream::clone(upstream))),
             _ => Work::None,
         };
         let slot = self.inner.slot(identity, Arc::clone(&stats), work);
         slot.serve(Arc::new(served.counted_by(stats)));
-        slot.fare(State::Ready);
+        slot.set_state(State::Ready);
         slot
     }
 
@@ -207,14 +208,14 @@ impl Gateway {
         let slot = self.inner.slot(identity, stats, Work::Follow(behind.clone()));
         if let Some(catalog) = catalog {
             slot.serve(behind.served(catalog, &slot));
-            slot.fare(State::Ready);
+            slot.set_state(State::Ready);
         }
         slot
     }
 
     fn broken(&self, identity: (String, String, String), reason: String, stats: Arc<Stats>) -> Arc<Slot> {
         let slot = self.inner.slot(identity, stats, Work::None);
-        slot.fare(State::Failing { reason });
+        slot.set_state(State::Failing { reason });
         slot
     }
 
@@ -231,7 +232,7 @@ impl Gateway {
                 let slot = self.inner.slot(identity, Arc::clone(&stats), Work::Open(Arc::clone(&catalog)));
                 let served = Served::closed(catalog, source, &error).counted_by(stats);
                 slot.serve(Arc::new(served));
-                slot.fare_because(failing(&error), &error.to_string());
+                slot.set_state_because(failing(&error), &error.to_string());
                 slot
             }
         }
@@ -255,7 +256,7 @@ impl Gateway {
     pub async fn close(&self) {
         for slot in self.slots() {
             if let Some(served) = slot.served() {
-                for upstream in served.target().upstreams() {
+                for upstream in served.upstreams() {
                     upstream.close().await;
                 }
             }
@@ -267,8 +268,8 @@ impl Gateway {
 
     /// What is shown now.
     #[must_use]
-    pub fn shown(&self) -> Arc<Shown> {
-        self.inner.shown()
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.snapshot()
     }
 
     /// Every adapter's place, in order, those that cannot be served included.
@@ -286,16 +287,16 @@ impl Gateway {
     /// Every tool, adapter by adapter.
     #[must_use]
     pub fn tools(&self) -> Arc<[Tool]> {
-        Arc::clone(self.shown().tools())
+        Arc::clone(self.snapshot().tools())
     }
 
     /// How to use the tools, for the client's model.
     #[must_use]
     pub fn instructions(&self) -> String {
-        self.shown().instructions().to_owned()
+        self.snapshot().instructions().to_owned()
     }
 
-    /// Signals whenever an adapter comes, goes or fares otherwise.
+    /// Signals whenever an adapter comes, goes or changes its state.
     #[must_use]
     pub fn moved(&self) -> watch::Receiver<()> {
         self.inner.moved.subscribe()
@@ -304,25 +305,25 @@ impl Gateway {
     /// Runs one call; `None` when there is no such tool. Dropping the future stops the work.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {
         // Only the adapter is held: what else was shown may go while the call runs.
-        let shown = self.shown();
-        if let Some(error) = self.absent(&shown, tool, &arguments) {
+        let snapshot = self.snapshot();
+        if let Some(error) = self.absent(&snapshot, tool, &arguments) {
             return Some(response::envelope(&Err(error), ErrorPolicy::default()));
         }
-        let way = shown.way(tool, arguments)?;
-        drop(shown);
-        Some(match way {
-            Way::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,
-            Way::Answered(reply) => reply,
+        let route = snapshot.route(tool, arguments)?;
+        drop(snapshot);
+        Some(match route {
+            Route::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,
+            Route::Answered(reply) => reply,
         })
     }
 }
 
 impl Gateway {
     /// Why the adapter that a call through a shared tool names is not among those that are served, where it is one of ours.
-    fn absent(&self, shown: &Shown, tool: &str, arguments: &Map<String, Value>) -> Option<OpError> {
+    fn absent(&self, snapshot: &Snapshot, tool: &str, arguments: &Map<String, Value>) -> Option<OpError> {
         let named = snake_case(arguments.get("adapter")?.as_str()?);
         let is_meant = |slot: &&Arc<Slot>| snake_case(slot.name()) == named && slot.served().is_none();
-        let slot = self.inner.slots().iter().find(is_meant).filter(|_| shown.is_shared(tool)).cloned()?;
+        let slot = self.inner.slots().iter().find(is_meant).filter(|_| snapshot.is_shared(tool)).cloned()?;
         let reason = match slot.state().0 {
             State::Failing { reason } => reason,
             State::Starting | State::Ready => "it is still starting".to_owned(),
@@ -336,8 +337,8 @@ impl Gateway {
 }
 
 impl Inner {
-    fn shown(&self) -> Arc<Shown> {
-        Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner))
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn slots(&self) -> MutexGuard<'_, Vec<Arc<Slot>>> {
@@ -371,10 +372,10 @@ impl Inner {
 
     /// The caller holds the slots, so that no two publish together.
     fn publish(&self, slots: &[Arc<Slot>]) -> Result<(), Collision> {
-        let before = self.shown();
-        let shown = Shown::new(unshadowed(slots))?.after(&before);
-        let is_different = !Arc::ptr_eq(shown.tools(), before.tools());
-        *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shown);
+        let before = self.snapshot();
+        let snapshot = Snapshot::new(unshadowed(slots))?.after(&before);
+        let is_different = !Arc::ptr_eq(snapshot.tools(), before.tools());
+        *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
         if is_different {
             self.changes.send_replace(());
         }
@@ -420,7 +421,7 @@ fn unshadowed(slots: &[Arc<Slot>]) -> Vec<Arc<Served>> {
 }
 
 fn failing(error: &OpenError) -> State {
-    State::Failing { reason: error.told() }
+    State::Failing { reason: error.user_message().to_owned() }
 }
 
 /// Tries to open a target until it is open.
@@ -434,10 +435,10 @@ async fn open_again(gateway: Weak<Inner>, slot: Weak<Slot>, catalog: Arc<Catalog
             Ok(served) => {
                 slot.serve(Arc::new(served.counted_by(Arc::clone(slot.stats()))));
                 gateway.show_again();
-                slot.fare(State::Ready);
+                slot.set_state(State::Ready);
                 return;
             }
-            Err(error) => slot.fare_because(failing(&error), &error.to_string()),
+            Err(error) => slot.set_state_because(failing(&error), &error.to_string()),
         }
     }
 }
@@ -461,21 +462,21 @@ impl Service for Gateway {
     }
 
     fn has_tasks(&self) -> bool {
-        self.shown().adapters().iter().any(|adapter| adapter.has_executions())
+        self.snapshot().adapters().iter().any(|adapter| adapter.has_executions())
     }
 
-    async fn task(&self, id: &str) -> Option<Task> {
-        for adapter in self.shown().adapters() {
-            if let Some(task) = adapter.task(id).await {
+    async fn task(&self, id: &str, caller: &Caller) -> Option<Task> {
+        for adapter in self.snapshot().adapters() {
+            if let Some(task) = adapter.task(id, caller).await {
                 return Some(task);
             }
         }
         None
     }
 
-    async fn cancel_task(&self, id: &str) -> Option<Task> {
-        for adapter in self.shown().adapters() {
-            if let Some(task) = adapter.cancel_task(id).await {
+    async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<Task> {
+        for adapter in self.snapshot().adapters() {
+            if let Some(task) = adapter.cancel_task(id, caller).await {
                 return Some(task);
             }
         }
@@ -486,17 +487,17 @@ impl Service for Gateway {
         Gateway::health(self)
     }
 
-    fn offers(&self) -> Offers {
+    fn features(&self) -> Features {
         self.passed_on()
     }
 
-    fn offer(
+    fn request(
         &self,
-        offer: Offer,
+        feature: Feature,
         params: Map<String, Value>,
         caller: &Caller,
-    ) -> impl Future<Output = Result<Value, Declined>> + Send {
-        self.pass_on(offer, params, caller)
+    ) -> impl Future<Output = Result<Value, RpcError>> + Send {
+        self.pass_on(feature, params, caller)
     }
 
     fn changes(&self) -> Option<watch::Receiver<()>> {

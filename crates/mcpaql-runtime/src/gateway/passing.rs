@@ -5,8 +5,9 @@
 //! chooses among several servers with each call nothing is passed on but logs: no name would lead back to one of them.
 
 use super::Gateway;
-use crate::mcp::{Caller, Declined, Offer, Offers};
-use crate::upstream::{Upstream, UpstreamError};
+use crate::caller::Caller;
+use crate::dispatch::FeatureSource;
+use crate::protocol::{Feature, Features, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError};
 use futures_util::future::join_all;
 use mcpaql_core::suggest::snake_case;
 use serde_json::{Map, Value, json};
@@ -18,50 +19,44 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(10);
 const SCHEME: &str = "mcpaql://";
 
-const NOT_FOUND: i32 = -32002;
-const INVALID: i32 = -32602;
-const INTERNAL: i32 = -32603;
-
 /// A server behind the gateway.
 struct Source {
     prefix: String,
-    upstream: Upstream,
+    source: FeatureSource,
 }
 
 impl Source {
     /// Whether the server has that, as far as it has ever said so.
-    fn has(&self, offer: Offer) -> bool {
-        let what = match offer {
-            Offer::Resources | Offer::Templates | Offer::Resource => "resources",
-            Offer::Prompts | Offer::Prompt => "prompts",
-        };
-        let greeting = self.upstream.greeting().unwrap_or_default();
-        greeting.get("capabilities").and_then(|all| all.get(what)).is_some_and(Value::is_object)
+    fn has(&self, feature: Feature) -> bool {
+        feature.is_in(self.source.features())
     }
 
     /// The entries of a list, under their names here.
-    async fn list(&self, offer: Offer, key: &str, caller: &Caller) -> Vec<Value> {
-        let listed = timeout(PATIENCE, self.upstream.list(offer.method(), key, caller)).await;
+    async fn list(&self, feature: Feature, key: &str, caller: &Caller) -> Vec<Value> {
+        let listed = timeout(PATIENCE, self.source.request(feature, Map::new(), caller)).await;
         let mut entries = match listed {
-            Ok(Ok(entries)) => entries,
+            Ok(Ok(mut answer)) => match answer.get_mut(key).map(Value::take) {
+                Some(Value::Array(entries)) => entries,
+                _ => Vec::new(),
+            },
             Ok(Err(error)) => {
-                tracing::warn!(adapter = %self.prefix, reason = %error, method = offer.method(), "nothing is listed");
+                tracing::warn!(adapter = %self.prefix, reason = %error, method = feature.method(), "nothing is listed");
                 Vec::new()
             }
             Err(_) => {
-                tracing::warn!(adapter = %self.prefix, method = offer.method(), "nothing is listed in time");
+                tracing::warn!(adapter = %self.prefix, method = feature.method(), "nothing is listed in time");
                 Vec::new()
             }
         };
-        entries.iter_mut().for_each(|entry| self.rename(offer, entry));
+        entries.iter_mut().for_each(|entry| self.rename(feature, entry));
         entries
     }
 
-    fn rename(&self, offer: Offer, entry: &mut Value) {
-        let (key, renamed): (_, fn(&str, &str) -> String) = match offer {
-            Offer::Resources | Offer::Resource => ("uri", wrapped),
-            Offer::Templates => ("uriTemplate", wrapped),
-            Offer::Prompts | Offer::Prompt => ("name", |prefix, name| format!("{prefix}_{name}")),
+    fn rename(&self, feature: Feature, entry: &mut Value) {
+        let (key, renamed): (_, fn(&str, &str) -> String) = match feature {
+            Feature::Resources | Feature::Resource => ("uri", wrapped),
+            Feature::Templates => ("uriTemplate", wrapped),
+            Feature::Prompts | Feature::Prompt => ("name", |prefix, name| format!("{prefix}_{name}")),
         };
         if let Some(Value::String(text)) = entry.get_mut(key) {
             *text = renamed(&self.prefix, text);
@@ -83,51 +78,49 @@ impl Gateway {
     fn sources(&self) -> Vec<Source> {
         let source = |slot: &super::Slot| {
             let served = slot.served();
-            let upstreams = served.as_ref().map(|served| served.target().upstreams()).unwrap_or_default();
-            let upstream = match upstreams.as_slice() {
-                [] => slot.behind()?.upstream.clone(),
-                [one] => Upstream::clone(one),
-                _ => return None,
+            let source = match served.as_ref().map(|served| (served.upstreams().len(), served)) {
+                None | Some((0, _)) => slot.behind()?.feature_source(slot),
+                Some((1, served)) => served.feature_source(),
+                Some(_) => return None,
             };
-            Some(Source { prefix: snake_case(slot.name()), upstream })
+            Some(Source { prefix: snake_case(slot.name()), source })
         };
         self.slots().iter().filter_map(|slot| source(slot)).collect()
     }
 
     /// What the servers behind it have besides tools.
-    pub(super) fn passed_on(&self) -> Offers {
+    pub(super) fn passed_on(&self) -> Features {
         let has_upstreams = |slot: &super::Slot| {
-            slot.behind().is_some()
-                || slot.served().is_some_and(|served| !served.target().upstreams().is_empty())
+            slot.behind().is_some() || slot.served().is_some_and(|served| served.features().logging)
         };
         // Whether one logs is known only once it has run, a client asks once, and a level for a server without logs hurts nobody.
         let logging = self.slots().iter().any(|slot| has_upstreams(slot));
         let sources = self.sources();
-        let any_has = |offer| sources.iter().any(|source| source.has(offer));
-        Offers { resources: any_has(Offer::Resources), prompts: any_has(Offer::Prompts), logging }
+        let any_has = |feature| sources.iter().any(|source| source.has(feature));
+        Features { resources: any_has(Feature::Resources), prompts: any_has(Feature::Prompts), logging }
     }
 
     /// Asks the servers behind it.
     pub(super) async fn pass_on(
         &self,
-        offer: Offer,
+        feature: Feature,
         params: Map<String, Value>,
         caller: &Caller,
-    ) -> Result<Value, Declined> {
-        let sources: Vec<Source> = self.sources().into_iter().filter(|source| source.has(offer)).collect();
-        match offer.entries() {
-            Some(key) => Ok(list(&sources, offer, key, caller).await),
-            None if offer == Offer::Prompt => prompt(&sources, params, caller).await,
+    ) -> Result<Value, RpcError> {
+        let sources: Vec<Source> = self.sources().into_iter().filter(|source| source.has(feature)).collect();
+        match feature.entries() {
+            Some(key) => Ok(list(&sources, feature, key, caller).await),
+            None if feature == Feature::Prompt => prompt(&sources, params, caller).await,
             None => resource(&sources, params, caller).await,
         }
     }
 }
 
-async fn list(sources: &[Source], offer: Offer, key: &str, caller: &Caller) -> Value {
-    let lists = join_all(sources.iter().map(|source| source.list(offer, key, caller))).await;
+async fn list(sources: &[Source], feature: Feature, key: &str, caller: &Caller) -> Value {
+    let lists = join_all(sources.iter().map(|source| source.list(feature, key, caller))).await;
     let mut seen = HashSet::new();
     // `a` with `b_c` and `a_b` with `c` would share a name; the first keeps it.
-    let mut is_new = |entry: &Value| offer != Offer::Prompts || seen.insert(entry.get("name").cloned());
+    let mut is_new = |entry: &Value| feature != Feature::Prompts || seen.insert(entry.get("name").cloned());
     let entries: Vec<Value> = lists.into_iter().flatten().filter(|entry| is_new(entry)).collect();
     let mut answer = Map::new();
     answer.insert(key.to_owned(), entries.into());
@@ -138,7 +131,7 @@ async fn prompt(
     sources: &[Source],
     mut params: Map<String, Value>,
     caller: &Caller,
-) -> Result<Value, Declined> {
+) -> Result<Value, RpcError> {
     let name = params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let own = |source: &Source| {
         let rest = name.strip_prefix(&source.prefix)?.strip_prefix('_')?;
@@ -149,7 +142,7 @@ async fn prompt(
     let mut chosen = candidates.first();
     if candidates.len() > 1 {
         for candidate in &candidates {
-            let prompts = candidate.0.list(Offer::Prompts, "prompts", caller).await;
+            let prompts = candidate.0.list(Feature::Prompts, "prompts", caller).await;
             if prompts.iter().any(|prompt| prompt["name"] == name.as_str()) {
                 chosen = Some(candidate);
                 break;
@@ -158,21 +151,20 @@ async fn prompt(
     }
     let Some((source, own)) = chosen else {
         let message = format!("Unknown prompt '{name}'. List the prompts with prompts/list.");
-        return Err(Declined { code: INVALID, message, data: None });
+        return Err(RpcError { code: INVALID_PARAMS, message, data: None });
     };
     params.insert("name".into(), own.as_str().into());
-    let answer = source.upstream.request(Offer::Prompt.method(), params.into(), caller).await;
-    answer.map_err(declined)
+    source.source.request(Feature::Prompt, params, caller).await
 }
 
 async fn resource(
     sources: &[Source],
     mut params: Map<String, Value>,
     caller: &Caller,
-) -> Result<Value, Declined> {
+) -> Result<Value, RpcError> {
     let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let unknown = || Declined {
-        code: NOT_FOUND,
+    let unknown = || RpcError {
+        code: RESOURCE_NOT_FOUND,
         message: "Unknown resource. List the resources with resources/list.".to_owned(),
         data: Some(json!({"uri": uri})),
     };
@@ -186,28 +178,17 @@ async fn resource(
     params.insert("uri".into(), own.into());
     let mut refusal = None;
     for source in asked {
-        let params = Value::Object(params.clone());
-        match source.upstream.request(Offer::Resource.method(), params, caller).await {
+        match source.source.request(Feature::Resource, params.clone(), caller).await {
             Ok(mut answer) => {
                 if let Some(Value::Array(contents)) = answer.get_mut("contents").filter(|_| wraps) {
-                    contents.iter_mut().for_each(|one| source.rename(Offer::Resource, one));
+                    contents.iter_mut().for_each(|one| source.rename(Feature::Resource, one));
                 }
                 return Ok(answer);
             }
-            Err(error) => refusal = Some(declined(error)),
+            Err(error) => refusal = Some(error),
         }
     }
     Err(refusal.unwrap_or_else(unknown))
-}
-
-fn declined(error: UpstreamError) -> Declined {
-    match error {
-        UpstreamError::Refused { code, message, data, .. } => {
-            let code = i32::try_from(code).unwrap_or(INTERNAL);
-            Declined { code, message, data }
-        }
-        other => Declined { code: INTERNAL, message: other.to_op_error().message, data: None },
-    }
 }
 
 #[cfg(test)]

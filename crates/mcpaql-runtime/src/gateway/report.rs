@@ -1,8 +1,8 @@
-//! How each adapter fares, as `/healthz` and status reports show it: no secret, and no path.
+//! The state of each adapter, as `/healthz` and status reports show it: no secret, and no path.
 
 use super::slot::{Slot, State};
 use super::{Gateway, Inner};
-use crate::mcp::{Health, Status};
+use crate::health::{Health, Status};
 use crate::state::timestamp;
 use mcpaql_core::{surface, tokens};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Gateway {
-    /// How the adapters fare.
+    /// The state of the adapters.
     #[must_use]
     pub fn health(&self) -> Health {
         self.inner.health()

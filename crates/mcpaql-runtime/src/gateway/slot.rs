@@ -1,18 +1,18 @@
-//! One adapter's place in a gateway: what is served there now, how it fares, and the work that keeps it going.
+//! One adapter's place in a gateway: what is served there now, its state, and the work that keeps it going.
 //!
 //! A slot outlives what is served in it: a target that is opened later, or a server that lists other tools, changes what is
 //! served, not the slot.
 
 use super::live::Behind;
-use super::stats::Stats;
-use crate::pipeline::Served;
+use crate::dispatch::Served;
+use crate::record::Stats;
 use mcpaql_core::catalog::Catalog;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-/// How an adapter fares.
+/// The state of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// It is being opened or started for the first time.
@@ -55,7 +55,7 @@ pub struct Slot {
     source: String,
     stats: Arc<Stats>,
     served: RwLock<Option<Arc<Served>>>,
-    fares: RwLock<(State, SystemTime)>,
+    state: RwLock<(State, SystemTime)>,
     /// Why it is not shown, while another adapter has the names that it wants.
     shadowed: RwLock<Option<String>>,
     moved: watch::Sender<()>,
@@ -87,7 +87,7 @@ impl Slot {
             source,
             stats,
             served: RwLock::new(None),
-            fares: RwLock::new((State::Starting, SystemTime::now())),
+            state: RwLock::new((State::Starting, SystemTime::now())),
             shadowed: RwLock::new(None),
             moved,
             work,
@@ -113,7 +113,7 @@ impl Slot {
         &self.source
     }
 
-    /// How its calls have gone.
+    /// The statistics of its calls.
     #[must_use]
     pub fn stats(&self) -> &Arc<Stats> {
         &self.stats
@@ -125,10 +125,10 @@ impl Slot {
         self.served.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How it fares, and since when.
+    /// Its state, and since when.
     #[must_use]
     pub fn state(&self) -> (State, SystemTime) {
-        let (state, since) = self.fares.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let (state, since) = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
         match &*self.shadowed.read().unwrap_or_else(PoisonError::into_inner) {
             Some(reason) => (State::Failing { reason: reason.clone() }, since),
             None => (state, since),
@@ -139,24 +139,24 @@ impl Slot {
         *self.served.write().unwrap_or_else(PoisonError::into_inner) = Some(served);
     }
 
-    /// Notes how it fares, and tells whoever watches when that is news.
-    pub(super) fn fare(&self, state: State) {
-        self.fare_because(state, "");
+    /// Sets its state, and tells whoever watches when it is another one.
+    pub(super) fn set_state(&self, state: State) {
+        self.set_state_because(state, "");
     }
 
     /// The same with what only the log may show.
-    pub(super) fn fare_because(&self, state: State, cause: &str) {
-        let mut fares = self.fares.write().unwrap_or_else(PoisonError::into_inner);
-        if fares.0 == state {
+    pub(super) fn set_state_because(&self, state: State, cause: &str) {
+        let mut present = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if present.0 == state {
             return;
         }
         if let Some(reason) = state.reason() {
             tracing::warn!(adapter = %self.name, source = %self.source, reason, cause, "adapter fails");
-        } else if fares.0.reason().is_some() && state == State::Ready {
+        } else if present.0.reason().is_some() && state == State::Ready {
             tracing::info!(adapter = %self.name, "adapter works again");
         }
-        *fares = (state, SystemTime::now());
-        drop(fares);
+        *present = (state, SystemTime::now());
+        drop(present);
         self.moved.send_replace(());
     }
 

@@ -1,6 +1,6 @@
 //! Running one call: progress while it lasts, an answer even when it panics.
 
-use super::caller::News;
+use crate::caller::Progress;
 use futures_util::FutureExt;
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::error::{Code, OpError};
@@ -15,16 +15,16 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// What a client hears while a call runs.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Progress {
+pub(super) struct Announcement {
     pub(super) done: f64,
     pub(super) message: String,
 }
 
-impl Progress {
+impl Announcement {
     /// The announcement after that many seconds: rises for ever and never reaches 90, the start of finishing.
     fn after(seconds: u32) -> Self {
         let elapsed = f64::from(seconds);
-        Progress {
+        Announcement {
             done: 10.0 + 80.0 * elapsed / (elapsed + 20.0),
             message: format!("Running for {seconds} s"),
         }
@@ -35,14 +35,14 @@ impl Progress {
 #[derive(Debug, Default)]
 struct Scale {
     last: f64,
-    heard: News,
+    heard: Progress,
 }
 
 impl Scale {
     /// What is to be announced after that many seconds; `None` where it could not rise any more.
-    fn next(&mut self, seconds: u32) -> Option<Progress> {
-        let clock = Progress::after(seconds);
-        let News { done, total, message } = &self.heard;
+    fn next(&mut self, seconds: u32) -> Option<Announcement> {
+        let clock = Announcement::after(seconds);
+        let Progress { done, total, message } = &self.heard;
         let told =
             total.filter(|total| *total > 0.0).map(|total| 10.0 + 80.0 * (done / total).clamp(0.0, 0.99));
         let told = told.unwrap_or(clock.done);
@@ -50,7 +50,7 @@ impl Scale {
         let done = if told > self.last { told } else { self.last + (90.0 - self.last) / 100.0 };
         (done > self.last && done < 90.0).then(|| {
             self.last = done;
-            Progress { done, message: message.clone().unwrap_or(clock.message) }
+            Announcement { done, message: message.clone().unwrap_or(clock.message) }
         })
     }
 }
@@ -59,8 +59,8 @@ impl Scale {
 /// finished first, so that none follows the answer. What the work says of itself is announced when it is said.
 pub(super) async fn with_progress<T, F: Future<Output = ()>>(
     call: impl Future<Output = T>,
-    mut news: watch::Receiver<News>,
-    announce: impl Fn(Progress) -> F,
+    mut heard: watch::Receiver<Progress>,
+    announce: impl Fn(Announcement) -> F,
 ) -> T {
     let mut call = pin!(call);
     let mut scale = Scale::default();
@@ -72,7 +72,7 @@ pub(super) async fn with_progress<T, F: Future<Output = ()>>(
             biased;
             outcome = &mut call => return outcome,
             _ = ticks.tick() => seconds += 1,
-            Ok(()) = news.changed() => scale.heard = news.borrow_and_update().clone(),
+            Ok(()) = heard.changed() => scale.heard = heard.borrow_and_update().clone(),
         }
         let Some(progress) = scale.next(seconds) else { continue };
         let mut sending = pin!(announce(progress));
@@ -106,7 +106,7 @@ mod tests {
     fn progress_rises_strictly_and_stays_below_ninety() {
         let mut last = 10.0;
         for seconds in (1..=1000).chain([86_400, 86_401, 10_000_000, 10_000_001]) {
-            let now = Progress::after(seconds).done;
+            let now = Announcement::after(seconds).done;
             assert!(last < now && now < 90.0, "{seconds}: {last} then {now}");
             last = now;
         }
@@ -119,14 +119,14 @@ mod tests {
         for (done, total) in
             [(1.0, Some(10.0)), (5.0, Some(10.0)), (2.0, Some(10.0)), (7.0, None), (1e9, Some(0.0))]
         {
-            scale.heard = News { done, total, message: Some(format!("step {done}")) };
+            scale.heard = Progress { done, total, message: Some(format!("step {done}")) };
             announced.extend(scale.next(3));
         }
-        assert_eq!(announced[0], Progress { done: 18.0, message: "step 1".into() });
+        assert_eq!(announced[0], Announcement { done: 18.0, message: "step 1".into() });
         assert_eq!(announced[1].done, 50.0);
         assert!(announced.is_sorted_by(|a, b| a.done < b.done), "{announced:?}");
         assert!(announced.iter().all(|progress| progress.done < 90.0));
-        scale.heard = News { done: f64::NAN, total: Some(f64::NAN), message: None };
+        scale.heard = Progress { done: f64::NAN, total: Some(f64::NAN), message: None };
         assert!(scale.next(4).is_none_or(|progress| progress.done < 90.0));
     }
 

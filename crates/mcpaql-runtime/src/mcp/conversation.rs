@@ -5,10 +5,11 @@
 //! request ids of different clients, so that one cannot cancel what another asked for or answer what another was asked, and it says
 //! itself what the client declared that it can be asked for, so that nobody has to remember that.
 
-use super::caller::Refused;
 use super::handler::Server;
 use super::questions::{self, Abilities, Questions};
-use super::{MAX_REQUEST_BYTES, Service, malformed};
+use super::{MAX_REQUEST_BYTES, malformed};
+use crate::caller::Refused;
+use crate::service::Service;
 use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};

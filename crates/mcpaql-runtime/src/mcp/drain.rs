@@ -3,11 +3,11 @@
 //!
 //! The protocol library by itself gives running handlers a few seconds after the end of input and then drops their answers.
 
+use super::Limits;
 use super::handler::Server;
 use super::lines::Lines;
-use super::session::Session;
-use super::{Limits, Service};
-use crate::serve::ServeError;
+use crate::caller::Session;
+use crate::service::Service;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{
     RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server_with_ct,
@@ -18,6 +18,17 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+/// Why a conversation over a byte stream ended early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// The client did not begin as the protocol says.
+    #[error("the client sent something else than the beginning of an MCP conversation")]
+    Handshake,
+    /// The serving task was ended from outside.
+    #[error("the server was interrupted")]
+    Interrupted,
+}
 
 type Pending = watch::Sender<HashSet<RequestId>>;
 
@@ -125,7 +136,7 @@ pub(crate) async fn serve<S: Service, L: Future<Output = ()>>(
     limits: Limits,
     shutdown: CancellationToken,
     left: impl FnOnce(CancellationToken) -> L,
-) -> Result<(), ServeError> {
+) -> Result<(), StreamError> {
     let (closing, lost) = (shutdown.child_token(), CancellationToken::new());
     let left = left(closing.clone());
     let transport = Draining {
@@ -142,9 +153,9 @@ pub(crate) async fn serve<S: Service, L: Future<Output = ()>>(
     let server = Server::new(service, limits, closing, Some(started));
     let session = async {
         match serve_server_with_ct(server, transport, stop.clone()).await {
-            Ok(running) => running.waiting().await.map(|_| ()).map_err(|_| ServeError::Interrupted),
+            Ok(running) => running.waiting().await.map(|_| ()).map_err(|_| StreamError::Interrupted),
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
-            Err(_) => Err(ServeError::Handshake),
+            Err(_) => Err(StreamError::Handshake),
         }
     };
     let out_of_time = async {

@@ -1,14 +1,15 @@
 //! One handler for every revision: tools as the service has them, what else it offers, and nothing besides.
 
-use super::call::{Progress, with_progress, without_panic};
-use super::caller::{Caller, News};
+use super::call::{Announcement, with_progress, without_panic};
+use super::client::{self, Asking};
 use super::conversation::Conversations;
 use super::listing::Listing;
-use super::logging::{LEVELS, Levels, SET_LEVEL};
-use super::offers::{self, Offer, Offers};
+use super::logging::{LEVELS, Levels};
 use super::parked::{Call, Parked, Step};
-use super::session::Session;
-use super::{Limits, Service};
+use super::{Limits, features, task};
+use crate::caller::{Caller, Progress, Session};
+use crate::protocol::{Feature, Features, SET_LEVEL};
+use crate::service::Service;
 use mcpaql_core::response::Reply;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -93,9 +94,9 @@ impl<S: Service> Server<S> {
         &self.shared.service
     }
 
-    /// What the service offers besides tools; nothing where it panicked.
-    pub(super) fn offers(&self) -> Offers {
-        caught(|| self.shared.service.offers()).unwrap_or_default()
+    /// What the service has besides tools; nothing where it panicked.
+    pub(super) fn features(&self) -> Features {
+        caught(|| self.shared.service.features()).unwrap_or_default()
     }
 
     pub(super) fn conversations(&self) -> &Arc<Conversations> {
@@ -128,6 +129,13 @@ impl<S: Service> Server<S> {
         })
     }
 
+    /// Who sent a request, and where its progress is heard. Without a handshake a client is asked with the answer to its
+    /// request, or not at all.
+    pub(super) fn caller(&self, context: &RequestContext<RoleServer>) -> (Caller, watch::Receiver<Progress>) {
+        let asking = if is_stateless(context) { Asking::Never } else { Asking::Connection };
+        client::caller(context, asking, self.session(), self.hearing(context))
+    }
+
     /// Waits for the service, but not for long.
     async fn nearly_ready(&self) {
         let _ = tokio::time::timeout(HANDSHAKE_PATIENCE, self.shared.service.listed()).await;
@@ -156,11 +164,9 @@ impl<S: Service> Server<S> {
             let call = Call::begin(service, &request.name, arguments, context, session, hearing);
             return self.go_on(call, context, progress).await;
         }
-        // Without a handshake a question goes out as above or not at all.
-        let (caller, news) = Caller::of(context, !is_stateless(context));
-        let caller = caller.within(self.session()).hearing(self.hearing(context));
+        let (caller, heard) = self.caller(context);
         let call = without_panic(async { service.call(&request.name, arguments, &caller).await });
-        let reply = announced(call, news, context, progress.as_ref()).await;
+        let reply = announced(call, heard, context, progress.as_ref()).await;
         self.answered(reply, &caller, context).await
     }
 
@@ -172,8 +178,8 @@ impl<S: Service> Server<S> {
         progress: Option<ProgressToken>,
     ) -> Outcome {
         loop {
-            let news = call.news.clone();
-            match announced(call.step(), news, context, progress.as_ref()).await {
+            let heard = call.progress.clone();
+            match announced(call.step(), heard, context, progress.as_ref()).await {
                 Step::Done(reply) => return self.answered(reply, &call.caller, context).await,
                 Step::Asks(question) => match self.shared.parked.ask(call, question) {
                     Ok(asked) => return Outcome::Asks(asked),
@@ -193,9 +199,9 @@ impl<S: Service> Server<S> {
         let Some(reply) = reply else { return Outcome::Unknown };
         let knows_tasks = || context.client_capabilities().is_some_and(|able| able.supports_tasks());
         if let Some(id) = caller.started().filter(|_| knows_tasks())
-            && let Some(task) = self.shared.service.task(id).await
+            && let Some(task) = self.shared.service.task(id, caller).await
         {
-            return Outcome::Answered(CallToolResponse::Task(CreateTaskResult::new(task.seed())));
+            return Outcome::Answered(CallToolResponse::Task(CreateTaskResult::new(task::seed(&task))));
         }
         Outcome::Answered(result(reply).into())
     }
@@ -215,17 +221,17 @@ enum Outcome {
 /// Runs `work`; where the client wants to hear of its progress, it does.
 async fn announced<T>(
     work: impl Future<Output = T>,
-    news: watch::Receiver<News>,
+    heard: watch::Receiver<Progress>,
     context: &RequestContext<RoleServer>,
     token: Option<&ProgressToken>,
 ) -> T {
     let Some(token) = token else { return work.await };
-    with_progress(work, news, |Progress { done, message }| {
-        let news =
+    with_progress(work, heard, |Announcement { done, message }| {
+        let params =
             ProgressNotificationParam::new(token.clone(), done).with_total(100.0).with_message(message);
         async move {
             // A client that cannot be told will not be answered either; the call itself goes on.
-            let _ = context.peer.notify_progress(news).await;
+            let _ = context.peer.notify_progress(params).await;
         }
     })
     .await
@@ -278,7 +284,7 @@ impl<S: Service> ServerHandler for Server<S> {
             Some(true) => capabilities.enable_tasks().build(),
             _ => capabilities.build(),
         };
-        offers::declare(&mut capabilities, self.offers());
+        features::declare(&mut capabilities, self.features());
         let mut info = Implementation::new("mcpaql", env!("CARGO_PKG_VERSION"));
         info.title = Some("MCP-AQL".to_owned());
         let config = ServerConfig::new(capabilities).with_server_info(info);
@@ -359,18 +365,20 @@ impl<S: Service> ServerHandler for Server<S> {
     async fn get_task(
         &self,
         request: GetTaskParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let task = self.shared.service.task(&request.task_id).await.ok_or_else(no_task)?;
-        Ok(GetTaskResult::new(task.detailed(result)))
+        let (caller, _) = self.caller(&context);
+        let task = self.shared.service.task(&request.task_id, &caller).await.ok_or_else(no_task)?;
+        Ok(GetTaskResult::new(task::detailed(task, result)))
     }
 
     async fn cancel_task(
         &self,
         request: CancelTaskParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.shared.service.cancel_task(&request.task_id).await.map(drop).ok_or_else(no_task)
+        let (caller, _) = self.caller(&context);
+        self.shared.service.cancel_task(&request.task_id, &caller).await.map(drop).ok_or_else(no_task)
     }
 
     async fn on_custom_request(
@@ -385,7 +393,7 @@ impl<S: Service> ServerHandler for Server<S> {
         }
         let of_revision = if is_stateless(&context) { STATELESS_METHODS } else { STATEFUL_METHODS };
         let is_known = METHODS.iter().chain(&of_revision).any(|known| *known == method);
-        if is_known || offers::is_offered(&method, self.offers()) {
+        if is_known || features::is_feature(&method, self.features()) {
             let message = format!("The params of {method} do not have the shape the protocol defines.");
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -448,7 +456,7 @@ impl<S: Service> ServerHandler for Server<S> {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let list = ListPromptsResult::with_all_items(self.offered_list(Offer::Prompts, &context).await?);
+        let list = ListPromptsResult::with_all_items(self.feature_list(Feature::Prompts, &context).await?);
         if !is_stateless(&context) {
             return Ok(list);
         }
@@ -460,7 +468,7 @@ impl<S: Service> ServerHandler for Server<S> {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.offered_one::<GetPromptResult>(Offer::Prompt, request, &context).await.map(Into::into)
+        self.feature_one::<GetPromptResult>(Feature::Prompt, request, &context).await.map(Into::into)
     }
 
     async fn list_resources(
@@ -468,7 +476,8 @@ impl<S: Service> ServerHandler for Server<S> {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let list = ListResourcesResult::with_all_items(self.offered_list(Offer::Resources, &context).await?);
+        let list =
+            ListResourcesResult::with_all_items(self.feature_list(Feature::Resources, &context).await?);
         if !is_stateless(&context) {
             return Ok(list);
         }
@@ -480,7 +489,7 @@ impl<S: Service> ServerHandler for Server<S> {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let entries = self.offered_list(Offer::Templates, &context).await?;
+        let entries = self.feature_list(Feature::Templates, &context).await?;
         let list = ListResourceTemplatesResult::with_all_items(entries);
         if !is_stateless(&context) {
             return Ok(list);
@@ -493,7 +502,7 @@ impl<S: Service> ServerHandler for Server<S> {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read: ReadResourceResult = self.offered_one(Offer::Resource, request, &context).await?;
+        let read: ReadResourceResult = self.feature_one(Feature::Resource, request, &context).await?;
         if !is_stateless(&context) {
             return Ok(read.into());
         }

@@ -3,9 +3,10 @@
 //! There are no sessions, so that any node answers any request. A request whose connection is dropped is cancelled: its
 //! answer could no longer reach anybody.
 
+use super::MAX_REQUEST_BYTES;
 use super::conversation::converse;
 use super::handler::Server;
-use super::{MAX_REQUEST_BYTES, Service};
+use crate::service::Service;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;

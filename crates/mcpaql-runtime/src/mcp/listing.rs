@@ -1,7 +1,6 @@
 //! Tools as the protocol library writes them.
 
-use super::Tool;
-use rmcp::model::ToolAnnotations;
+use mcpaql_core::catalog::Tool;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -14,8 +13,8 @@ pub(super) struct Listing {
 
 impl Listing {
     pub(super) fn new(source: Arc<[Tool]>) -> Self {
-        let tools = source.iter().map(published).collect();
-        let by_name = source.iter().enumerate().map(|(index, tool)| (tool.name.clone(), index)).collect();
+        let tools: Vec<_> = source.iter().filter_map(published).collect();
+        let by_name = tools.iter().enumerate().map(|(index, tool)| (tool.name.to_string(), index)).collect();
         Listing { source, tools, by_name }
     }
 
@@ -35,17 +34,15 @@ impl Listing {
     }
 }
 
-fn published(tool: &Tool) -> rmcp::model::Tool {
-    let schema = tool.input_schema.as_object().cloned().unwrap_or_default();
-    let mut annotations = ToolAnnotations::new();
-    annotations.title = tool.title_in_annotations.then(|| tool.title.clone());
-    annotations.read_only_hint = tool.hints.read_only;
-    annotations.destructive_hint = tool.hints.destructive;
-    annotations.idempotent_hint = tool.hints.idempotent;
-    annotations.open_world_hint = tool.hints.open_world;
-    let published = rmcp::model::Tool::new(tool.name.clone(), tool.description.clone(), schema)
-        .with_title(tool.title.clone());
-    if annotations == ToolAnnotations::new() { published } else { published.with_annotations(annotations) }
+/// A tool in the library's type, by the JSON that both write alike; `None` where the library cannot hold it.
+fn published(tool: &Tool) -> Option<rmcp::model::Tool> {
+    match serde_json::from_value(tool.to_json()) {
+        Ok(tool) => Some(tool),
+        Err(error) => {
+            tracing::error!(tool = tool.name, %error, "a tool cannot be listed");
+            None
+        }
+    }
 }
 
 #[cfg(test)]
@@ -69,7 +66,7 @@ mod tests {
                     hints,
                     title_in_annotations,
                 };
-                assert_eq!(serde_json::to_value(published(&tool)).unwrap(), tool.to_json());
+                assert_eq!(serde_json::to_value(published(&tool).unwrap()).unwrap(), tool.to_json());
             }
         }
     }

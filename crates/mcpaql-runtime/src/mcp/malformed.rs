@@ -3,12 +3,10 @@
 //! Costs nothing where a message can be read: it is asked only after reading has failed. Nothing of what was sent is
 //! quoted but the request's id.
 
+use crate::protocol::IdScan;
 use rmcp::ErrorData;
 use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use serde_json::Value;
-
-/// The longest id that is looked for in what cannot be read, in bytes as written.
-const ID_BYTES: usize = 256;
 
 const UNREADABLE: &str = "The message cannot be read as JSON: send one JSON-RPC 2.0 object in UTF-8, without lone surrogates, \
      with numbers in range and nested no deeper than 127 levels.";
@@ -20,93 +18,28 @@ pub(super) fn answer(message: &[u8]) -> Option<ServerJsonRpcMessage> {
     let Ok(value) = serde_json::from_slice::<Value>(message) else {
         let mut id = IdScan::default();
         id.feed(message);
-        return Some(ServerJsonRpcMessage::error(ErrorData::parse_error(UNREADABLE, None), id.found));
+        return Some(ServerJsonRpcMessage::error(
+            ErrorData::parse_error(UNREADABLE, None),
+            request_id(id.id()),
+        ));
     };
     let said = |key| value.get(key);
     let is_answer = said("method").is_none() && (said("result").is_some() || said("error").is_some());
     if is_answer || (said("id").is_none() && said("method").is_some_and(Value::is_string)) {
         return None;
     }
-    let id = said("id").cloned().and_then(|id| serde_json::from_value(id).ok());
+    let id = request_id(said("id").cloned());
     Some(ServerJsonRpcMessage::error(ErrorData::invalid_request(NO_REQUEST, None), id))
 }
 
 /// The answer to a message longer than `limit` bytes.
-pub(super) fn too_long(limit: usize, id: Option<RequestId>) -> ServerJsonRpcMessage {
+pub(super) fn too_long(limit: usize, id: Option<Value>) -> ServerJsonRpcMessage {
     let message = format!("The message has more than {limit} bytes, the most that are read; send less.");
-    ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), id)
+    ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), request_id(id))
 }
 
-/// Finds the `id` among the outermost members of a message that is broken elsewhere, piece by piece and in little memory.
-#[derive(Default)]
-pub(crate) struct IdScan {
-    pub(super) found: Option<RequestId>,
-    depth: usize,
-    in_string: bool,
-    escaped: bool,
-    /// The outermost key or value being read, as written.
-    token: Vec<u8>,
-    is_id: bool,
-}
-
-impl IdScan {
-    /// The id where it is a number that counts something, as ours are.
-    pub(crate) fn number(&self) -> Option<u64> {
-        match self.found {
-            Some(RequestId::Number(number)) => u64::try_from(number).ok(),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn feed(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            if self.in_string {
-                self.keep(byte);
-                self.in_string = self.escaped || byte != b'"';
-                self.escaped = !self.escaped && byte == b'\\';
-                continue;
-            }
-            match byte {
-                b'"' => {
-                    self.in_string = true;
-                    self.keep(byte);
-                }
-                b'{' | b'[' => {
-                    self.keep(byte);
-                    self.depth += 1;
-                }
-                b'}' | b']' => {
-                    self.end_member();
-                    self.depth = self.depth.saturating_sub(1);
-                }
-                b',' => self.end_member(),
-                b':' if self.depth == 1 => {
-                    self.is_id = self.token == br#""id""#;
-                    self.token.clear();
-                }
-                byte if byte.is_ascii_whitespace() => {}
-                byte => self.keep(byte),
-            }
-        }
-    }
-
-    /// A token that is too long to be an id keeps one byte too many, and so is none.
-    fn keep(&mut self, byte: u8) {
-        if self.depth == 1 && self.token.len() <= ID_BYTES {
-            self.token.push(byte);
-        }
-    }
-
-    fn end_member(&mut self) {
-        if self.depth != 1 {
-            return;
-        }
-        if self.is_id && self.found.is_none() && self.token.len() <= ID_BYTES {
-            self.found = serde_json::from_slice(&self.token).ok();
-        }
-        self.is_id = false;
-        self.token.clear();
-    }
+fn request_id(id: Option<Value>) -> Option<RequestId> {
+    id.and_then(|id| serde_json::from_value(id).ok())
 }
 
 #[cfg(test)]
@@ -165,18 +98,5 @@ mod tests {
         ] {
             assert_eq!(answered(message.to_string().as_bytes()), None, "{message}");
         }
-    }
-
-    #[test]
-    fn the_scan_goes_piece_by_piece_and_remembers_little() {
-        let mut scan = IdScan::default();
-        for byte in br#"{"a":"\\","id":"x"}"# {
-            scan.feed(&[*byte]);
-        }
-        assert_eq!(scan.found, Some(RequestId::String("x".into())));
-        let mut scan = IdScan::default();
-        scan.feed(format!(r#"{{"id":"{}","#, "x".repeat(100_000)).as_bytes());
-        assert_eq!(scan.found, None);
-        assert!(scan.token.capacity() <= 2 * ID_BYTES + 2);
     }
 }

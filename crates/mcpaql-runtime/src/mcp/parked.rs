@@ -2,15 +2,16 @@
 //! client's answer comes with the request again.
 //!
 //! What always holds: a call that is put aside is the very call that goes on, so nothing runs twice; what leads back to it cannot
-//! be guessed, works once and only for the same tool; there are never more than [`MOST`], and none waits longer than
+//! be guessed, works once and only for the same tool; there are never more than [`MAX_PARKED_CALLS`], and none waits longer than
 //! [`PATIENCE`]. A call that nobody comes back for is dropped, which stops its work.
 
 use super::call::without_panic;
-use super::caller::{Caller, News, Question, Refused};
+use super::client::{self, Asking, Question};
+use super::handler;
 use super::logging::Hearing;
 use super::questions::Abilities;
-use super::session::Session;
-use super::{Service, handler};
+use crate::caller::{Caller, Progress, Refused, Session};
+use crate::service::Service;
 use futures_util::future::BoxFuture;
 use mcpaql_core::response::Reply;
 use rmcp::model::{ClientCapabilities, InputRequest, InputRequiredResult, InputResponses};
@@ -22,8 +23,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
-/// How many calls are put aside together.
-const MOST: usize = 256;
+/// Calls that wait for their clients at the same time.
+const MAX_PARKED_CALLS: usize = 256;
 /// How long a call waits for its client.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// The one question of a round.
@@ -34,7 +35,7 @@ pub(super) struct Call {
     tool: String,
     pub(super) caller: Caller,
     work: BoxFuture<'static, Option<Reply>>,
-    pub(super) news: watch::Receiver<News>,
+    pub(super) progress: watch::Receiver<Progress>,
     questions: mpsc::Receiver<Question>,
     asked: Option<oneshot::Sender<Result<Value, Refused>>>,
 }
@@ -62,14 +63,13 @@ impl Call {
         hearing: Hearing,
     ) -> Call {
         let (mailbox, questions) = mpsc::channel(1);
-        let (caller, news) = Caller::by_mail(context, mailbox);
-        let caller = caller.within(session).hearing(hearing);
+        let (caller, progress) = client::caller(context, Asking::Mail(mailbox), session, hearing);
         let (service, name, by) = (Arc::clone(service), tool.to_owned(), caller.clone());
         let work = async move {
             let called = without_panic(async { service.call(&name, arguments, &by).await });
             called.await
         };
-        Call { tool: tool.to_owned(), caller, work: Box::pin(work), news, questions, asked: None }
+        Call { tool: tool.to_owned(), caller, work: Box::pin(work), progress, questions, asked: None }
     }
 
     /// Goes on until there is an answer or a question.
@@ -114,7 +114,7 @@ impl Parked {
         let state = format!("{}{}", Uuid::now_v7().simple(), Uuid::now_v7().simple());
         {
             let mut calls = self.calls();
-            if calls.len() >= MOST {
+            if calls.len() >= MAX_PARKED_CALLS {
                 return Err(Box::new(call));
             }
             call.asked = Some(answer);

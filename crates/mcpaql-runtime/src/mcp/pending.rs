@@ -1,7 +1,12 @@
 //! A service that is still loading: it can be greeted before and answers everything else when it is there. Tools that are
 //! known from an earlier time are listed at once as well.
 
-use super::{Caller, Declined, Health, Offer, Offers, Service, Task, Tool};
+use crate::caller::Caller;
+use crate::execution::Task;
+use crate::health::Health;
+use crate::protocol::{Feature, Features, RpcError};
+use crate::service::Service;
+use mcpaql_core::catalog::Tool;
 use mcpaql_core::response::Reply;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -37,8 +42,8 @@ enum State<S> {
 pub struct Preview {
     /// The tools.
     pub tools: Arc<[Tool]>,
-    /// What it offers besides.
-    pub offers: Offers,
+    /// What it has besides tools.
+    pub features: Features,
     /// Whether calls may go on in the background.
     pub tasks: bool,
     /// What a client should know about the server as a whole.
@@ -50,7 +55,7 @@ impl Preview {
     pub fn of(service: &impl Service) -> Preview {
         Preview {
             tools: service.tools(),
-            offers: service.offers(),
+            features: service.features(),
             tasks: service.has_tasks(),
             instructions: service.instructions(),
         }
@@ -127,20 +132,20 @@ impl<S: Service> Service for Pending<S> {
         self.service()?.call(tool, arguments, caller).await
     }
 
-    fn offers(&self) -> Offers {
-        let offers = self.service().map(|service| service.offers());
-        offers.or_else(|| self.preview().map(|preview| preview.offers)).unwrap_or_default()
+    fn features(&self) -> Features {
+        let features = self.service().map(|service| service.features());
+        features.or_else(|| self.preview().map(|preview| preview.features)).unwrap_or_default()
     }
 
-    async fn offer(
+    async fn request(
         &self,
-        offer: Offer,
+        feature: Feature,
         params: Map<String, Value>,
         caller: &Caller,
-    ) -> Result<Value, Declined> {
+    ) -> Result<Value, RpcError> {
         match self.service() {
-            Some(service) => service.offer(offer, params, caller).await,
-            None => Err(Declined::unknown(offer)),
+            Some(service) => service.request(feature, params, caller).await,
+            None => Err(RpcError::unknown(feature)),
         }
     }
 
@@ -150,12 +155,12 @@ impl<S: Service> Service for Pending<S> {
         known.or_else(|| self.preview().map(|preview| preview.tasks)).unwrap_or(true)
     }
 
-    async fn task(&self, id: &str) -> Option<Task> {
-        self.service()?.task(id).await
+    async fn task(&self, id: &str, caller: &Caller) -> Option<Task> {
+        self.service()?.task(id, caller).await
     }
 
-    async fn cancel_task(&self, id: &str) -> Option<Task> {
-        self.service()?.cancel_task(id).await
+    async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<Task> {
+        self.service()?.cancel_task(id, caller).await
     }
 
     async fn listed(&self) {

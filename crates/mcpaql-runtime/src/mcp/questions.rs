@@ -2,9 +2,10 @@
 //! client's answer comes with a request of its own.
 //!
 //! What always holds: what leads back to a question cannot be guessed, works once and only in the conversation that was asked;
-//! there are never more than [`MOST`] open; a question does not outlive the answer to its call, however that ends.
+//! there are never more than [`MAX_OPEN_QUESTIONS`] open; a question does not outlive the answer to its call, however that ends.
 
-use super::caller::{Question, Refused};
+use super::client::Question;
+use crate::caller::Refused;
 use axum::body::{Body, BodyDataStream, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -23,8 +24,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// How many questions are open together.
-const MOST: usize = 1024;
+/// Questions that wait for an answer at the same time.
+const MAX_OPEN_QUESTIONS: usize = 1024;
 /// How often a stream without news shows that it lives, so that nobody on the way closes it.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -83,7 +84,7 @@ impl Questions {
     /// What the answer has to name; `None` where too many wait already.
     fn enter(&self, conversation: &Arc<str>, answer: oneshot::Sender<Answer>) -> Option<String> {
         let mut open = self.open();
-        if open.len() >= MOST {
+        if open.len() >= MAX_OPEN_QUESTIONS {
             return None;
         }
         let id = format!("{}{}", Uuid::now_v7().simple(), Uuid::now_v7().simple());
@@ -249,7 +250,7 @@ mod tests {
     fn nobody_is_asked_past_the_limit_and_a_question_given_up_takes_no_answer() {
         let questions = Questions::default();
         let conversation: Arc<str> = "mine".into();
-        let waiting: Vec<_> = (0..MOST)
+        let waiting: Vec<_> = (0..MAX_OPEN_QUESTIONS)
             .map(|_| {
                 let (answer, answered) = oneshot::channel();
                 (questions.enter(&conversation, answer).unwrap(), answered)

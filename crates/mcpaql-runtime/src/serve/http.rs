@@ -1,8 +1,10 @@
 //! Streamable HTTP: `/mcp` behind Host, Origin and bearer-token checks, `/healthz` in front of them.
 
 use super::ServeError;
-use crate::mcp::{Admission, Limits, Server, Service, Status, http_route};
+use crate::health::Status;
+use crate::mcp::{Admission, Limits, Server, http_route};
 use crate::secret::Secret;
+use crate::service::Service;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
@@ -11,6 +13,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::serve::ListenerExt;
+use mcpaql_core::host;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,7 +108,7 @@ pub async fn serve_http<S: Service>(
     on_bound: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
     let addr = options.addr;
-    if !addr.ip().is_loopback() && options.token.is_none() && !options.allow_unauthenticated_remote {
+    if !host::is_loopback_ip(addr.ip()) && options.token.is_none() && !options.allow_unauthenticated_remote {
         return Err(ServeError::Unauthenticated(addr));
     }
     let admission = options.admission()?;
@@ -141,7 +144,7 @@ pub async fn serve_http<S: Service>(
     Ok(())
 }
 
-/// Everybody may know whether the server is well, and whoever may call everything how each adapter fares: those with the token, or
+/// Everybody may know whether the server is well, and whoever may call everything the state of each adapter: those with the token, or
 /// everybody on this machine where there is none.
 fn health<S: Service>(
     service: &S,
@@ -151,7 +154,7 @@ fn health<S: Service>(
 ) -> (StatusCode, Json<serde_json::Value>) {
     let may_know = match token {
         Some(token) => bearer(headers).is_some_and(|presented| token.matches(presented)),
-        None => addr.ip().is_loopback() && is_local(headers),
+        None => host::is_loopback_ip(addr.ip()) && is_local(headers),
     };
     let health = service.health();
     let status = match health.status {
@@ -163,10 +166,8 @@ fn health<S: Service>(
 
 /// Whether a request names this machine and does not come from a page in a browser, which may belong to anybody.
 fn is_local(headers: &HeaderMap) -> bool {
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
-    let name = name.map_or(host, |(name, _)| name);
-    LOOPBACK.contains(&name) && !headers.contains_key(ORIGIN)
+    let named = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    host::is_loopback(named) && !headers.contains_key(ORIGIN)
 }
 
 async fn authorize(State(token): State<Option<Arc<Secret>>>, mut request: Request, next: Next) -> Response {

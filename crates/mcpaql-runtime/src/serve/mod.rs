@@ -6,7 +6,8 @@
 mod client;
 mod http;
 
-use crate::mcp::{Limits, Service};
+use crate::mcp::{Limits, StreamError};
+use crate::service::Service;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -45,6 +46,15 @@ pub enum ServeError {
     Io(#[from] std::io::Error),
 }
 
+impl From<StreamError> for ServeError {
+    fn from(error: StreamError) -> ServeError {
+        match error {
+            StreamError::Handshake => ServeError::Handshake,
+            StreamError::Interrupted => ServeError::Interrupted,
+        }
+    }
+}
+
 /// Serves the client on standard input and output until its input ends or `shutdown` is cancelled. The calls of a client that does
 /// not read any more are dropped; after a mere end of input they are finished.
 ///
@@ -59,7 +69,7 @@ pub async fn serve_stdio<S: Service>(
 ) -> Result<(), ServeError> {
     let left = client::left();
     // Boxed, so that whoever embeds this need not carry all of it in a future of his own.
-    Box::pin(crate::mcp::serve_stream(service, crate::mcp::stdio(), limits, shutdown, left)).await
+    Ok(Box::pin(crate::mcp::serve_stream(service, crate::mcp::stdio(), limits, shutdown, left)).await?)
 }
 
 /// Serves one client over a byte stream until its input ends or `shutdown` is cancelled.
@@ -76,5 +86,5 @@ pub async fn serve_stream<S: Service>(
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
     let stays = |_| std::future::pending();
-    Box::pin(crate::mcp::serve_stream(service, (reader, writer), limits, shutdown, stays)).await
+    Ok(Box::pin(crate::mcp::serve_stream(service, (reader, writer), limits, shutdown, stays)).await?)
 }

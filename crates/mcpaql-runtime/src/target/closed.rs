@@ -1,7 +1,9 @@
-//! A target that could not be opened: every call is told why, and who can mend it.
+//! A target that could not be opened: every call is told why, and who can fix it.
 
-use crate::open::OpenError;
+use super::{OpenError, Target, TargetCall};
+use futures_util::future::BoxFuture;
 use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::response::Answer;
 
 /// A target that could not be opened.
 #[derive(Debug, Clone)]
@@ -15,14 +17,28 @@ impl Closed {
     /// The target of that adapter.
     #[must_use]
     pub fn new(adapter: &str, error: &OpenError) -> Closed {
-        Closed { adapter: adapter.to_owned(), reason: error.told(), cause: error.to_string() }
+        Closed {
+            adapter: adapter.to_owned(),
+            reason: error.user_message().to_owned(),
+            cause: error.to_string(),
+        }
     }
 
-    pub(super) fn refuse(&self) -> OpError {
+    fn refusal(&self) -> OpError {
         let Closed { adapter, reason, cause } = self;
         let message = format!(
-            "The adapter '{adapter}' cannot be used now: {reason}. Tell the user that the operator has to mend that; the server tries again by itself."
+            "The adapter '{adapter}' cannot be used now: {reason}. Tell the user that the operator has to fix that; the server tries again by itself."
         );
         OpError::new(Code::Internal, message).because(cause)
+    }
+}
+
+impl Target for Closed {
+    fn perform<'a>(&'a self, _: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        Box::pin(std::future::ready(Err(self.refusal())))
+    }
+
+    fn is_open(&self) -> bool {
+        false
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! A function receives arguments that are already validated and completed with defaults; dropping its future cancels it.
 
-use super::Args;
-use crate::mcp::Caller;
+use super::{Args, Target, TargetCall, TargetKind};
+use crate::caller::Caller;
 use futures_util::future::BoxFuture;
+use mcpaql_core::adapter;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::Operation;
 use mcpaql_core::response::Answer;
 use std::collections::HashMap;
 use std::fmt;
@@ -30,17 +30,34 @@ impl Functions {
     pub fn insert(&mut self, operation: impl Into<String>, function: Function) {
         self.0.insert(operation.into(), function);
     }
+}
 
-    pub(crate) async fn call(
-        &self,
-        operation: &Operation,
-        args: &Args,
-        caller: &Caller,
-    ) -> Result<Answer, OpError> {
-        let Some(function) = self.0.get(&operation.name) else {
-            let message = format!("Nothing answers '{}' in this program; tell the user.", operation.name);
-            return Err(OpError::new(Code::Internal, message));
-        };
-        function(args.clone(), caller.clone()).await
+impl Target for Functions {
+    fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        match self.0.get(&call.operation.name) {
+            Some(function) => function(call.args.clone(), call.caller.clone()),
+            None => {
+                let name = &call.operation.name;
+                let message = format!("Nothing answers '{name}' in this program; tell the user.");
+                Box::pin(std::future::ready(Err(OpError::new(Code::Internal, message))))
+            }
+        }
     }
 }
+
+/// The operations are functions of another program: whoever embeds them serves them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("its operations are functions of the program that embeds it, and this is another program")]
+pub struct NotEmbedded;
+
+/// Documents whose operations are functions of the program that embeds them.
+pub(super) const TARGET_KIND: TargetKind = TargetKind {
+    name: "code",
+    open: |request| match request.target {
+        adapter::Target::Code(_) => {
+            let error = request.error(NotEmbedded, "its operations are functions of another program");
+            Some(Box::pin(std::future::ready(Err(error))))
+        }
+        _ => None,
+    },
+};

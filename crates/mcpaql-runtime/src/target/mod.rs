@@ -1,86 +1,114 @@
-//! Where calls go: one file per kind of target.
+//! Where calls go: one folder for each kind of target, behind one trait, and one table that lists them.
 //!
 //! A target receives an operation whose arguments are already validated and completed with defaults, and answers with data
-//! or an `OpError`. Dropping the future of a call stops its work: that is how cancellation reaches every target.
-
-use crate::document::Handled;
-use crate::mcp::Caller;
-use crate::upstream::Upstream;
-use indexmap::IndexMap;
-use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::operation::Operation;
-use mcpaql_core::response::Answer;
-use mcpaql_core::targets;
-use serde_json::{Map, Value};
+//! or an `OpError`. Dropping the future of a call stops its work: that is how cancellation reaches every target. Only the
+//! dispatch path calls a target: a [`TargetCall`] needs a [`Pass`], which only the gate makes.
+//!
+//! A new kind is a folder with a [`TargetKind`], and a row in [`TARGET_KINDS`].
 
 pub(crate) mod auth;
 mod closed;
 pub mod code;
 pub mod command;
 pub mod http;
+mod kind;
 pub mod mcp;
+mod program;
+mod several;
 pub mod store;
 
 pub use closed::Closed;
+pub use kind::{NoDataFolder, OpenError, OpenRequest, Opening, TARGET_KINDS, TargetKind, open};
+pub use several::Several;
+
+use crate::caller::Caller;
+use crate::gate::Pass;
+use crate::protocol::{Feature, Features, RpcError};
+use futures_util::future::BoxFuture;
+use mcp::Upstream;
+use mcpaql_core::error::OpError;
+use mcpaql_core::operation::Operation;
+use mcpaql_core::response::Answer;
+use serde_json::{Map, Value};
+use std::fmt;
 
 /// The arguments of one call, by parameter name.
 pub type Args = Map<String, Value>;
 
-/// Where calls go.
-#[derive(Debug)]
-pub enum Target {
-    /// An HTTP API.
-    Http(Box<http::HttpClient>),
-    /// The embedded store.
-    Store(store::Store),
-    /// Local programs.
-    Command(command::Runner),
-    /// Another MCP server.
-    Mcp(mcp::Proxy),
-    /// Functions of this program.
-    Code(code::Functions),
-    /// One of the others, with functions of this program in place of some operations.
-    Handled(Box<Handled>),
-    /// Several of one kind, by name; each call chooses one.
-    Several(IndexMap<String, Target>),
-    /// One that could not be opened.
-    Closed(Closed),
-}
+/// Where the calls of an adapter go.
+pub trait Target: fmt::Debug + Send + Sync + 'static {
+    /// Runs one validated call. Dropping the future stops the work.
+    fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>>;
 
-impl Target {
-    /// The MCP servers that calls are passed on to.
-    pub(crate) fn upstreams(&self) -> Vec<&Upstream> {
-        match self {
-            Target::Mcp(proxy) => vec![proxy.upstream()],
-            Target::Handled(handled) => handled.target().upstreams(),
-            Target::Several(targets) => targets.values().flat_map(Target::upstreams).collect(),
-            Target::Http(_) | Target::Store(_) | Target::Command(_) | Target::Code(_) | Target::Closed(_) => {
-                Vec::new()
-            }
-        }
+    /// What it has besides operations.
+    fn features(&self) -> Features {
+        Features::default()
     }
 
-    /// Runs one validated call.
-    ///
-    /// # Errors
-    /// What the target, or the way to it, had against the call.
-    pub async fn call(&self, operation: &Operation, args: &Args, caller: &Caller) -> Result<Answer, OpError> {
-        match self {
-            Target::Http(client) => client.call(operation, args).await,
-            Target::Store(store) => store.call(operation, args).await,
-            Target::Command(runner) => runner.call(operation, args).await,
-            Target::Mcp(server) => server.call(operation, args, caller).await,
-            Target::Code(functions) => functions.call(operation, args, caller).await,
-            Target::Handled(handled) => handled.call(operation, args, caller).await,
-            Target::Several(targets) => {
-                let mut args = args.clone();
-                let chosen = targets::chosen(operation, &mut args);
-                let target = chosen.and_then(|name| targets.get(&name)).ok_or_else(|| {
-                    OpError::new(Code::Internal, "The call chose no upstream; tell the user.")
-                })?;
-                Box::pin(target.call(operation, &args, caller)).await
-            }
-            Target::Closed(closed) => Err(closed.refuse()),
-        }
+    /// Answers a request for something besides operations, as the protocol has it; a list with all its entries.
+    fn request<'a>(&'a self, request: FeatureRequest<'a>) -> BoxFuture<'a, Result<Value, RpcError>> {
+        Box::pin(std::future::ready(Err(RpcError::unknown(request.feature))))
+    }
+
+    /// The MCP servers that calls are passed on to.
+    fn upstreams(&self) -> Vec<&Upstream> {
+        Vec::new()
+    }
+
+    /// Whether it could be opened.
+    fn is_open(&self) -> bool {
+        true
+    }
+}
+
+/// One validated call that the gate let through.
+#[derive(Debug)]
+pub struct TargetCall<'a> {
+    /// What to do.
+    pub operation: &'a Operation,
+    /// With which arguments: validated, and completed with defaults.
+    pub args: &'a Args,
+    /// For whom.
+    pub caller: &'a Caller,
+    #[expect(dead_code, reason = "the proof that the gate was asked")]
+    pass: Pass,
+}
+
+impl<'a> TargetCall<'a> {
+    /// The call that the gate let through.
+    #[must_use]
+    pub const fn new(
+        pass: Pass,
+        operation: &'a Operation,
+        args: &'a Args,
+        caller: &'a Caller,
+    ) -> TargetCall<'a> {
+        TargetCall { operation, args, caller, pass }
+    }
+}
+
+/// A request for a prompt, a resource or a list of them that the gate let through.
+#[derive(Debug)]
+pub struct FeatureRequest<'a> {
+    /// What is asked for.
+    pub feature: Feature,
+    /// The parameters as the client sent them.
+    pub params: Map<String, Value>,
+    /// For whom.
+    pub caller: &'a Caller,
+    #[expect(dead_code, reason = "the proof that the gate was asked")]
+    pass: Pass,
+}
+
+impl<'a> FeatureRequest<'a> {
+    /// The request that the gate let through.
+    #[must_use]
+    pub const fn new(
+        pass: Pass,
+        feature: Feature,
+        params: Map<String, Value>,
+        caller: &'a Caller,
+    ) -> FeatureRequest<'a> {
+        FeatureRequest { feature, params, caller, pass }
     }
 }

@@ -8,6 +8,8 @@ use mcpaql_core::operation::{
     Stdin,
 };
 use mcpaql_core::response::Answer;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::dispatch::call_target;
 use mcpaql_runtime::target::command::{Runner, SetupError};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
@@ -79,8 +81,13 @@ fn param(name: &str, wire: &str, sensitive: bool) -> Param {
     Param { wire: wire.into(), sensitive, ..Param::new(name, Place::Body, json!({})) }
 }
 
+async fn run(runner: &Runner, operation: &Operation, args: &Value) -> Result<Answer, OpError> {
+    let args = args.as_object().expect("arguments");
+    call_target(runner, operation, args, &Caller::nobody()).await
+}
+
 async fn call(target: &CommandTarget, binding: CommandBinding, args: Value) -> Result<Answer, OpError> {
-    runner(target).call(&operation(binding), args.as_object().expect("arguments")).await
+    run(&runner(target), &operation(binding), &args).await
 }
 
 async fn ok(binding: CommandBinding, args: Value) -> Value {
@@ -129,11 +136,11 @@ async fn the_working_directory_is_the_adapters() {
         Runner::new(&target, move |name| if name == "PLACE" { Some(here.clone()) } else { env(name) });
     let runner = runner.expect("a runner");
     let pwd = operation(binding(&["pwd"]));
-    let answer = runner.call(&pwd, &Default::default()).await.expect("an answer").data.into_value();
+    let answer = run(&runner, &pwd, &json!({})).await.expect("an answer").data.into_value();
     assert_eq!(answer, json!(path));
 
     drop(folder);
-    let error = runner.call(&pwd, &Default::default()).await.expect_err("gone");
+    let error = run(&runner, &pwd, &json!({})).await.expect_err("gone");
     assert_eq!(error.code, Code::Internal);
     assert!(error.message.contains("working directory") && !error.message.contains(&path), "{error}");
 }
@@ -167,8 +174,7 @@ async fn standard_input_is_closed_or_what_the_operation_says() {
     let mut echo = operation(CommandBinding { output: Output::Json, ..cat(Stdin::Params) });
     echo.params = vec![param("a", "aWire", false)];
     let args = json!({"a": [1], "b": "x"});
-    let answer =
-        runner(&target()).call(&echo, args.as_object().expect("arguments")).await.expect("an answer");
+    let answer = run(&runner(&target()), &echo, &args).await.expect("an answer");
     assert_eq!(answer.data.into_value(), json!({"aWire": [1], "b": "x"}));
 }
 
@@ -218,11 +224,10 @@ async fn errors_hide_sensitive_values_the_operators_own_and_places() {
     target.env = vec!["API_TOKEN".into()];
     target.cwd = folder.path().to_str().map(str::to_owned);
     let words = "echo \"$1 $API_TOKEN $HOME $2/file\" >&2; exit 1";
-    let mut run = operation(binding(&["sh", "-c", words, "sh", "{password}", "{place}"]));
-    run.params = vec![param("password", "password", true)];
+    let mut echo_all = operation(binding(&["sh", "-c", words, "sh", "{password}", "{place}"]));
+    echo_all.params = vec![param("password", "password", true)];
     let args = json!({"password": "hunter2", "place": target.cwd});
-    let error =
-        runner(&target).call(&run, args.as_object().expect("arguments")).await.expect_err("a failure");
+    let error = run(&runner(&target), &echo_all, &args).await.expect_err("a failure");
     assert_eq!(error.details["stderr"], json!("*** *** ~ ./file"));
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
 }
@@ -250,7 +255,7 @@ async fn too_much_output_stops_the_program() {
     let endless = script(&format!("exec 9>{}; echo ready >&9; yes", watch.path()));
     let heard = watch.follow();
     let error = call(&target, endless, json!({})).await.expect_err("a failure");
-    assert_eq!((error.code, &error.details["max"]), (Code::PayloadTooLarge, &json!(1000)));
+    assert_eq!((error.code, &error.details["maximum"]), (Code::PayloadTooLarge, &json!(1000)));
     heard.until_all_gone().await;
     let exact = call(&target, binding(&["printf", "%01000d", "0"]), json!({})).await.expect("an answer");
     assert_eq!(exact.data.into_value().as_str().map(str::len), Some(1000));

@@ -4,11 +4,11 @@ use crate::fixture::crypto;
 use crate::http::upstream::Upstream;
 use axum::body::Body;
 use axum::response::Response;
+use mcpaql_runtime::dispatch::Served;
 use mcpaql_runtime::document::{
     Answer, Call, Caller, Code, Document, DocumentError, Handlers, Mode, OpError, Params, Settings, given,
 };
 use mcpaql_runtime::environment::Environment;
-use mcpaql_runtime::pipeline::Served;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

@@ -5,11 +5,11 @@ use crate::http::upstream::Bare;
 use mcpaql_core::catalog::Settings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
+use mcpaql_runtime::caller::{Caller, Session};
+use mcpaql_runtime::dispatch::Served;
 use mcpaql_runtime::execution::{EXECUTIONS_FILE, Executions, Limits};
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::{Caller, Session};
 use mcpaql_runtime::open::open;
-use mcpaql_runtime::pipeline::Served;
 use mcpaql_runtime::{mcp, serve};
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions, SqliteConnection};
@@ -322,7 +322,7 @@ async fn a_client_that_hangs_up_stops_its_work_and_finds_that_said() {
     client.end_input().await;
     client.serving.stopped().await.unwrap();
     // Nobody has to wait for that: the end of the server does.
-    let found = waited(&gateway.shown().adapters()[0], id.as_str().unwrap(), 0.0).await;
+    let found = waited(&gateway.snapshot().adapters()[0], id.as_str().unwrap(), 0.0).await;
     assert_eq!(found["status"], "cancelled");
     assert_eq!(found["message"], "Cancelled because the session that started it ended.");
     gone(&pid).await;
@@ -360,7 +360,7 @@ async fn without_a_session_work_goes_on_when_the_connection_ends() {
     shutdown.cancel();
     in_time(server).await.unwrap().unwrap();
     go(&folder);
-    assert_eq!(ended(&gateway.shown().adapters()[0], id.as_str().unwrap()).await["result"], "built");
+    assert_eq!(ended(&gateway.snapshot().adapters()[0], id.as_str().unwrap()).await["result"], "built");
 }
 
 #[tokio::test]
@@ -388,7 +388,7 @@ async fn clients_that_know_tasks_get_one_with_the_same_id() {
     let id = &task["taskId"];
     assert_eq!(request(tasks("tasks/get", id)).await["result"]["status"], "working");
     go(&folder);
-    ended(&gateway.shown().adapters()[0], id.as_str().unwrap()).await;
+    ended(&gateway.snapshot().adapters()[0], id.as_str().unwrap()).await;
     let done = request(tasks("tasks/get", id)).await["result"].clone();
     assert_eq!(done["status"], "completed", "{done}");
     assert_eq!(done["result"]["content"][0]["text"], r#"{"success":true,"data":"built"}"#);

@@ -1,9 +1,12 @@
 //! A service whose calls the tests hold in their hands, and the clients that call it.
 
+use mcpaql_core::catalog::Tool;
 use mcpaql_core::policy::Hints;
 use mcpaql_core::response::Reply;
-use mcpaql_runtime::mcp::{Caller, Limits, Service, Tool};
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http, serve_stream};
+use mcpaql_runtime::service::Service;
 use rmcp::ClientHandler;
 use rmcp::model::{ProgressNotificationParam, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, NotificationContext, RoleClient, RunningService};

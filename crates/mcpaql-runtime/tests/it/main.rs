@@ -19,6 +19,7 @@ mod fixture;
 mod gateway;
 mod http;
 mod native;
+mod new_kind;
 mod revisions;
 mod serve_http;
 mod stdio;

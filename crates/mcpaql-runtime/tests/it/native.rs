@@ -6,13 +6,15 @@ use mcpaql_core::catalog::Settings;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
+use mcpaql_runtime::caller::Progress;
+use mcpaql_runtime::dispatch::Served;
 use mcpaql_runtime::environment;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::{Limits, News};
+use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::native::{Native, NativeError, Nothing, operation};
-use mcpaql_runtime::open::{OpenError, open};
-use mcpaql_runtime::pipeline::Served;
+use mcpaql_runtime::open::open;
 use mcpaql_runtime::serve::serve_stream;
+use mcpaql_runtime::target::code::NotEmbedded;
 use rmcp::model::CallToolRequestParams;
 use rmcp::{RoleClient, ServiceExt, service::RunningService};
 use schemars::JsonSchema;
@@ -68,7 +70,7 @@ fn ruler() -> Native {
             },
         ))
         .operation(operation("delete_marks").handle_for(|_: Nothing, caller| async move {
-            caller.progress(News { done: 1.0, total: Some(2.0), message: None });
+            caller.progress(Progress { done: 1.0, total: Some(2.0), message: None });
             Ok(json!({"deleted": 3}))
         }))
         .operation(
@@ -230,6 +232,6 @@ async fn a_document_whose_functions_are_elsewhere_says_so() {
     assert_eq!(checked.errors(), 0, "{:?}", checked.diagnostics);
     let error =
         open(checked.catalog.unwrap(), "ruler.json", None, &environment::process()).await.unwrap_err();
-    assert!(matches!(error, OpenError::Code { .. }), "{error}");
+    assert!(error.reason::<NotEmbedded>().is_some(), "{error}");
     assert!(error.to_string().contains("another program"));
 }

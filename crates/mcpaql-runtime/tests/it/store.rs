@@ -5,6 +5,8 @@ use mcpaql_core::adapter::{Resource, StoreTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Operation;
 use mcpaql_document::load::store_operations;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::dispatch::call_target;
 use mcpaql_runtime::target::Args;
 use mcpaql_runtime::target::store::{Store, StoreError};
 use serde_json::{Map, Value, json};
@@ -65,7 +67,9 @@ impl Notebook {
     async fn call(&self, name: &str, args: Value) -> Result<Value, OpError> {
         let operation = self.operations.iter().find(|operation| operation.name == name).expect(name);
         let args: Args = args.as_object().cloned().unwrap_or_default();
-        self.store.call(operation, &args).await.map(|answer| answer.data.into_value())
+        call_target(&self.store, operation, &args, &Caller::nobody())
+            .await
+            .map(|answer| answer.data.into_value())
     }
 
     async fn ok(&self, name: &str, args: Value) -> Value {

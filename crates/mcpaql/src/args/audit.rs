@@ -1,6 +1,6 @@
 //! What can be typed behind `audit`.
 
-use super::{Access, Spread, Surface, parse_spread};
+use super::{Access, Spread, Surface, one_of, parse_spread};
 use clap::Args as ClapArgs;
 use mcpaql_audit::convention::Level;
 use mcpaql_audit::render::Format;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "No tool is called but by --probe. Without a source, the adapters of mcpaql.yaml of this folder are audited.\n\
+    after_help = "Tools are called only with --probe. Without a source, the adapters of mcpaql.yaml of this folder are audited.\n\
     Such as: mcpaql audit -- npx -y @modelcontextprotocol/server-filesystem /srv\n\
     Exit status: 0 clean or only findings below --fail-on, 1 findings, 2 could not run."
 )]
@@ -26,7 +26,7 @@ pub(crate) struct Audit {
     /// A saved answer of tools/list, `-` for standard input; repeat for several.
     #[arg(long, value_name = "FILE", help_heading = "Sources")]
     pub(crate) tools: Vec<PathBuf>,
-    /// What the client calls the server, where it is only one: most put it before the names of tools.
+    /// Name that the client gives the server, for a single server: most clients put it before the names of tools.
     #[arg(long, value_name = "NAME", help_heading = "Sources")]
     pub(crate) name: Option<String>,
     /// All servers of a client's configuration: its file, or the client's name.
@@ -34,10 +34,10 @@ pub(crate) struct Audit {
     pub(crate) config: Option<String>,
     #[command(flatten, next_help_heading = "Sources")]
     pub(crate) access: Access,
-    /// How documents are spread over tools, where not as they would be served.
+    /// How operations are spread over tools, instead of as they would be served.
     #[arg(long, value_parser = parse_spread, value_name = "MODE", help_heading = "Sources")]
     mode: Option<Spread>,
-    /// Seconds that a server may take to answer.
+    /// Maximum number of seconds that a server may take to answer.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, help_heading = "Sources",
         value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Audit {
     /// Command of the shell whose output is the state that --probe compares before and after.
     #[arg(long, value_name = "COMMAND", requires = "probe", help_heading = "Sources")]
     pub(crate) snapshot: Option<String>,
-    /// What the tools are held against besides MCP itself, separated by commas; `clients` is every known client.
+    /// Conventions to check besides MCP itself, separated by commas; `clients` is every known client.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Standard")]
     pub(crate) convention: Vec<String>,
     /// A team's own conventions.
@@ -69,19 +69,19 @@ pub(crate) struct Audit {
     /// Show the rules, conventions and policies, and audit nothing.
     #[arg(long, help_heading = "Standard")]
     pub(crate) list: bool,
-    /// Shape of the report: full, json, sarif, markdown, github, junit.
-    #[arg(long, value_parser = parse_format, default_value = "full", value_name = "SHAPE", help_heading = "Report")]
+    /// Format of the report: full, json, sarif, markdown, github, junit.
+    #[arg(long, value_parser = parse_format, default_value = "full", value_name = "FORMAT", help_heading = "Report")]
     pub(crate) format: Format,
     /// Where to write the report, or with --fix the corrected document or the corrections of a server.
     #[arg(long, short, value_name = "FILE", help_heading = "Report")]
     pub(crate) output: Option<PathBuf>,
-    /// Every finding, instead of the first of each rule.
+    /// Show every finding, instead of the first of each rule.
     #[arg(long, help_heading = "Report")]
     pub(crate) verbose: bool,
-    /// Every hint that differs, as declared, as effective and as expected.
+    /// Show every hint that differs, as declared, as effective and as expected.
     #[arg(long, help_heading = "Report")]
     pub(crate) hints: bool,
-    /// Fail only by findings that are not in this file.
+    /// Fail only for findings that are not in this file.
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) baseline: Option<PathBuf>,
     /// Write all findings to this file, for --baseline.
@@ -103,10 +103,9 @@ impl Audit {
 }
 
 fn parse_level(text: &str) -> Result<Level, String> {
-    Level::parse(text).ok_or_else(|| format!("expected one of {}", Level::ALL.map(Level::as_str).join(", ")))
+    one_of(Level::parse(text), Level::ALL.map(Level::as_str))
 }
 
 fn parse_format(text: &str) -> Result<Format, String> {
-    Format::parse(text)
-        .ok_or_else(|| format!("expected one of {}", Format::ALL.map(Format::as_str).join(", ")))
+    one_of(Format::parse(text), Format::ALL.map(Format::as_str))
 }

@@ -1,6 +1,6 @@
 //! What can be typed behind `generate`.
 
-use super::{Access, Importing};
+use super::{Access, Importing, one_of};
 use clap::{Args as ClapArgs, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_generate::Language;
@@ -64,11 +64,14 @@ pub(crate) struct Generate {
     /// Where a project in Rust finds mcpaql-runtime: a version, path:DIR or git:URL; this version on crates.io unless set.
     #[arg(long, value_name = "SPEC", help_heading = "Project")]
     pub(crate) runtime: Option<String>,
+    /// Leave out operations that projects in the language cannot serve (TypeScript and Python reach HTTP APIs and commands).
+    #[arg(long, help_heading = "Project")]
+    pub(crate) skip_unsupported: bool,
     /// Leave the time out of the provenance; SOURCE_DATE_EPOCH sets it.
     #[arg(long, help_heading = "Project")]
     pub(crate) reproducible: bool,
-    /// Shape of the report on standard output.
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "SHAPE", help_heading = "Run")]
+    /// Format of the report on standard output.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORMAT", help_heading = "Run")]
     pub(crate) output_format: OutputFormat,
     /// Let warnings fail, too.
     #[arg(long, help_heading = "Run")]
@@ -97,10 +100,9 @@ pub(crate) enum OutputFormat {
 }
 
 pub(crate) fn parse_language(text: &str) -> Result<Language, String> {
-    Language::parse(text)
-        .ok_or_else(|| format!("expected one of {}", Language::ALL.map(Language::as_str).join(", ")))
+    one_of(Language::parse(text), Language::ALL.map(Language::as_str))
 }
 
 pub(crate) fn parse_mode(text: &str) -> Result<Mode, String> {
-    Mode::parse(text).ok_or_else(|| format!("expected one of {}", Mode::ALL.map(Mode::as_str).join(", ")))
+    one_of(Mode::parse(text), Mode::ALL.map(Mode::as_str))
 }

@@ -6,14 +6,16 @@
 #[cfg(test)]
 mod properties;
 
-use super::jsonc::{self, Kind, Member, Node, Problem};
+use super::jsonc::{self, Document};
+use jsonc_parser::ast::{ObjectProp, Value as Node};
+use jsonc_parser::common::Ranged;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
 /// Why a text cannot be changed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    Broken(Problem),
+    Broken(String),
     /// What stands under these keys is no object, so nothing can be put into it.
     NoObject(String),
 }
@@ -41,26 +43,26 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Re
         return set("{}\n", path, value);
     }
     let document = jsonc::parse(text).map_err(Refused::Broken)?;
-    let layout = Layout::of(text, &document.root);
+    let layout = Layout::of(jsonc::without_mark(text), &document);
     let mut node = &document.root;
     for (depth, key) in path.iter().enumerate() {
-        let Kind::Object(members) = &node.kind else {
+        if node.as_object().is_none() {
             return Err(Refused::NoObject(path.get(..depth).unwrap_or(path).join(".")));
-        };
-        let Some(next) = node.get(key) else {
+        }
+        let Some(next) = jsonc::get(node, key) else {
             let missing = path.get(depth + 1..).unwrap_or_default();
             let nested = missing.iter().rev().fold(value.clone(), |value, key| {
                 Value::Object(Map::from_iter([((*key).to_owned(), value)]))
             });
-            return Ok(apply(text, layout.insert(node, members, key, &nested)));
+            return Ok(apply(text, layout.insert(node, key, &nested)));
         };
         node = next;
     }
-    if node.value() == *value {
+    if jsonc::value(node) == *value {
         return Ok(text.to_owned());
     }
-    let new = layout.render(value, layout.line_indent(node.span.start));
-    Ok(apply(text, vec![Edit { range: node.span.clone(), text: new }]))
+    let new = layout.render(value, layout.line_indent(node.start()));
+    Ok(apply(text, vec![Edit { range: node.start()..node.end(), text: new }]))
 }
 
 /// The text without the member behind these keys; as it was where there is none.
@@ -70,52 +72,54 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, Refused> {
     }
     let document = jsonc::parse(text).map_err(Refused::Broken)?;
     let Some((key, above)) = path.split_last() else { return Ok(text.to_owned()) };
-    let Some(object) = document.root.at(above) else { return Ok(text.to_owned()) };
-    let members = object.members().unwrap_or_default();
-    let Some(index) = members.iter().rposition(|member| member.key == *key) else {
+    let Some(object) = document.at(above) else { return Ok(text.to_owned()) };
+    let Some(index) = jsonc::members(object).iter().rposition(|member| member.name.as_str() == *key) else {
         return Ok(text.to_owned());
     };
-    Ok(apply(text, without(text, object, members, index)))
+    Ok(apply(text, without(jsonc::without_mark(text), &document, object, index)))
 }
 
+/// Edits what stands behind the byte order mark.
 fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|edit| edit.range.start);
     let mut out = String::with_capacity(text.len() + 256);
+    let body = jsonc::without_mark(text);
+    out.push_str(text.strip_suffix(body).unwrap_or_default());
     let mut at = 0;
     for edit in edits {
-        out.push_str(text.get(at..edit.range.start).unwrap_or_default());
+        out.push_str(body.get(at..edit.range.start).unwrap_or_default());
         out.push_str(&edit.text);
         at = edit.range.end;
     }
-    out.push_str(text.get(at..).unwrap_or_default());
+    out.push_str(body.get(at..).unwrap_or_default());
     out
 }
 
 /// What takes a member out: its lines, the comment behind it, and the comma that would be left over.
-fn without(text: &str, object: &Node, members: &[Member], index: usize) -> Vec<Edit> {
+fn without(text: &str, document: &Document<'_>, object: &Node<'_>, index: usize) -> Vec<Edit> {
+    let members = jsonc::members(object);
     let Some(member) = members.get(index) else { return Vec::new() };
+    let comma = document.comma_after(member);
+    let end = comma.map_or(member.end(), |comma| comma + 1);
     let gone = |range: Range<usize>| Edit { range, text: String::new() };
     if members.len() == 1 {
-        let inner = object.span.start + 1..object.span.end - 1;
-        let end = member.comma.map_or(member.value.span.end, |comma| comma + 1);
-        let around = [inner.start..member.start, end..inner.end];
+        let inner = object.start() + 1..object.end() - 1;
+        let around = [inner.start..member.start(), end..inner.end];
         if around.iter().all(|range| text.get(range.clone()).unwrap_or_default().trim().is_empty()) {
             return vec![gone(inner)];
         }
     }
-    let before = text.get(..member.start).unwrap_or_default();
+    let before = text.get(..member.start()).unwrap_or_default();
     let start = before.trim_end_matches([' ', '\t', '\r', '\n']).len();
-    let own_line = text.get(start..member.start).is_some_and(|space| space.contains('\n'));
-    let end = member.comma.map_or(member.value.span.end, |comma| comma + 1);
+    let own_line = text.get(start..member.start()).is_some_and(|space| space.contains('\n'));
     let end = if own_line { past_comment(text, end) } else { end };
     let behind = text.get(end..).unwrap_or_default().trim_start_matches([' ', '\t']);
     // What stands behind it must not come to stand behind a comment of the line before.
-    let start = if own_line && !behind.starts_with(['\r', '\n']) { member.start } else { start };
+    let start = if own_line && !behind.starts_with(['\r', '\n']) { member.start() } else { start };
     let mut edits = vec![gone(start..end)];
     let previous = index.checked_sub(1).and_then(|index| members.get(index));
-    if let (None, Some(comma)) = (member.comma, previous.and_then(|previous| previous.comma)) {
-        edits.push(gone(comma..comma + 1));
-    }
+    let left_over = previous.filter(|_| comma.is_none()).and_then(|previous| document.comma_after(previous));
+    edits.extend(left_over.map(|comma| gone(comma..comma + 1)));
     edits
 }
 
@@ -129,19 +133,18 @@ fn past_comment(text: &str, end: usize) -> usize {
 /// How a text is laid out.
 struct Layout<'t> {
     text: &'t str,
+    document: &'t Document<'t>,
     /// What one level is indented by.
     unit: &'t str,
     line_end: &'static str,
 }
 
 impl<'t> Layout<'t> {
-    fn of(text: &'t str, root: &Node) -> Layout<'t> {
+    fn of(text: &'t str, document: &'t Document<'t>) -> Layout<'t> {
         let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let mut layout = Layout { text, unit: "  ", line_end };
-        let first = root.members().and_then(<[Member]>::first);
-        let indent = first
-            .filter(|first| layout.begins_line(first.start))
-            .map(|first| layout.line_indent(first.start));
+        let mut layout = Layout { text, document, unit: "  ", line_end };
+        let first = jsonc::members(&document.root).first().map(Ranged::start);
+        let indent = first.filter(|first| layout.begins_line(*first)).map(|first| layout.line_indent(first));
         if let Some(unit) = indent.filter(|indent| !indent.is_empty()) {
             layout.unit = unit;
         }
@@ -162,38 +165,39 @@ impl<'t> Layout<'t> {
         before.contains('\n') && line.trim().is_empty()
     }
 
-    fn insert(&self, object: &Node, members: &[Member], key: &str, value: &Value) -> Vec<Edit> {
+    fn insert(&self, object: &Node<'_>, key: &str, value: &Value) -> Vec<Edit> {
         let quoted = Value::from(key);
         let here = |at: usize, text: String| Edit { range: at..at, text };
-        let inner = object.span.start + 1..object.span.end - 1;
-        let last = members.last();
+        let inner = object.start() + 1..object.end() - 1;
+        let members = jsonc::members(object);
+        let last: Option<&ObjectProp<'_>> = members.last();
+        let comma = last.and_then(|last| self.document.comma_after(last));
         if let (Some(first), Some(last)) = (members.first(), last)
-            && !self.text.get(inner.start..first.start).unwrap_or_default().contains('\n')
+            && !self.text.get(inner.start..first.start()).unwrap_or_default().contains('\n')
         {
             let member = format!("{quoted}: {}", inline(value));
-            return vec![match last.comma {
+            return vec![match comma {
                 Some(comma) => here(comma + 1, format!(" {member},")),
-                None => here(last.value.span.end, format!(", {member}")),
+                None => here(last.end(), format!(", {member}")),
             }];
         }
-        let outer = self.line_indent(object.span.start);
-        let indent = match last.filter(|last| self.begins_line(last.start)) {
-            Some(last) => self.line_indent(last.start).to_owned(),
+        let outer = self.line_indent(object.start());
+        let indent = match last.filter(|last| self.begins_line(last.start())) {
+            Some(last) => self.line_indent(last.start()).to_owned(),
             None => format!("{outer}{}", self.unit),
         };
         let content = self.text.get(inner.clone()).unwrap_or_default();
         let at = inner.start + content.trim_end().len();
         let end = self.line_end;
         let mut member = format!("{end}{indent}{quoted}: {}", self.render(value, &indent));
-        if last.is_some_and(|last| last.comma.is_some()) {
+        if comma.is_some() {
             member.push(',');
         }
         if !self.text.get(at..inner.end).unwrap_or_default().contains('\n') {
             member.push_str(&format!("{end}{outer}"));
         }
-        let comma =
-            last.filter(|last| last.comma.is_none()).map(|last| here(last.value.span.end, ",".into()));
-        comma.into_iter().chain([here(at, member)]).collect()
+        let missing = last.filter(|_| comma.is_none()).map(|last| here(last.end(), ",".into()));
+        missing.into_iter().chain([here(at, member)]).collect()
     }
 
     /// A value whose first line stands behind its key and whose others are indented; lists stay on one line.
@@ -231,62 +235,36 @@ fn inline(value: &Value) -> String {
 /// The text without any value but those behind `path` and one of `keys`, and without what comments say. For showing.
 pub(crate) fn masked(text: &str, path: &[&str], keys: &[&str]) -> String {
     let Ok(document) = jsonc::parse(text) else { return String::new() };
-    let mut edits: Vec<Edit> = document
-        .comments
-        .iter()
-        .map(|range| {
-            let block = text.get(range.clone()).is_some_and(|comment| comment.starts_with("/*"));
-            Edit { range: range.clone(), text: if block { "/* … */" } else { "// …" }.to_owned() }
-        })
-        .collect();
+    let body = jsonc::without_mark(text);
+    let comments = document.comments().map(|range| {
+        let range = range.start..range.end;
+        let block = body.get(range.clone()).is_some_and(|comment| comment.starts_with("/*"));
+        Edit { range, text: if block { "/* … */" } else { "// …" }.to_owned() }
+    });
+    let mut edits: Vec<Edit> = comments.collect();
     mask(&document.root, Some(path), keys, &mut edits);
     apply(text, edits)
 }
 
 /// `path` is what is left of the way to what may be shown; `None` off that way.
-fn mask(node: &Node, path: Option<&[&str]>, keys: &[&str], edits: &mut Vec<Edit>) {
-    match &node.kind {
-        Kind::Scalar(value) => {
-            let text = if value.is_string() { "\"…\"" } else { "…" };
-            edits.push(Edit { range: node.span.clone(), text: text.to_owned() });
-        }
-        Kind::Array(items) => items.iter().for_each(|item| mask(item, None, keys, edits)),
-        Kind::Object(members) => {
-            for member in members {
+fn mask(node: &Node<'_>, path: Option<&[&str]>, keys: &[&str], edits: &mut Vec<Edit>) {
+    match node {
+        Node::Array(array) => array.elements.iter().for_each(|item| mask(item, None, keys, edits)),
+        Node::Object(object) => {
+            for member in &object.properties {
+                let key = member.name.as_str();
                 match path {
-                    Some([]) if keys.contains(&member.key.as_str()) => {}
-                    Some([next, rest @ ..]) if *next == member.key => {
-                        mask(&member.value, Some(rest), keys, edits)
-                    }
+                    Some([]) if keys.contains(&key) => {}
+                    Some([next, rest @ ..]) if *next == key => mask(&member.value, Some(rest), keys, edits),
                     _ => mask(&member.value, None, keys, edits),
                 }
             }
         }
+        scalar => {
+            let text = if scalar.as_string_lit().is_some() { "\"…\"" } else { "…" };
+            edits.push(Edit { range: scalar.start()..scalar.end(), text: text.to_owned() });
+        }
     }
-}
-
-/// The lines that differ, with a few around them.
-pub(crate) fn diff(old: &str, new: &str) -> String {
-    const AROUND: usize = 2;
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
-    let before = same(&mut old.iter().zip(&new));
-    let after = same(&mut old.iter().rev().zip(new.iter().rev()))
-        .min(old.len().saturating_sub(before))
-        .min(new.len().saturating_sub(before));
-    let part = |lines: &[&str], sign: &str| -> String {
-        lines.iter().map(|line| format!("{sign}{line}\n")).collect()
-    };
-    let between = |lines: &'_ [&'_ str]| lines.len().saturating_sub(after);
-    let first = before.saturating_sub(AROUND);
-    let last = (between(&old) + AROUND).min(old.len());
-    [
-        part(old.get(first..before).unwrap_or_default(), " "),
-        part(old.get(before..between(&old)).unwrap_or_default(), "-"),
-        part(new.get(before..between(&new)).unwrap_or_default(), "+"),
-        part(old.get(between(&old)..last).unwrap_or_default(), " "),
-    ]
-    .concat()
 }
 
 #[cfg(test)]
@@ -296,6 +274,10 @@ mod tests {
 
     fn entry() -> Value {
         json!({"command": "/bin/mcpaql", "args": ["serve"]})
+    }
+
+    fn read(text: &str) -> Value {
+        jsonc::value(&jsonc::parse(text).unwrap().root)
     }
 
     const PATH: &[&str] = &["mcpServers", "mcpaql"];
@@ -315,11 +297,11 @@ mod tests {
     fn an_entry_is_added_and_nothing_else_changes() {
         for text in TEXTS {
             let new = set(text, PATH, &entry()).unwrap();
-            let mut expected = jsonc::parse(text).unwrap().root.value();
+            let mut expected = read(text);
             expected["mcpServers"]["mcpaql"] = entry();
-            assert_eq!(jsonc::parse(&new).unwrap().root.value(), expected, "{new}");
-            for comment in jsonc::parse(text).unwrap().comments {
-                assert!(new.contains(text.get(comment).unwrap()), "{new}");
+            assert_eq!(read(&new), expected, "{new}");
+            for comment in jsonc::parse(text).unwrap().comments() {
+                assert!(new.contains(comment.text(jsonc::without_mark(text))), "{new}");
             }
             assert_eq!(set(&new, PATH, &entry()).unwrap(), new, "a second time changes nothing");
         }
@@ -389,13 +371,5 @@ mod tests {
         let shown = masked(text, PATH, &["command", "args"]);
         assert!(!shown.contains("hunter2") && !shown.contains('7'), "{shown}");
         assert!(shown.contains("\"command\": \"x\""), "{shown}");
-    }
-
-    #[test]
-    fn a_diff_shows_what_changes_and_a_little_around_it() {
-        let old = "1\n2\n3\n4\n5\n6\n";
-        assert_eq!(diff(old, "1\n2\n3\n4,\nnew\n5\n6\n"), " 2\n 3\n-4\n+4,\n+new\n 5\n 6\n");
-        assert_eq!(diff("", "a\n"), "+a\n");
-        assert_eq!(diff("a\na\n", "a\n"), " a\n-a\n");
     }
 }

@@ -1,10 +1,9 @@
 //! What is known of MCP clients: where each keeps its servers, and in which shape.
 //!
 //! Configurations belong to other programs and hold other people's secrets. What always holds: a file is read as JSON with
-//! comments, changed as text and never written anew; no value of it is shown.
+//! comments, changed as text and never written from scratch; no value of it is shown.
 
 pub(crate) mod edit;
-pub(crate) mod file;
 pub(crate) mod jsonc;
 pub(crate) mod secrets;
 pub(crate) mod takeover;
@@ -151,7 +150,7 @@ impl Client {
     }
 }
 
-/// Where servers may stand in a configuration, for files of clients nobody named.
+/// Where servers may stand in the configuration of an unknown client.
 pub(crate) const CONTAINERS: &[&[&str]] =
     &[&["mcpServers"], &["servers"], &["mcp", "servers"], &["context_servers"]];
 

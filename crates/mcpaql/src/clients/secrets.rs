@@ -87,7 +87,7 @@ pub(crate) fn is_path(value: &str) -> bool {
             && matches!(chars.next(), Some('\\' | '/')))
 }
 
-/// Whether a text holds a run that nobody would think up.
+/// Whether a text holds a run of letters and digits that looks random.
 pub(crate) fn is_random(text: &str) -> bool {
     let is_run = |c: char| c.is_ascii_alphanumeric() || c == '+';
     // The sum of a file, and a commit that a package is taken from, are public.

@@ -195,7 +195,7 @@ impl Takeover {
         Ok(Taken { server: server.to_owned(), entry, notes: read.notes })
     }
 
-    /// Leaves out what would not load; nobody shall get a file that has to be mended first.
+    /// Leaves out what would not load, so that the file that is written is valid.
     fn settle(&mut self) {
         while let Some((index, reason)) = first_problem(&self.yaml()) {
             if index >= self.taken.len() {

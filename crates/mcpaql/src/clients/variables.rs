@@ -38,12 +38,12 @@ pub(crate) struct References {
     pub(crate) workspace: Option<PathBuf>,
     /// Whether `$NAME` is a reference too.
     pub(crate) bare: bool,
-    /// What is filled in where nobody answers, by the name of the question.
+    /// Default answers, by the name of the question.
     pub(crate) answers: BTreeMap<String, String>,
 }
 
 impl References {
-    /// Takes a text apart; else why nobody but the client can.
+    /// Splits a text into pieces, or says why only the client can.
     pub(crate) fn read(&self, text: &str) -> Result<Vec<Piece>, String> {
         let mut pieces = Vec::new();
         let mut rest = text;

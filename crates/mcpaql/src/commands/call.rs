@@ -1,21 +1,22 @@
 //! `mcpaql call`: one operation from the command line, through the same pipeline as a client's call.
 
-use crate::documents::{Plan, open_gateway};
-use crate::output::Hinted;
-use crate::{Outcome, args, descriptions, output};
+use crate::documents::{Request, open_gateway};
+use crate::file;
+use crate::output::hinted;
+use crate::{Outcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::ErrorPolicy;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::Catalog;
 use mcpaql_core::error::Remedy;
 use mcpaql_core::response;
-use mcpaql_runtime::mcp::Caller;
+use mcpaql_runtime::caller::Caller;
 use serde_json::{Map, Value};
 
 pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
-    let plan = Plan::one(&args.document, &Settings::default())?;
-    let gateway = open_gateway(plan, args.data.clone(), true).await?;
-    let shown = gateway.shown();
-    let served = shown.adapters().first().context("the document holds no adapter")?;
+    let request = Request { data: args.data.clone(), ..Request::one(&args.document) };
+    let gateway = open_gateway(request.resolve()?, true).await?;
+    let snapshot = gateway.snapshot();
+    let served = snapshot.adapters().first().context("the document holds no adapter")?;
     let params = params(&args, served.catalog())?;
     let caller = Caller::nobody();
     let outcome = tokio::select! {
@@ -31,16 +32,16 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
             if !args.envelope {
                 output::data(&serde_json::to_string_pretty(&answer.data.into_value())?);
                 for warning in answer.warnings {
-                    output::talk(&format!("warning: {}", warning.message));
+                    output::status_line(&format!("warning: {}", warning.message));
                 }
             }
             Ok(Outcome::Clean)
         }
         Err(error) => {
             if !args.envelope {
-                output::talk(&format!("error[{}]: {}", error.code, error.message));
+                output::status_line(&format!("error[{}]: {}", error.code, error.message));
                 if !error.details.is_empty() {
-                    output::talk_lines(&serde_json::to_string_pretty(&error.details)?);
+                    output::status_lines(&serde_json::to_string_pretty(&error.details)?);
                 }
             }
             let mendable = error.code.remedy() == Remedy::Agent;
@@ -52,16 +53,15 @@ pub(crate) async fn run(args: args::Call) -> Result<Outcome> {
 fn params(args: &args::Call, catalog: &Catalog) -> Result<Map<String, Value>> {
     let mut params = match args.params.as_deref() {
         None => Map::new(),
-        Some("-") => object(&descriptions::read_stdin()?)?,
+        Some("-") => object(&file::read_stdin()?)?,
         Some(text) => object(text)?,
     };
     for pair in &args.pairs {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(Hinted {
-                message: format!("'{pair}' is not a parameter"),
-                hint: "write KEY=VALUE, or pass all parameters with --params JSON".into(),
-            }
-            .into());
+            return Err(hinted(
+                format!("'{pair}' is not a parameter"),
+                "write KEY=VALUE, or pass all parameters with --params JSON",
+            ));
         };
         let schema = catalog
             .get(&args.operation)

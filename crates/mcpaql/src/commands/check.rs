@@ -1,13 +1,14 @@
 //! `mcpaql check`: every problem of every document, not the first. A file that cannot be read hides no other.
 
-use crate::documents::{Plan, render_reports};
+use crate::documents::{Request, render_reports};
 use crate::{Outcome, args, output};
 use anyhow::Result;
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_document::render::Style;
 
 pub(crate) fn run(args: &args::Check) -> Result<Outcome> {
-    let mut plan = Plan::new(&args.documents, None, &args.surface.settings())?;
+    let flags = args.surface.settings();
+    let mut plan = Request { documents: &args.documents, flags, ..Request::default() }.resolve()?;
     let mut unreadable = std::mem::take(&mut plan.unreadable);
     if plan.config.is_some() {
         // Told where the configuration names them.

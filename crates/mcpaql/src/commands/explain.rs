@@ -1,6 +1,6 @@
 //! `mcpaql explain`: what a code or a rule of the audit means and what to do about it.
 
-use crate::output::Hinted;
+use crate::output::hinted;
 use crate::{Outcome, args, output};
 use anyhow::Result;
 use mcpaql_audit as audit;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &args::Explain) -> Result<Outcome> {
         Some(near) => format!("did you mean {near}?"),
         None => "`mcpaql explain` lists all codes".into(),
     };
-    Err(Hinted { message: format!("there is no code '{word}'"), hint }.into())
+    Err(hinted(format!("there is no code '{word}'"), hint))
 }
 
 /// Codes, then rules.
@@ -42,7 +42,7 @@ fn all() -> String {
 fn of_code(code: Code) -> String {
     let who = match code.remedy() {
         Remedy::Agent => "the agent that made the call (isError: false)",
-        Remedy::Operator => "whoever runs the server or the target (isError: true)",
+        Remedy::Operator => "the operator of the server or the target (isError: true)",
         Remedy::Author => "the author of the document",
     };
     format!("{code}\n\n{}\n\nWhat to do: {}\nWho can: {who}", code.meaning(), code.advice())

@@ -4,8 +4,9 @@
 
 use crate::clients::takeover::{Configuration, LeftOut, Taken, Takeover};
 use crate::clients::variables::Needed;
-use crate::clients::{self, Client, Scope, file, jsonc};
-use crate::output::Hinted;
+use crate::clients::{self, Client, Scope, jsonc};
+use crate::file;
+use crate::output::hinted;
 use crate::{Outcome, args, descriptions, output};
 use anyhow::Result;
 use clap::ValueEnum;
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &args::ImportConfig) -> Result<Outcome> {
     } else {
         file::check_apart(&args.output, [Path::new(&args.source)])?;
         if !args.force {
-            check_overwrite(&args.output)?;
+            file::check_ours(&args.output, "was written or changed by hand", is_untouched)?;
         }
         file::write(&args.output, &text)?;
     }
@@ -49,18 +50,17 @@ fn is_stdout(args: &args::ImportConfig) -> bool {
 pub(crate) fn read(source: &str) -> Result<Vec<Configuration>> {
     let path = Path::new(source);
     if source == "-" {
-        return Ok(vec![parse("standard input".into(), &descriptions::read_stdin()?, None, None)?]);
+        return Ok(vec![parse("standard input".into(), &file::read_stdin()?, None, None)?]);
     }
     if path.is_file() || file::is_stream(path) {
         return Ok(vec![read_file(path, None)?]);
     }
     let Some(client) = Client::parse(source) else {
         let known: Vec<&str> = Client::value_variants().iter().map(|client| client.id()).collect();
-        return Err(Hinted {
-            message: format!("there is no file '{source}'"),
-            hint: format!("name a configuration file, or a client ({})", known.join(", ")),
-        }
-        .into());
+        return Err(hinted(
+            format!("there is no file '{source}'"),
+            format!("name a configuration file, or a client ({})", known.join(", ")),
+        ));
     };
     // What is for a folder goes before what is for everything.
     let paths: Vec<_> =
@@ -70,17 +70,16 @@ pub(crate) fn read(source: &str) -> Result<Vec<Configuration>> {
     found.dedup_by_key(|path| path.canonicalize().ok());
     if found.is_empty() {
         let places: Vec<String> = paths.iter().map(|path| clients::shown(path)).collect();
-        return Err(Hinted {
-            message: format!("{} has no configuration here", client.title()),
-            hint: format!("name its file; looked for {}", places.join(" and ")),
-        }
-        .into());
+        return Err(hinted(
+            format!("{} has no configuration here", client.title()),
+            format!("name its file; looked for {}", places.join(" and ")),
+        ));
     }
     found.into_iter().map(|path| read_file(path, Some(client))).collect()
 }
 
 fn read_file(path: &Path, client: Option<Client>) -> Result<Configuration> {
-    let text = descriptions::read_text(path)?;
+    let text = file::read_text(path)?;
     let gemini = path.components().any(|part| part.as_os_str() == ".gemini").then_some(Client::Gemini);
     parse(clients::shown(path), &text, client.or(gemini), Configuration::workspace_of(path))
 }
@@ -94,11 +93,13 @@ fn parse(
     let value = if jsonc::is_blank(text) {
         json!({})
     } else {
-        let document = jsonc::parse(text).map_err(|problem| Hinted {
-            message: format!("{label} is not JSON: {problem}"),
-            hint: "mend it there; comments and trailing commas are fine".into(),
+        let document = jsonc::parse(text).map_err(|problem| {
+            hinted(
+                format!("{label} is not JSON: {problem}"),
+                "fix it there; comments and trailing commas are fine",
+            )
         })?;
-        document.root.value()
+        jsonc::value(&document.root)
     };
     Ok(Configuration { label, value, client, workspace })
 }
@@ -127,20 +128,7 @@ fn short_fingerprint(body: &str) -> String {
     descriptions::fingerprint(body).trim_start_matches("sha256:").chars().take(12).collect()
 }
 
-/// Refuses to write over what somebody else wrote or changed.
-fn check_overwrite(path: &Path) -> Result<()> {
-    let is_ours = || descriptions::read_text(path).is_ok_and(|text| is_untouched(&text));
-    if !file::is_there(path) || is_ours() {
-        return Ok(());
-    }
-    Err(Hinted {
-        message: format!("{} is there and was written or changed by hand", path.display()),
-        hint: "choose another --output, or write over it with --force".into(),
-    }
-    .into())
-}
-
-/// Whether this command wrote the text and nobody changed it.
+/// Whether this command wrote the text and it was not changed since.
 fn is_untouched(text: &str) -> bool {
     let below = text.strip_prefix(WRITTEN).and_then(|rest| rest.split_once('\n')).map(|(_, below)| below);
     let Some((line, body)) = below.and_then(|below| below.split_once('\n')) else { return false };
@@ -151,7 +139,7 @@ fn report(args: &args::ImportConfig, takeover: &Takeover, labels: &[&str], neede
     if args.json && !is_stdout(args) {
         output::data(&serde_json::to_string_pretty(&as_json(args, takeover, labels, needed))?);
     } else {
-        output::talk_lines(as_text(args, takeover, labels, needed).trim_end());
+        output::status_lines(as_text(args, takeover, labels, needed).trim_end());
     }
     Ok(())
 }

@@ -3,18 +3,18 @@
 //! What always holds: nothing else in the file changes, a copy of it is kept, and a file that cannot be understood is not
 //! touched.
 
-use crate::clients::file::File;
 use crate::clients::{self, CONTAINERS, Client, Scope, edit, jsonc};
-use crate::output::Hinted;
-use crate::{Outcome, args, descriptions, output};
+use crate::documents::CONFIG;
+use crate::file;
+use crate::file::File;
+use crate::output::hinted;
+use crate::{Outcome, args, diff, output};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use mcpaql_document::source::Source;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// The configuration of a folder.
-const CONFIG: &str = "mcpaql.yaml";
 /// Keys of an entry that this command writes, and may show.
 const OWN_KEYS: &[&str] = &["type", "source", "command", "args"];
 
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &args::Install) -> Result<Outcome> {
     if args.json {
         output::data(&serde_json::to_string_pretty(&change.as_json(backup.as_deref(), &missing))?);
     } else {
-        change.tell(backup.as_deref(), &missing);
+        change.report(backup.as_deref(), &missing);
     }
     Ok(Outcome::Clean)
 }
@@ -60,7 +60,7 @@ fn path(args: &args::Install, client: Client) -> Result<PathBuf> {
     }
     client.path(args.scope).ok_or_else(|| {
         let message = format!("{} has no configuration of scope {}", client.title(), args.scope.as_str());
-        Hinted { message, hint: "choose another --scope, or name the file with --path".into() }.into()
+        hinted(message, "choose another --scope, or name the file with --path")
     })
 }
 
@@ -69,8 +69,8 @@ fn config(args: &args::Install) -> Result<Option<PathBuf>> {
     let path = match &args.config {
         Some(path) if !path.is_file() => {
             let message = format!("there is no file '{}'", path.display());
-            let hint = "name a configuration such as mcpaql.yaml; `mcpaql import config` writes one".into();
-            return Err(Hinted { message, hint }.into());
+            let hint = "name a configuration such as mcpaql.yaml; `mcpaql import config` writes one";
+            return Err(hinted(message, hint));
         }
         Some(path) => path.clone(),
         None if Path::new(CONFIG).is_file() => PathBuf::from(CONFIG),
@@ -97,8 +97,8 @@ fn variables(config: &Path) -> Vec<String> {
         }
     }
     let mut found = Vec::new();
-    let text = descriptions::read_text(config).unwrap_or_default();
-    // What is wrong with it is told by whoever serves it.
+    let text = file::read_text(config).unwrap_or_default();
+    // `serve` reports what is wrong with it.
     if let Ok(parsed) = Source::new(CONFIG, text).parse() {
         search(&parsed.value, &mut found);
     }
@@ -131,7 +131,7 @@ fn program() -> Result<PathBuf> {
     Ok(found.unwrap_or(running))
 }
 
-/// Where in a file the server stands or shall stand.
+/// Where in a file the server stands, or will.
 struct Place<'a> {
     path: Vec<&'a str>,
     shown: String,
@@ -146,21 +146,22 @@ impl<'a> Place<'a> {
         let container =
             if client == Client::Vscode && settings { &["mcp", "servers"] } else { client.container() };
         if !jsonc::is_blank(text) {
-            let document = jsonc::parse(text).map_err(|problem| Hinted {
-                message: format!("{shown} is not JSON, and was left as it is: {problem}"),
-                hint: "mend it and run the command again".into(),
+            let document = jsonc::parse(text).map_err(|problem| {
+                hinted(
+                    format!("{shown} is not JSON, and was left as it is: {problem}"),
+                    "fix it and run the command again",
+                )
             })?;
             let path = [container, &[name]].concat();
-            if let Some(found) = document.root.at(&path).map(jsonc::Node::value)
+            if let Some(found) = document.value_at(&path)
                 && !clients::is_ours(&found)
-                // Whatever this program was renamed to.
+                // This program may have been renamed.
                 && found.get("command").and_then(Value::as_str).map(Path::new) != Some(program)
             {
-                return Err(Hinted {
-                    message: format!("{shown} has another server called '{name}'"),
-                    hint: "choose another --name, or take that server out first".into(),
-                }
-                .into());
+                return Err(hinted(
+                    format!("{shown} has another server called '{name}'"),
+                    "choose another --name, or take that server out first",
+                ));
             }
         }
         Ok(Place { path: [container, &[name]].concat(), shown })
@@ -168,20 +169,16 @@ impl<'a> Place<'a> {
 
     /// The text with the server in it. What people added to our entry stays.
     fn installed(&self, text: &str, entry: &Map<String, Value>) -> Result<String> {
-        let there = jsonc::parse(text).ok().is_some_and(|document| {
-            document
-                .root
-                .at(&self.path)
-                .and_then(|node| node.get("command"))
-                .is_some_and(|command| command.members().is_none())
-        });
+        let command = [self.path.as_slice(), &["command"]].concat();
+        let there = jsonc::parse(text)
+            .is_ok_and(|document| document.at(&command).is_some_and(|node| node.as_object().is_none()));
         if !there {
             return self.edited(edit::set(text, &self.path, &Value::Object(entry.clone())));
         }
         let mut text = text.to_owned();
         for (key, value) in entry {
             let path = [self.path.as_slice(), &[key]].concat();
-            let is = jsonc::parse(&text).ok().and_then(|document| Some(document.root.at(&path)?.value()));
+            let is = jsonc::parse(&text).ok().and_then(|document| document.value_at(&path));
             if is.as_ref() != Some(value) && (is.is_some() || ["command", "args"].contains(&key.as_str())) {
                 text = self.edited(edit::set(&text, &path, value))?;
             }
@@ -196,7 +193,7 @@ impl<'a> Place<'a> {
     fn edited(&self, edited: Result<String, edit::Refused>) -> Result<String> {
         edited.map_err(|refused| {
             let message = format!("{} cannot be changed: {refused}", self.shown);
-            Hinted { message, hint: "mend it and run the command again".into() }.into()
+            hinted(message, "fix it and run the command again")
         })
     }
 }
@@ -213,7 +210,7 @@ struct Change<'a> {
 
 impl Change<'_> {
     fn has(&self, text: &str) -> bool {
-        jsonc::parse(text).is_ok_and(|document| document.root.at(&self.place.path).is_some())
+        jsonc::parse(text).is_ok_and(|document| document.at(&self.place.path).is_some())
     }
 
     fn action(&self) -> &'static str {
@@ -244,32 +241,32 @@ impl Change<'_> {
     fn diff(&self) -> String {
         let shown = |text: &str| edit::masked(text, &self.place.path, OWN_KEYS);
         let path = self.path.display();
-        format!("--- {path}\n+++ {path}\n{}", edit::diff(&shown(self.old), &shown(self.new)))
+        format!("--- {path}\n+++ {path}\n{}", diff::hunks(&shown(self.old), &shown(self.new)))
     }
 
-    fn tell(&self, backup: Option<&Path>, variables: &[String]) {
+    fn report(&self, backup: Option<&Path>, variables: &[String]) {
         let (path, title) = (self.path.display(), self.client.title());
         if self.old == self.new {
             let state = if self.has(self.new) { "is in" } else { "is not in" };
-            output::talk(&format!("Nothing to do: mcpaql {state} {path}"));
+            output::status_line(&format!("Nothing to do: mcpaql {state} {path}"));
             return;
         }
         if self.dry_run {
             output::data(&self.diff());
-            output::talk("Nothing was written; values of others are shown as …");
+            output::status_line("Nothing was written; values of others are shown as …");
             return;
         }
-        output::talk(&match self.action() {
+        output::status_line(&match self.action() {
             "removed" => format!("Took mcpaql out of {path}"),
             "updated" => format!("Updated mcpaql in {path}"),
             _ => format!("Put mcpaql into {path}"),
         });
         if let Some(backup) = backup {
-            output::talk(&format!("What it was is in {}", backup.display()));
+            output::status_line(&format!("Backup: {}", backup.display()));
         }
         if self.has(self.new) && !variables.is_empty() {
             let names = variables.join(", ");
-            output::talk(&if self.client.is_desktop() {
+            output::status_line(&if self.client.is_desktop() {
                 format!(
                     "{title} must give it these variables, under `env` of its entry or from the desktop: {names}"
                 )
@@ -277,7 +274,7 @@ impl Change<'_> {
                 format!("Set these variables where you start {title}: {names}")
             });
         }
-        output::talk(&format!("Next: {}", self.client.next_step()));
+        output::status_line(&format!("Next: {}", self.client.next_step()));
     }
 }
 
@@ -303,17 +300,16 @@ fn list(args: &args::Install) -> Result<Outcome> {
         output::data(&serde_json::to_string_pretty(&rows)?);
         return Ok(Outcome::Clean);
     }
-    let width = rows.iter().map(|(.., state, _)| state.len()).max().unwrap_or_default().max("STATE".len());
-    let mut out = format!("{:<14}  {:<7}  {:<width$}  FILE\n", "CLIENT", "SCOPE", "STATE");
-    for (client, scope, state, path) in &rows {
-        let path = clients::shown(path);
-        out.push_str(&format!("{:<14}  {:<7}  {state:<width$}  {path}\n", client.id(), scope.as_str()));
-    }
-    output::data(&out);
+    let head = ["CLIENT", "SCOPE", "STATE", "FILE"].map(str::to_owned);
+    let cells = rows.iter().map(|(client, scope, state, path)| {
+        [client.id().to_owned(), scope.as_str().to_owned(), (*state).to_owned(), clients::shown(path)]
+    });
+    let rows: Vec<[String; 4]> = std::iter::once(head).chain(cells).collect();
+    output::data(&output::table(&rows, 4));
     Ok(Outcome::Clean)
 }
 
-/// Whether this program is in a file, under whatever name.
+/// Whether this program is in a file, under any name.
 fn state(path: &Path, client: Client) -> &'static str {
     let file = match File::read(path) {
         Ok(File { text: Some(text), .. }) => text,
@@ -326,8 +322,8 @@ fn state(path: &Path, client: Client) -> &'static str {
     let Ok(document) = jsonc::parse(&file) else { return "broken" };
     let mut containers = CONTAINERS.iter().copied().chain([client.container()]);
     let ours = containers.any(|path| {
-        let members = document.root.at(path).and_then(jsonc::Node::members).unwrap_or_default();
-        members.iter().any(|member| clients::is_ours(&member.value.value()))
+        let members = document.at(path).map(jsonc::members).unwrap_or_default();
+        members.iter().any(|member| clients::is_ours(&jsonc::value(&member.value)))
     });
     if ours { "installed" } else { "not installed" }
 }

@@ -1,16 +1,15 @@
 //! `mcpaql search`: operations by what they do, ranked as for an agent.
 
-use crate::documents::Plan;
+use crate::documents::Request;
 use crate::{Outcome, args, output};
 use anyhow::{Context, Result};
-use mcpaql_core::catalog::Settings;
 use mcpaql_core::introspect;
 use mcpaql_core::request;
 use serde_json::{Map, Value, json};
 
 pub(crate) fn run(args: &args::Search) -> Result<Outcome> {
-    let plan = Plan::one(&args.document, &Settings::default())?;
-    let (_, catalog) = plan.catalogs()?.pop().context("the document holds no adapter")?;
+    let (_, catalog) =
+        Request::one(&args.document).resolve()?.catalogs()?.pop().context("the document holds no adapter")?;
     let mut params = Map::new();
     params.insert("search".into(), args.text.join(" ").into());
     params.insert("first".into(), args.first.into());
@@ -25,7 +24,7 @@ pub(crate) fn run(args: &args::Search) -> Result<Outcome> {
         found.iter().for_each(|hit| output::data(&text(hit)));
     }
     if found.is_empty() {
-        output::talk("nothing found; try other words");
+        output::status_line("nothing found; try other words");
         return Ok(Outcome::Findings);
     }
     Ok(Outcome::Clean)
@@ -40,6 +39,5 @@ fn text(hit: &Value) -> String {
         let names: Vec<&str> = producers.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         lines.push(format!("    {param} comes from {}", names.join(", ")));
     }
-    // What somebody else wrote does not get to steer the terminal.
-    lines.join("\n").replace(|letter: char| letter.is_control() && letter != '\n', "")
+    output::visible(&lines.join("\n"))
 }

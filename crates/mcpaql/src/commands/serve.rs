@@ -2,7 +2,7 @@
 
 use crate::cache::Slot;
 use crate::documents::{Plan, default_data, open_gateway};
-use crate::output::Hinted;
+use crate::output::hinted;
 use crate::reload::{Files, keep_up, plan};
 use crate::status::Posted;
 use crate::{Outcome, args, output};
@@ -10,9 +10,8 @@ use anyhow::{Context, Result};
 use mcpaql_core::adapter::Target;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::{Limits, Loading, Pending, Preview};
-use mcpaql_runtime::open::STORE_FILE;
-use mcpaql_runtime::secret::Secret;
 use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
+use mcpaql_runtime::target::store::STORE_FILE;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -108,34 +107,30 @@ async fn load_beside(args: Arc<args::Serve>, loading: Loading<Gateway>) -> Resul
     Ok((gateway, origin))
 }
 
-/// Compiles and opens all that shall be served.
+/// Compiles and opens everything that is to be served.
 async fn open(args: &args::Serve, mut plan: Plan, since: SystemTime) -> Result<(Gateway, Origin)> {
-    let data = args.data.clone().or_else(|| plan.data.clone()).or_else(default_data);
     let origin = Origin {
         config: plan
             .config
             .as_ref()
             .filter(|_| args.config.is_none())
             .map(|(source, _)| source.name.clone().into()),
-        data: data.clone(),
+        data: plan.data.clone(),
         token_env: args.token_env.clone(),
         is_default: plan.is_default,
         files: Files { paths: std::mem::take(&mut plan.files), since },
     };
-    let gateway = open_gateway(plan, data, !args.no_cache).await?;
+    let gateway = open_gateway(plan, !args.no_cache).await?;
     Ok((gateway, origin))
 }
 
 /// Adds the flags that help to what the library refuses.
 fn with_hint(error: ServeError) -> anyhow::Error {
     match error {
-        ServeError::Unauthenticated(address) => Hinted {
-            message: format!("refusing to serve everybody who reaches {address}"),
-            hint:
-                "demand a token with --token-env NAME, or serve this machine alone with --http 127.0.0.1:PORT"
-                    .into(),
-        }
-        .into(),
+        ServeError::Unauthenticated(address) => hinted(
+            format!("refusing to listen on {address} without authentication"),
+            "require a token with --token-env NAME, or serve only this machine with --http 127.0.0.1:PORT",
+        ),
         other => other.into(),
     }
 }
@@ -146,11 +141,7 @@ fn http_options(args: &args::Serve, address: SocketAddr) -> Result<HttpOptions> 
     options.allowed_origins.clone_from(&args.allow_origin);
     options.allow_unauthenticated_remote = args.allow_remote_without_authentication;
     if let Some(name) = &args.token_env {
-        let token = std::env::var(name).ok().filter(|token| !token.is_empty()).ok_or_else(|| Hinted {
-            message: format!("the environment variable {name} is not set"),
-            hint: format!("export {name}=… with the token that clients shall send"),
-        })?;
-        options.token = Some(Secret::new(token));
+        options.token = Some(super::token(name, "the token that clients must send")?);
     }
     Ok(options)
 }
@@ -158,10 +149,10 @@ fn http_options(args: &args::Serve, address: SocketAddr) -> Result<HttpOptions> 
 /// Says what is served and what to do with it: at length to a person, in a line to a log.
 fn greet(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) {
     if output::stderr_is_terminal() {
-        output::talk_lines(&greeting(gateway, origin, bound));
+        output::status_lines(&greeting(gateway, origin, bound));
         return;
     }
-    for adapter in gateway.shown().adapters() {
+    for adapter in gateway.snapshot().adapters() {
         tracing::info!(
             adapter = %adapter.catalog().adapter.name,
             operations = adapter.catalog().operations.len() - 1,
@@ -189,7 +180,7 @@ struct Origin {
 
 fn greeting(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) -> String {
     let mut lines = Vec::new();
-    for adapter in gateway.shown().adapters() {
+    for adapter in gateway.snapshot().adapters() {
         let catalog = adapter.catalog();
         let operations = catalog.operations.len() - 1;
         lines.push(format!("Serving {} ({operations} operations) as", catalog.adapter.display_name));
@@ -207,8 +198,8 @@ fn greeting(gateway: &Gateway, origin: &Origin, bound: Option<SocketAddr>) -> St
     }
     lines.push(String::new());
     let program = program_to_type();
-    let shown = gateway.shown();
-    let document = shown.adapters().first().map_or("notebook", |adapter| adapter.source());
+    let snapshot = gateway.snapshot();
+    let document = snapshot.adapters().first().map_or("notebook", |adapter| adapter.source());
     let document = document.strip_prefix("builtin:").unwrap_or(document);
     lines.push("To try a call without one, in another terminal:".into());
     let data = match &origin.data {
@@ -268,14 +259,14 @@ fn program_to_type() -> String {
 
 /// What the system tells this process.
 struct Signals {
-    /// Cancelled when it shall stop.
+    /// Cancelled when it is to stop.
     shutdown: CancellationToken,
-    /// Tells each time everything shall be read again.
+    /// Signals each time everything is to be read again.
     hangups: watch::Receiver<()>,
 }
 
 impl Signals {
-    /// Begins to listen at once, so that no signal ends the process unheard once it has said that it serves.
+    /// Begins to listen at once, so that no signal is missed once the server has reported that it serves.
     #[cfg(unix)]
     fn listen() -> std::io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};

@@ -1,10 +1,8 @@
-//! `mcpaql status`: how running servers and their adapters fare.
+//! `mcpaql status`: running servers and the state of their adapters.
 
-use crate::output::Hinted;
 use crate::{Outcome, args, output, status};
 use anyhow::Result;
 use mcpaql_runtime::fetch;
-use mcpaql_runtime::secret::Secret;
 use serde_json::Value;
 
 const COLUMNS: [&str; 9] =
@@ -28,7 +26,7 @@ pub(crate) async fn run(args: args::Status) -> Result<Outcome> {
         }
     }
     if servers.is_empty() {
-        output::talk("no server of yours runs on this machine");
+        output::status_line("No running servers found");
         return Ok(Outcome::CouldNotRun);
     }
     let is_well = |server: &Value| word(server, "status") == "ok";
@@ -36,13 +34,7 @@ pub(crate) async fn run(args: args::Status) -> Result<Outcome> {
 }
 
 async fn asked(url: &str, token_env: Option<&str>) -> Result<Value> {
-    let token = token_env.map(|name| {
-        let token = std::env::var(name).ok().filter(|token| !token.is_empty());
-        token.map(Secret::new).ok_or_else(|| Hinted {
-            message: format!("the environment variable {name} is not set"),
-            hint: format!("export {name}=… with the server's token"),
-        })
-    });
+    let token = token_env.map(|name| super::token(name, "the server's token"));
     Ok(fetch::health(url, token.transpose()?.as_ref()).await?)
 }
 
@@ -65,14 +57,13 @@ fn text(server: &Value, url: Option<&str>) -> String {
     };
     let rows: Vec<[String; 9]> =
         std::iter::once(COLUMNS.map(str::to_owned)).chain(adapters.iter().map(row)).collect();
-    lines.extend(table(&rows));
+    lines.push(output::table(&rows, 2));
     for adapter in adapters {
         if let Some(reason) = adapter.get("reason").and_then(Value::as_str) {
             lines.push(format!("{}: {reason}", word(adapter, "name")));
         }
     }
-    // What somebody else wrote does not get to steer the terminal.
-    lines.join("\n").replace(|letter: char| letter.is_control() && letter != '\n', "")
+    output::visible(&lines.join("\n"))
 }
 
 fn row(adapter: &Value) -> [String; 9] {
@@ -96,19 +87,4 @@ fn row(adapter: &Value) -> [String; 9] {
         number("errors"),
         latency,
     ]
-}
-
-fn table(rows: &[[String; 9]]) -> impl Iterator<Item = String> {
-    let mut widths = [0; 9];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    rows.iter().map(move |row| {
-        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
-            if column < 2 { format!("{cell:width$}") } else { format!("{cell:>width$}") }
-        });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    })
 }

@@ -1,6 +1,6 @@
 //! `mcpaql tools`: the surface as a client sees it, and what it costs.
 
-use crate::documents::Plan;
+use crate::documents::Request;
 use crate::{Outcome, args, output};
 use anyhow::Result;
 use mcpaql_core::catalog::{Catalog, Tool};
@@ -9,12 +9,9 @@ use mcpaql_runtime::gateway::check_names;
 use serde_json::{Value, json};
 
 pub(crate) fn run(args: &args::Tools) -> Result<Outcome> {
-    let settings = args.surface.settings();
-    let plan = match args.documents.as_slice() {
-        [one] => Plan::one(one, &settings)?,
-        documents => Plan::new(documents, None, &settings)?,
-    };
-    let catalogs = plan.catalogs()?;
+    let flags = args.surface.settings();
+    let request = Request { documents: &args.documents, by_name: true, flags, ..Request::default() };
+    let catalogs = request.resolve()?.catalogs()?;
     check_names(catalogs.iter().map(|(source, catalog)| (catalog, source.as_str())))?;
     let (together, alone): (Vec<&Catalog>, Vec<&Catalog>) =
         catalogs.iter().map(|(_, catalog)| catalog).partition(|catalog| catalog.sharing.is_some());
@@ -68,30 +65,7 @@ fn table(tools: &[&Tool]) -> String {
         *cell = text;
     }
     rows.push(total);
-    render(&rows)
-}
-
-fn render(rows: &[[String; 8]]) -> String {
-    let mut widths = [0; 8];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |row: &[String; 8]| {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(widths)
-            .enumerate()
-            .map(
-                |(column, (cell, width))| {
-                    if column >= 6 { format!("{cell:>width$}") } else { format!("{cell:width$}") }
-                },
-            )
-            .collect();
-        cells.join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    output::table(&rows, 6)
 }
 
 /// Tokens in the vocabulary that current models share.

@@ -1,26 +1,26 @@
 //! From a plan to the adapters of a gateway: what cannot be served is reported, and keeps nothing else from being served.
 
-use super::given::{Document, Given, Server, tell};
-use super::terms::Terms;
-use super::{Plan, default_data};
+use super::Plan;
+use super::entry::EntryOverrides;
+use super::source::{AdapterSource, McpSource, PlannedAdapter};
 use crate::cache::Captured;
-use crate::output;
+use crate::output::{self, Hinted};
 use anyhow::Result;
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::error::Code;
 use mcpaql_document::check::Checked;
 use mcpaql_document::source::Source;
+use mcpaql_runtime::environment;
 use mcpaql_runtime::gateway::{Gateway, Live, Making, Member, Opening};
-use mcpaql_runtime::{environment, open};
-use std::path::PathBuf;
+use mcpaql_runtime::open::{self, OpenError};
+use mcpaql_runtime::target::NoDataFolder;
 use std::sync::Arc;
 
 /// Opens every target and puts the adapters behind one gateway. One adapter alone must be in order; of several, those that
 /// are not are reported and the others served.
-pub(crate) async fn open_gateway(plan: Plan, data: Option<PathBuf>, cache: bool) -> Result<Gateway> {
-    let data = data.or_else(|| plan.data.clone()).or_else(default_data);
-    let opening = Opening { data, environment: environment::process() };
+pub(crate) async fn open_gateway(plan: Plan, cache: bool) -> Result<Gateway> {
+    let opening = Opening { data: plan.data.clone(), environment: environment::process() };
     let members = if plan.is_alone() { alone(plan, &opening).await? } else { plan.members(None, cache)? };
     if members.iter().all(|member| matches!(member.making, Making::Broken { .. })) {
         return Err(no_adapter());
@@ -28,16 +28,26 @@ pub(crate) async fn open_gateway(plan: Plan, data: Option<PathBuf>, cache: bool)
     Ok(Gateway::open(members, opening).await?)
 }
 
-/// The adapter that somebody named, and nothing else.
+/// A single adapter that was named.
 async fn alone(plan: Plan, opening: &Opening) -> Result<Vec<Member>> {
-    let keys: Vec<String> = plan.documents.iter().map(Document::key).collect();
+    let keys: Vec<String> = plan.adapters.iter().map(|adapter| adapter.key().to_owned()).collect();
     let mut members = Vec::new();
     for ((source, catalog), key) in plan.catalogs()?.into_iter().zip(keys) {
-        let served = open::open(catalog, &source, opening.data.as_deref(), &opening.environment).await?;
+        let opened = open::open(catalog, &source, opening.data.as_deref(), &opening.environment).await;
+        let served = opened.map_err(hinted)?;
         let name = served.catalog().adapter.name.clone();
         members.push(Member { key, name, source, making: Making::Opened(Box::new(served)) });
     }
     Ok(members)
+}
+
+/// Why it cannot be opened, and which option helps.
+fn hinted(error: OpenError) -> anyhow::Error {
+    if error.reason::<NoDataFolder>().is_none() {
+        return error.into();
+    }
+    let hint = "name a folder with --data, or set HOME".to_owned();
+    Hinted { message: error.to_string(), hint }.into()
 }
 
 pub(super) fn no_adapter() -> anyhow::Error {
@@ -45,9 +55,9 @@ pub(super) fn no_adapter() -> anyhow::Error {
 }
 
 impl Plan {
-    /// Whether there is one adapter and no configuration: whoever named it wants it and nothing else.
+    /// Whether there is one adapter and no configuration; then its errors are fatal.
     pub(crate) fn is_alone(&self) -> bool {
-        self.config.is_none() && self.documents.len() + self.unreadable.len() <= 1
+        self.config.is_none() && self.adapters.len() + self.unreadable.len() <= 1
     }
 
     /// All adapters, those that cannot be served among them; problems are shown. Those that `present` serves already are kept, and
@@ -57,7 +67,7 @@ impl Plan {
     /// What keeps everything from being served.
     pub(crate) fn members(self, present: Option<&Gateway>, cache: bool) -> Result<Vec<Member>> {
         if let Some((source, diagnostics)) = &self.config {
-            tell(source, diagnostics);
+            output::diagnostics(source, diagnostics);
             let is_wrong = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
             if present.is_some() && is_wrong && self.is_config_broken {
                 anyhow::bail!("{} has errors", source.name);
@@ -65,13 +75,13 @@ impl Plan {
         }
         let mut members = Vec::new();
         let mut errors = Vec::new();
-        for document in self.documents {
-            let (source, key) = (document.source(), document.key());
+        for adapter in self.adapters {
+            let (source, key) = (adapter.label(), adapter.key().to_owned());
             if present.is_some_and(|gateway| gateway.has(&key)) {
                 members.push(Member { key, name: source.clone(), source, making: Making::Kept });
                 continue;
             }
-            match made(document, cache, present.is_some()) {
+            match made(adapter, cache, present.is_some()) {
                 Ok((name, making)) => members.push(Member { key, name, source, making }),
                 Err(error) => {
                     errors.push(error);
@@ -112,30 +122,30 @@ fn worse(present: Option<&Gateway>, source: String, reason: &str) -> Member {
 }
 
 /// `edited` where something is served already that a broken document must not take the place of.
-fn made(document: Document, cache: bool, edited: bool) -> Result<(String, Making)> {
-    match document {
-        Document { given: Given::Mcp(server), settings, terms } => {
-            Ok((server.name.clone(), Making::Live(Box::new(live(*server, settings, terms, cache)))))
+fn made(adapter: PlannedAdapter, cache: bool, edited: bool) -> Result<(String, Making)> {
+    match adapter {
+        PlannedAdapter { source: AdapterSource::Mcp(server), settings, entry, .. } => {
+            Ok((server.name.clone(), Making::Live(Box::new(live(*server, settings, entry, cache)))))
         }
-        document => {
-            let catalog = document.compiled(edited)?;
+        adapter => {
+            let catalog = adapter.compiled(edited)?;
             Ok((catalog.adapter.name.clone(), Making::Compiled(Box::new(catalog))))
         }
     }
 }
 
 /// A server that is asked for its tools while the others are served.
-fn live(server: Server, settings: Settings, terms: Terms, cache: bool) -> Live {
+fn live(server: McpSource, settings: Settings, entry: EntryOverrides, cache: bool) -> Live {
     let slot = server.kept().filter(|_| cache);
     let last = slot.as_ref().and_then(Captured::read);
     let (target, auth) = (server.target.clone(), server.auth.clone());
     let compile = Arc::new(move |capture: &_| {
-        let Checked { catalog, mut diagnostics } = server.check(capture, &settings, &terms);
+        let Checked { catalog, mut diagnostics } = server.check(capture, &settings, &entry);
         if catalog.is_some() {
-            // Whoever configured it can mend rules that do nothing; the rest is the server's own.
+            // The operator can fix rules that match nothing; the rest is up to the server.
             diagnostics.retain(|one| one.code == Code::SchemaUnresolvedRef && one.pointer.is_empty());
         }
-        tell(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);
+        output::diagnostics(&Source::new(format!("mcp:{}", server.name), String::new()), &diagnostics);
         catalog.ok_or_else(|| "its tools cannot be served as it is configured; the log says why".to_owned())
     });
     let keep = Arc::new(move |capture: &_| slot.iter().for_each(|slot| slot.write(capture)));

@@ -1,44 +1,46 @@
-//! From what was typed to adapters: reading files, layering settings, opening targets.
+//! From what was typed to adapters: a [`Request`] is what was typed, a [`Plan`] is what it means.
 //!
-//! A surface is decided by the document, over it the configuration file, over that the environment, over that the flags.
+//! What always holds: files, environment and settings are read once, in [`Request::resolve`]; what comes after works on the plan.
 
-mod given;
+mod configured;
+mod entry;
 mod members;
-mod terms;
+mod settings;
+mod source;
 
-pub(crate) use given::{Document, Given, Server, Wanted, corrections};
+pub(crate) use configured::Configured;
+pub(crate) use entry::EntryOverrides;
+pub(crate) use mcpaql_runtime::environment::data_folder as default_data;
 pub(crate) use members::open_gateway;
-pub(crate) use terms::Terms;
+pub(crate) use settings::Layers;
+pub(crate) use source::{AdapterSource, McpSource, OpenApiSource, PlannedAdapter, corrections};
 
 use crate::args::Importing;
 use crate::descriptions::{self, Description, Digest};
-use crate::output::{self, Hinted};
+use crate::file;
+use crate::output::{self, hinted};
 use anyhow::{Context, Result};
-pub(crate) use given::tell;
 use mcpaql_core::catalog::{Catalog, Settings};
-use mcpaql_core::diagnostic::{Diagnostic, Severity, capital};
+use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::suggest::{self, snake_case};
+use mcpaql_core::suggest;
 use mcpaql_document::check::Checked;
-use mcpaql_document::config::{self, AdapterEntry, Config, Origin};
 use mcpaql_document::render::{self, Style};
 use mcpaql_document::source::Source;
-use mcpaql_import::select::Rule;
-use mcpaql_import::{mcp, openapi};
-pub(crate) use mcpaql_runtime::environment::{data_folder as default_data, user_folder};
+use mcpaql_import::openapi;
 use mcpaql_runtime::gateway::{Collision, check_names};
 use mcpaql_runtime::{builtin, environment};
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The configuration file of a folder.
 pub(crate) const CONFIG: &str = "mcpaql.yaml";
 
-/// Which adapters to work on.
+/// Which adapters to work on, and everything that is decided about them.
+#[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// In order.
-    pub(crate) documents: Vec<Document>,
-    /// The configuration's own data folder.
+    pub(crate) adapters: Vec<PlannedAdapter>,
+    /// Folder of the stores.
     pub(crate) data: Option<PathBuf>,
     /// The configuration and what is wrong with it, where there is one.
     pub(crate) config: Option<(Source, Vec<Diagnostic>)>,
@@ -52,164 +54,115 @@ pub(crate) struct Plan {
     pub(crate) files: Vec<PathBuf>,
 }
 
-impl Plan {
-    /// Named documents, else the configuration, else the built-in notebook.
-    pub(crate) fn new(named: &[String], config: Option<&Path>, flags: &Settings) -> Result<Plan> {
-        Plan::with_descriptions(named, &[], &Importing::default(), config, flags)
+/// What was typed: which adapters, and what is decided for all of them.
+#[derive(Debug, Default)]
+pub(crate) struct Request<'a> {
+    /// Adapter documents, descriptions or built-in adapters.
+    pub(crate) documents: &'a [String],
+    /// Whether a single one may be the name of an adapter of the configuration.
+    pub(crate) by_name: bool,
+    /// Descriptions of APIs, which are imported on the way.
+    pub(crate) descriptions: &'a [String],
+    pub(crate) importing: Importing,
+    /// Configuration file instead of the folder's own.
+    pub(crate) config: Option<&'a Path>,
+    pub(crate) flags: Settings,
+    /// Folder of the stores.
+    pub(crate) data: Option<PathBuf>,
+}
+
+impl<'a> Request<'a> {
+    /// One adapter by a document, or by its name.
+    pub(crate) fn one(name: &'a String) -> Request<'a> {
+        Request { documents: std::slice::from_ref(name), by_name: true, ..Request::default() }
     }
 
-    /// The same with descriptions of APIs, which are imported on the way.
-    pub(crate) fn with_descriptions(
-        named: &[String],
-        described: &[String],
-        importing: &Importing,
-        config: Option<&Path>,
-        flags: &Settings,
-    ) -> Result<Plan> {
-        let outer = flags.clone().over(environment::settings(&environment::process())?);
-        if !named.is_empty() || !described.is_empty() {
-            let mut plan = Plan::of(Vec::new());
-            plan.files.extend(importing.overrides.clone());
-            for name in named {
-                plan.add(name, given(name, importing), &outer, Terms::default());
-            }
-            for source in described {
-                let given = descriptions::read(source).and_then(|text| imported(text, importing));
-                plan.add(source, given, &outer, Terms::default());
-            }
-            return Ok(plan);
+    /// What it means: named documents, else the configuration, else the built-in notebook.
+    pub(crate) fn resolve(self) -> Result<Plan> {
+        let layers = Layers::new(self.flags.clone()).with_environment(&environment::process())?;
+        let mut plan = match self.documents {
+            [] if self.descriptions.is_empty() => Plan::unnamed(self.config, &layers)?,
+            [name] if self.by_name && self.descriptions.is_empty() => Plan::one(name, &layers)?,
+            _ => self.named(&layers),
+        };
+        plan.data = self.data.or(plan.data).or_else(default_data);
+        Ok(plan)
+    }
+
+    fn named(&self, layers: &Layers) -> Plan {
+        let settings = layers.resolve();
+        let mut plan = Plan::default();
+        plan.files.extend(self.importing.overrides.clone());
+        for name in self.documents {
+            let source = source_named(name, &self.importing);
+            plan.add(name, source, settings.clone(), EntryOverrides::default());
         }
-        let path = config.map_or_else(|| PathBuf::from(CONFIG), Path::to_path_buf);
+        for name in self.descriptions {
+            let source = descriptions::read(name).and_then(|text| imported(text, &self.importing));
+            plan.add(name, source, settings.clone(), EntryOverrides::default());
+        }
+        plan
+    }
+}
+
+impl Plan {
+    fn unnamed(config: Option<&Path>, layers: &Layers) -> Result<Plan> {
+        let path = config.unwrap_or(Path::new(CONFIG));
         if config.is_some() || path.exists() {
-            return Plan::from_config(&path, &outer);
+            return Plan::from_config(path, layers);
         }
         let notebook = builtin::document(builtin::DEFAULT).context("the built-in adapter is missing")?;
-        let document =
-            Document { given: Given::Document(notebook), settings: outer, terms: Terms::default() };
-        Ok(Plan { is_default: true, ..Plan::of(vec![document]) })
+        let source = AdapterSource::Document(notebook);
+        let adapter = PlannedAdapter::new(source, layers.resolve(), EntryOverrides::default());
+        Ok(Plan { is_default: true, adapters: vec![adapter], ..Plan::default() })
     }
 
     /// One adapter by a document, an address or its name in the configuration, else a built-in one.
-    pub(crate) fn one(name: &str, settings: &Settings) -> Result<Plan> {
-        let path = Path::new(CONFIG);
-        if Path::new(name).is_file() || descriptions::is_address(name) || !path.exists() {
-            return Plan::new(&[name.to_owned()], None, settings);
+    fn one(name: &String, layers: &Layers) -> Result<Plan> {
+        let named = || Ok(Request::one(name).named(layers));
+        if Path::new(name).is_file() || descriptions::is_address(name) || !Path::new(CONFIG).exists() {
+            return named();
         }
-        let outer = settings.clone().over(environment::settings(&environment::process())?);
-        let others = match Plan::configured(name, &outer)? {
-            Configured::Adapter { document, data } => return Ok(Plan { data, ..Plan::of(vec![*document]) }),
+        let others = match Plan::configured(name, layers)? {
+            Configured::Adapter { adapter, data } => {
+                return Ok(Plan { data, adapters: vec![*adapter], ..Plan::default() });
+            }
             Configured::Unknown { names, .. } => names,
         };
         if builtin::document(name).is_some() || Path::new(name).exists() || others.is_empty() {
-            return Plan::new(&[name.to_owned()], None, settings);
+            return named();
         }
         Err(unknown(name, &others))
     }
 
-    /// What a name means in the configuration of this folder.
-    pub(crate) fn configured(name: &str, outer: &Settings) -> Result<Configured> {
-        let read = || Plan::from_config(Path::new(CONFIG), outer);
-        let Plan { documents, config, .. } = read()?;
-        let mut names = Vec::new();
-        for (index, document) in documents.into_iter().enumerate() {
-            let own = document.name();
-            if own.as_ref().is_some_and(|own| snake_case(own) == snake_case(name)) {
-                let Plan { mut documents, data, .. } = read()?;
-                let document = Box::new(documents.swap_remove(index));
-                return Ok(Configured::Adapter { document, data });
-            }
-            names.extend(own);
-        }
-        Ok(Configured::Unknown { names, config })
-    }
-
-    /// Tells this plan from any other that would come to another surface.
+    /// Fingerprint of everything that decides the surface.
     pub(crate) fn fingerprint(&self) -> String {
         let mut digest = Digest::new();
-        self.documents.iter().for_each(|document| digest.add(&document.key()));
+        self.adapters.iter().for_each(|adapter| digest.add(adapter.key()));
         digest.finish()
     }
 
-    fn of(documents: Vec<Document>) -> Plan {
-        Plan {
-            documents,
-            data: None,
-            config: None,
-            is_config_broken: false,
-            is_default: false,
-            unreadable: Vec::new(),
-            files: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, name: &str, given: Result<Given>, settings: &Settings, terms: Terms) {
-        // One that is not there may come.
+    fn add(&mut self, name: &str, source: Result<AdapterSource>, settings: Settings, entry: EntryOverrides) {
+        // A file that does not exist may be written later.
         let path = Path::new(name);
         if !descriptions::is_address(name) && (path.exists() || path.extension().is_some()) {
             self.files.push(PathBuf::from(name));
         }
-        match given {
-            Ok(given) => {
-                if let Given::Openapi(wanted) = &given {
-                    self.files.extend(wanted.files().map(Path::to_path_buf));
+        match source {
+            Ok(source) => {
+                if let AdapterSource::Openapi(api) = &source {
+                    self.files.extend(api.files().map(Path::to_path_buf));
                 }
-                self.documents.push(Document { given, settings: settings.clone(), terms });
+                self.adapters.push(PlannedAdapter::new(source, settings, entry));
             }
             Err(error) => self.unreadable.push((name.to_owned(), error)),
         }
     }
 
-    fn from_config(path: &Path, outer: &Settings) -> Result<Plan> {
-        let source = read_source(path)?;
-        let (config, mut diagnostics) = match source.parse() {
-            Ok(parsed) => {
-                let (config, mut diagnostics) = config::load(&parsed.value);
-                diagnostics.extend(mcpaql_audit::settings::read(&parsed.value, &config.settings.policies).1);
-                diagnostics.extend(parsed.diagnostics);
-                (config, diagnostics)
-            }
-            Err(diagnostics) => (Config::default(), diagnostics),
-        };
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let mut plan = Plan::of(Vec::new());
-        plan.is_config_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        plan.files.push(path.to_path_buf());
-        let mut servers = HashSet::new();
-        for entry in &config.adapters {
-            let name = entry_name(entry, folder);
-            let settings = layered(outer, entry, &config);
-            plan.files.extend(importing(entry, folder).overrides);
-            let made = made(entry, folder, &mut servers);
-            if let Err(error) = &made {
-                let misread = misread_rules(entry);
-                let is_fine = misread.is_empty();
-                diagnostics.extend(misread);
-                diagnostics.extend(is_fine.then(|| unresolved(entry, error)));
-            }
-            let (given, terms) =
-                made.map_or_else(|error| (Err(error), Terms::default()), |(given, terms)| (Ok(given), terms));
-            plan.add(&name, given, &settings, terms);
-        }
-        if config.adapters.is_empty() && diagnostics.is_empty() {
-            plan.is_config_broken = true;
-            diagnostics.push(
-                Diagnostic::error(
-                    Code::SchemaInvalidValue,
-                    "/adapters",
-                    "The configuration names no adapter",
-                )
-                .suggest("add `- document: PATH` or `- builtin: notebook` under `adapters`"),
-            );
-        }
-        source.locate(&mut diagnostics);
-        plan.data = config.data.as_ref().map(|data| folder.join(data));
-        plan.config = Some((source, diagnostics));
-        Ok(plan)
-    }
-
     /// Checks every document, each alone and all together. Servers are not started.
     pub(crate) fn check(self) -> Vec<(Source, Checked)> {
-        let mut documents: Vec<(Source, Checked)> = self.documents.into_iter().map(Document::check).collect();
+        let mut documents: Vec<(Source, Checked)> =
+            self.adapters.into_iter().map(PlannedAdapter::check).collect();
         report_collision(&mut documents);
         let config =
             self.config.map(|(source, diagnostics)| (source, Checked { catalog: None, diagnostics }));
@@ -218,32 +171,15 @@ impl Plan {
 
     /// The catalogs of all documents. Problems are shown; a document that cannot be served at all is an error.
     pub(crate) fn catalogs(self) -> Result<Vec<(String, Catalog)>> {
-        self.config.iter().for_each(|(source, diagnostics)| tell(source, diagnostics));
+        self.config.iter().for_each(|(source, diagnostics)| output::diagnostics(source, diagnostics));
         if let Some((_, error)) = self.unreadable.into_iter().next() {
             return Err(error);
         }
         let catalogs =
-            self.documents.into_iter().map(|document| Ok((document.source(), document.catalog()?)));
+            self.adapters.into_iter().map(|adapter| Ok((adapter.label(), adapter.compiled(false)?)));
         let catalogs = catalogs.collect::<Result<Vec<_>>>()?;
         if catalogs.is_empty() { Err(members::no_adapter()) } else { Ok(catalogs) }
     }
-}
-
-/// What a name means in a configuration.
-pub(crate) enum Configured {
-    /// One of its adapters.
-    Adapter {
-        document: Box<Document>,
-        /// The configuration's own data folder.
-        data: Option<PathBuf>,
-    },
-    /// None of its adapters.
-    Unknown {
-        /// What those are called that could be read.
-        names: Vec<String>,
-        /// The configuration and what is wrong with it.
-        config: Option<(Source, Vec<Diagnostic>)>,
-    },
 }
 
 /// A name that no file and no adapter has.
@@ -251,110 +187,7 @@ pub(crate) fn unknown(name: &str, others: &[String]) -> anyhow::Error {
     let nearest = suggest::nearest(name, others.iter().map(String::as_str));
     let meant = nearest.map(|nearest| format!("did you mean '{nearest}'? ")).unwrap_or_default();
     let hint = format!("{meant}{CONFIG} has {}", others.join(", "));
-    Hinted { message: format!("there is no file and no adapter '{name}'"), hint }.into()
-}
-
-/// What flags and environment, the entry and the whole file decide. Shared tools have one name, so no entry decides that.
-fn layered(outer: &Settings, entry: &AdapterEntry, config: &Config) -> Settings {
-    let mut own = entry.settings.clone();
-    if outer.sharing.or(config.settings.sharing).is_some() {
-        (own.prefix, own.pattern) = (None, None);
-    }
-    outer.clone().over(own).over(config.settings.clone())
-}
-
-/// What an entry of the configuration comes to.
-fn made(entry: &AdapterEntry, folder: &Path, servers: &mut HashSet<String>) -> Result<(Given, Terms)> {
-    let terms = Terms::of(entry)?;
-    let given = match &entry.origin {
-        Origin::Document(document) => given_file(&folder.join(document), &importing(entry, folder))?,
-        Origin::Builtin(name) => Given::Document(builtin_document(name)?),
-        Origin::Openapi(source) => imported(described(source, folder)?, &importing(entry, folder))?,
-        Origin::Mcp(target) => {
-            let mut target = (**target).clone();
-            terms.limits.apply_to_server(&mut target);
-            let name = entry.name.clone().unwrap_or_else(|| mcp::name_of(&target.link));
-            if !servers.insert(snake_case(&name)) {
-                return Err(Hinted {
-                    message: format!("two MCP servers would be called '{name}'"),
-                    hint: "give one of them a `name` of its own".into(),
-                }
-                .into());
-            }
-            let importing = importing(entry, folder);
-            let options = mcp::Options {
-                name: Some(name.clone()),
-                selection: terms.selection.clone(),
-                overrides: corrections(&importing)?.1,
-            };
-            let auth = terms.auth.clone().unwrap_or_default();
-            Given::Mcp(Box::new(Server { name, target, auth, options, importing }))
-        }
-    };
-    Ok((given, terms))
-}
-
-/// What an entry is called in reports: the file as it is found from here, or what else it says.
-fn entry_name(entry: &AdapterEntry, folder: &Path) -> String {
-    match &entry.origin {
-        Origin::Openapi(source) if descriptions::is_address(source) => source.clone(),
-        Origin::Document(path) | Origin::Openapi(path) => folder.join(path).display().to_string(),
-        Origin::Builtin(name) => format!("builtin:{name}"),
-        Origin::Mcp(target) => {
-            format!("mcp:{}", entry.name.clone().unwrap_or_else(|| mcp::name_of(&target.link)))
-        }
-    }
-}
-
-/// What an entry of the configuration decides about its import.
-fn importing(entry: &AdapterEntry, folder: &Path) -> Importing {
-    Importing {
-        name: entry.name.clone(),
-        overrides: entry.overrides.as_ref().map(|file| folder.join(file)),
-        include: entry.include.clone(),
-        exclude: entry.exclude.clone(),
-    }
-}
-
-fn described(source: &str, folder: &Path) -> Result<Description> {
-    if descriptions::is_address(source) {
-        return descriptions::read(source);
-    }
-    descriptions::read(&folder.join(source).display().to_string())
-}
-
-/// Rules of an entry that cannot be understood.
-fn misread_rules(entry: &AdapterEntry) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
-    for (key, rules) in [("include", &entry.include), ("exclude", &entry.exclude)] {
-        for (index, rule) in rules.iter().enumerate() {
-            if let Err(error) = Rule::parse(rule) {
-                let pointer = format!("{}/{key}/{index}", entry.pointer);
-                problems.push(
-                    Diagnostic::error(Code::SchemaInvalidValue, pointer, capital(&error.to_string()))
-                        .expected("tag:NAME, path:/PATH/**, op:NAME, category:WORD or deprecated")
-                        .found(rule.as_str()),
-                );
-            }
-        }
-    }
-    problems
-}
-
-/// An adapter of the configuration whose document cannot be read.
-fn unresolved(entry: &AdapterEntry, error: &anyhow::Error) -> Diagnostic {
-    let found = match &entry.origin {
-        Origin::Document(found) | Origin::Builtin(found) | Origin::Openapi(found) => found.as_str(),
-        Origin::Mcp(_) => "mcp",
-    };
-    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-    let suggestion = error.downcast_ref::<Hinted>().map_or_else(
-        || "name a file that exists; the path is relative to this file".to_owned(),
-        |hinted| hinted.hint.clone(),
-    );
-    Diagnostic::error(Code::SchemaUnresolvedRef, &entry.pointer, capital(&causes.join(": ")))
-        .found(found)
-        .suggest(suggestion)
+    hinted(format!("there is no file and no adapter '{name}'"), hint)
 }
 
 /// Adapters that could not stand behind one server; each document alone may be fine.
@@ -393,50 +226,49 @@ fn report_collision(documents: &mut [(Source, Checked)]) {
 }
 
 /// A file, or a built-in adapter where there is no such file.
-fn given(name: &str, importing: &Importing) -> Result<Given> {
+fn source_named(name: &str, importing: &Importing) -> Result<AdapterSource> {
     let path = Path::new(name);
     if path.exists() {
-        return given_file(path, importing);
+        return source_of_file(path, importing);
     }
     if descriptions::is_address(name) {
         return imported(descriptions::read(name)?, importing);
     }
     if builtin::document(name).is_some() {
-        return builtin_document(name).map(Given::Document);
+        return builtin_document(name).map(AdapterSource::Document);
     }
     let known: Vec<&str> = builtin::names().collect();
-    Err(Hinted {
-        message: format!("there is no file '{name}'"),
-        hint: format!(
+    Err(hinted(
+        format!("there is no file '{name}'"),
+        format!(
             "name an adapter document, an OpenAPI description, or a built-in adapter ({})",
             known.join(", ")
         ),
-    }
-    .into())
+    ))
 }
 
-fn given_file(path: &Path, importing: &Importing) -> Result<Given> {
+fn source_of_file(path: &Path, importing: &Importing) -> Result<AdapterSource> {
     let source = read_source(path)?;
     if openapi::is_description(&source.text) {
         return imported(descriptions::of_file(&source.name, source.text), importing);
     }
-    Ok(Given::Document(source))
+    Ok(AdapterSource::Document(source))
 }
 
-fn imported(description: Description, importing: &Importing) -> Result<Given> {
-    Ok(Given::Openapi(Box::new(Wanted::new(description, importing)?)))
+fn imported(description: Description, importing: &Importing) -> Result<AdapterSource> {
+    Ok(AdapterSource::Openapi(Box::new(OpenApiSource::new(description, importing)?)))
 }
 
 fn builtin_document(name: &str) -> Result<Source> {
     builtin::document(name).ok_or_else(|| {
         let known: Vec<&str> = builtin::names().collect();
         let hint = format!("there is {}", known.join(", "));
-        Hinted { message: format!("there is no built-in adapter '{name}'"), hint }.into()
+        hinted(format!("there is no built-in adapter '{name}'"), hint)
     })
 }
 
 fn read_source(path: &Path) -> Result<Source> {
-    Ok(Source::new(path.display().to_string(), descriptions::read_text(path)?))
+    Ok(Source::new(path.display().to_string(), file::read_text(path)?))
 }
 
 /// Renders reports as the user chose.

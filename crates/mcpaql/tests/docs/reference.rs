@@ -103,7 +103,9 @@ fn load_adapter(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
 }
 
 fn load_config(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
-    config::load(value).1
+    let (config, mut diagnostics) = config::load(value);
+    diagnostics.extend(mcpaql_audit::settings::read(value, &config.settings.policies).1);
+    diagnostics
 }
 
 /// The keys a page lists below a heading: every word in backquotes of the first column.

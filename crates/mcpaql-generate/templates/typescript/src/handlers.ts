@@ -1,20 +1,24 @@
-// Answers of your own, in place of what the document describes. This file is yours: it is written once and then left alone.
+// Answers and tools of your own. This file is yours: it is written once and then left alone.
 //
-// A handler gets parameters that are validated and completed with defaults. It answers with data of its own, as `answer` wraps it, or
-// throws an `OpError`, and may send the document's own request itself:
+// A handler takes the place of an operation's own. It gets parameters that are checked and completed with defaults, and
+// gives the data, or throws an `OpError`. The operation's own function sends the document's request:
 //
 //   import { getThing } from "./operations/read.js";
-//   import { OpError } from "./runtime/errors.js";
-//   import { answer } from "./runtime/response.js";
+//   import { pick } from "./runtime/json.js";
 //
 //   export const handlers: Partial<Handlers> = {
-//     list_things: () => answer([{ id: "first" }, { id: "second" }]),
-//     get_thing: async (params, call) => {
-//       if (params.id === "secret") throw new OpError("PERMISSION_DENIED", "That thing is not for everybody; ask for another one.");
-//       return await getThing(params, call);
-//     },
+//     get_thing: async (params, call) => pick(await getThing(params, call), "id", "name"),
 //   };
+//
+// A tool of your own stands beside those of the document:
+//
+//   export const tools: OwnTool[] = [
+//     { name: "ping", description: "Answers pong.", inputSchema: { type: "object" }, run: () => "pong" },
+//   ];
 
 import type { Handlers } from "./operations/index.js";
+import type { OwnTool } from "./runtime/call.js";
 
 export const handlers: Partial<Handlers> = {};
+
+export const tools: OwnTool[] = [];

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Serves the adapter on standard input and output.
+// Serves the adapter: on standard input and output, or with `--http PORT` on this machine.
 
-import { handlers } from "./handlers.js";
-import { defaults } from "./operations/index.js";
+import { handlers, tools } from "./handlers.js";
+import { defaults, open } from "./operations/index.js";
 import { main } from "./runtime/server.js";
 
-await main({ handlers: { ...defaults, ...handlers }, userAgent: "mcpaql/__GENERATOR_VERSION__" });
+main({ handlers: { ...defaults, ...handlers }, tools, open });

@@ -1,119 +1,77 @@
-// What holds whatever the adapter is.
+// The parts of the runtime that every adapter shares.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { OpError, signed } from "../src/runtime/errors.js";
-import { parse, stringify } from "../src/runtime/json.js";
-import { answer, envelope } from "../src/runtime/response.js";
-import { check } from "../src/runtime/schema/check.js";
-import { said } from "../src/runtime/schema/violation.js";
-import { Schemas } from "../src/runtime/schema/types.js";
-import { stem } from "../src/runtime/search/stem.js";
-import { words } from "../src/runtime/search/words.js";
+import { Catalog, type CatalogData, type Operation } from "../src/runtime/catalog.js";
+import { prepare } from "../src/runtime/check.js";
+import { OpError, failure } from "../src/runtime/errors.js";
+import { type JsonObject, parse, pick, stringify } from "../src/runtime/json.js";
 import { nearest, snakeCase } from "../src/runtime/suggest.js";
-import { SurfaceProblem, surface } from "../src/runtime/surfaces.js";
-import { shorten } from "../src/runtime/text.js";
 
-test("whole numbers beyond what a float holds stay what they are", () => {
-  const text = '{"id":9007199254740993,"text":"9007199254740993, \\"1","list":[-9223372036854775808,1.5,3]}';
-  assert.deepEqual((parse(text) as { id: unknown }).id, 9007199254740993n);
+/** A catalog with one operation that takes these parameters. */
+function catalogOf(properties: JsonObject, rest: Partial<Operation> = {}, definitions: JsonObject = {}): Catalog {
+  const params = Object.keys(properties).map((name) => ({ name }));
+  const own = Catalog.own().data;
+  const [first] = own.operations;
+  assert(first !== undefined);
+  const schema = { type: "object", properties };
+  const operation = { ...first, name: "do_it", endpoint: "do", params, schema, aliases: [], ...rest };
+  const data: CatalogData = { ...own, operations: [operation], routes: { tool: { whole: true } }, $defs: definitions };
+  return new Catalog(data);
+}
+
+function codeOf(catalog: Catalog, params: JsonObject): string {
+  try {
+    prepare(catalog, "tool", { operation: "do_it", params });
+    return "";
+  } catch (error) {
+    assert(error instanceof OpError, String(error));
+    return error.code;
+  }
+}
+
+test("integers of any size are read and written as they are", () => {
+  const text = '{"id":9007199254740993,"small":[1,-2.5],"text":"12345678901234567890"}';
   assert.equal(stringify(parse(text)), text);
+  assert.deepEqual(parse('{"id":9007199254740993}'), { id: 9007199254740993n });
 });
 
-test("a failure that an agent can mend is no error of the protocol's", () => {
-  const error = new OpError("VALIDATION_MISSING_PARAM", "Missing.").with("param_name", "a").because("a secret");
-  assert.deepEqual(envelope(error, "unrecoverable"), {
-    text: '{"success":false,"error":{"code":"VALIDATION_MISSING_PARAM","message":"Missing.","details":{"param_name":"a"}}}',
-    blocks: [],
-    isError: false,
-  });
-  assert.equal(envelope(error, "all").isError, true);
-  assert.equal(envelope(new OpError("INTERNAL_ERROR", "Failed."), "unrecoverable").isError, true);
+test("parameters are checked against their schema", () => {
+  const catalog = catalogOf({ n: { type: "integer", maximum: 3 }, tags: { type: "array", uniqueItems: true } });
+  assert.equal(codeOf(catalog, { n: 3, tags: [{ a: 1, b: 2 }] }), "");
+  assert.equal(codeOf(catalog, { n: 4 }), "VALIDATION_INVALID_VALUE");
+  assert.equal(codeOf(catalog, { n: "3" }), "VALIDATION_INVALID_TYPE");
+  assert.equal(codeOf(catalog, { tags: [{ a: 1, b: 2 }, { b: 2, a: 1 }] }), "VALIDATION_INVALID_VALUE");
+  assert.equal(codeOf(catalog, { m: 3 }), "VALIDATION_UNKNOWN_PARAM");
 });
 
-test("text of an upstream passes through as it came", () => {
-  const passed = { ...answer(null), data: { raw: '{"n":1.0}' } };
-  assert.equal(envelope(passed, "unrecoverable").text, '{"success":true,"data":{"n":1.0}}');
+test("no pattern and no recursive type makes checking slow", () => {
+  const node = { anyOf: [{ properties: { a: { $ref: "#/$defs/N" }, x: { type: "string" } }, required: ["x"] }] };
+  const other = { properties: { a: { $ref: "#/$defs/N" }, y: { type: "string" } }, required: ["y"] };
+  const definitions = { N: { type: "object", anyOf: [...node.anyOf, other], "x-recursive": true } };
+  const catalog = catalogOf({ s: { type: "string", pattern: "^(a+)+$" }, n: { $ref: "#/$defs/N" } }, {}, definitions);
+  const started = Date.now();
+  assert.equal(codeOf(catalog, { s: `${"a".repeat(50_000)}!` }), "VALIDATION_INVALID_VALUE");
+  let deep: JsonObject = {};
+  for (let level = 0; level < 28; level += 1) deep = { a: deep };
+  assert.match(codeOf(catalog, { n: deep }), /^VALIDATION_(?:PAYLOAD_TOO_LARGE|INVALID_VALUE)$/);
+  assert(Date.now() - started < 5000);
 });
 
-test("an error about parameters shows the signature, and another one does not", () => {
-  const operation = { name: "get_note", signature: "get_note(id: string)" };
-  const error = signed(new OpError("VALIDATION_INVALID_VALUE", "Wrong.").with("param_name", "id"), operation);
-  assert.deepEqual(Object.keys(error.details), ["operation", "param_name", "signature"]);
-  assert.deepEqual(signed(new OpError("NOT_FOUND_RESOURCE", "Gone."), operation).details, {});
+test("names are accepted in other spellings", () => {
+  assert.equal(snakeCase("perPage"), "per_page");
+  assert.equal(snakeCase("HTTPServer"), "http_server");
+  const { args } = prepare(catalogOf({ per_page: {} }), "tool", { operation: "do_it", params: { perPage: 5 } });
+  assert.deepEqual({ ...args }, { per_page: 5 });
+  assert.deepEqual(nearest("isue", ["issue", "label"]), ["issue"]);
 });
 
-test("names are suggested by spelling, order and abbreviation", () => {
-  const names = ["create_issue", "list_issues", "delete_branch"];
-  for (const [asked, expected] of [
-    ["createIssue", "create_issue"],
-    ["issue_create", "create_issue"],
-    ["list_isues", "list_issues"],
-    ["frobnicate", undefined],
-  ] as const) {
-    assert.equal(nearest(asked, names), expected);
-  }
-  assert.equal(snakeCase("HTTPServer userIDs"), "http_server_user_ids");
+test("only what the agent cannot repair is an error of the tool", () => {
+  assert.equal(failure(new OpError("NOT_FOUND_RESOURCE", "Gone."), "unrecoverable").isError, false);
+  assert.equal(failure(new OpError("TRANSPORT_TIMEOUT", "Late."), "unrecoverable").isError, true);
+  assert.equal(failure(new OpError("NOT_FOUND_RESOURCE", "Gone."), "all").isError, true);
 });
 
-test("words and their stems are the same in every spelling", () => {
-  assert.deepEqual(words("pullRequest, don’t HTTPServer userIDs"), ["pull", "request", "don", "http", "server", "user", "ids"]);
-  for (const form of ["merge", "merged", "merges", "merging"]) assert.equal(stem(form), "merg");
-});
-
-test("a text is shortened between characters", () => {
-  assert.equal(shorten("😀😀😀", 2), "😀😀…");
-  assert.equal(shorten("abc", 3), "abc");
-});
-
-test("a pattern takes no longer than its text is long", () => {
-  const schemas = new Schemas([{ types: 16, string: { pattern: 0 } }], [["^(a+)+$", "^(?:a+)+(?![\\s\\S])"]]);
-  const [violation] = check(schemas, 0, `${"a".repeat(50_000)}b`);
-  assert.ok(violation !== undefined);
-  assert.equal(said(violation.kind), "must match the pattern ^(a+)+$");
-});
-
-test("keys that mean something to JavaScript are keys like any other", () => {
-  const schemas = new Schemas([{ types: 64, object: { properties: [["name", 1]], additional: false } }, 16], []);
-  const found = check(schemas, 0, JSON.parse('{"__proto__":1,"constructor":2,"toString":3}'));
-  assert.deepEqual(found.map(({ kind }) => said(kind)), [
-    "has unknown field '__proto__'",
-    "has unknown field 'constructor'",
-    "has unknown field 'toString'",
-  ]);
-});
-
-const OWN = {
-  adapter: { name: "desk" },
-  mode: "semantic" as const,
-  profile: "crude",
-  tools: [{ name: "desk_mcpaql_read" }],
-  operations: [{ name: "get_ticket", tool: "desk_mcpaql_read", repeats: true }, { name: "introspect", tool: "desk_mcpaql_read" }],
-};
-const single = { mode: "single", tools: [{ name: "desk_mcpaql" }], operations: { "0": { tool: "desk_mcpaql", repeats: null } } };
-const SURFACES = JSON.stringify({ crude: { semantic: {}, single, discrete: "Too many." } });
-
-test("another mode takes the place of what it says otherwise", () => {
-  assert.deepEqual(surface(OWN, { MCP_AQL_ENDPOINT_MODE: "single" }, () => SURFACES), {
-    ...OWN,
-    mode: "single",
-    tools: [{ name: "desk_mcpaql" }],
-    operations: [{ name: "get_ticket", tool: "desk_mcpaql" }, { name: "introspect", tool: "desk_mcpaql_read" }],
-  });
-});
-
-test("other surfaces are only read where one is asked for", () => {
-  for (const mode of ["", "semantic"]) {
-    assert.equal(surface(OWN, { MCP_AQL_ENDPOINT_MODE: mode, MCP_AQL_ENDPOINT_PROFILE: "crude" }, () => assert.fail("read")), OWN);
-  }
-});
-
-test("a surface that there is not is refused in a sentence", () => {
-  for (const [env, said] of [
-    [{ MCP_AQL_ENDPOINT_MODE: "odd" }, "MCP_AQL_ENDPOINT_MODE is 'odd', but must be one of semantic, single, all, discrete"],
-    [{ MCP_AQL_ENDPOINT_PROFILE: "toString" }, "The adapter 'desk' has no endpoint profile 'toString' (it has crude)"],
-    [{ MCP_AQL_ENDPOINT_MODE: "discrete" }, "Too many."],
-  ] as const) {
-    assert.throws(() => surface(OWN, env, () => SURFACES), new SurfaceProblem(said));
-  }
+test("an answer is trimmed to some of its members", () => {
+  assert.deepEqual(pick({ id: 1, title: "x", body: "y" }, "id", "title"), { id: 1, title: "x" });
 });

@@ -1,4 +1,4 @@
-//! Keywords of scalars and lists, mended where the document's meaning is plain and left out where it is not.
+//! Keywords of scalars and lists, fixed where the document's meaning is plain and left out where it is not.
 
 use super::object::is_nullable;
 use super::{Writer, non_empty};

@@ -16,9 +16,10 @@ mod tests;
 pub(crate) use object::{Additional, Shape, shape};
 pub(super) use written::Written;
 
-use super::details::{Context, Note};
+use super::details::Context;
 use super::refs::Resolved;
 use super::text::{FIELD_TEXT, PARAM_TEXT, brief};
+use crate::report::Note;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::{HashSet, VecDeque};
@@ -172,7 +173,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A type that was referred to, from so many references away.
+    /// A type that was referred to, with the number of references that lead to it.
     fn pending(&mut self, reached: &Reached, target: &Resolved, references: usize) -> Body {
         let outer = (self.side, self.references, self.nesting);
         (self.side, self.references, self.nesting) = (reached.side, references, MAX_NESTING);

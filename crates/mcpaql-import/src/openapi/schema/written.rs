@@ -3,9 +3,9 @@
 //! What a name stands for depends on the name alone, so what was written for one operation does for every other one: its
 //! body, its notes, and the types that it leads to.
 
-use super::super::details::Note;
 use super::super::refs::Resolved;
 use super::{Side, open};
+use crate::report::Note;
 use serde_json::Value;
 use std::collections::HashMap;
 

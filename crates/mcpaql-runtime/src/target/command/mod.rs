@@ -5,26 +5,24 @@
 
 mod argv;
 mod output;
-pub(crate) mod process;
 
-use super::Args;
+use super::program::{self, StartError, short};
+use super::{Args, Target, TargetCall, TargetKind};
 use crate::environment::Template;
-use mcpaql_core::adapter::CommandTarget;
+use crate::limits;
+use crate::process::{self, Ending, Finished, Job, TAIL};
+use futures_util::future::BoxFuture;
+use mcpaql_core::adapter::{self, CommandTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, CommandBinding, ExitMeaning, Operation, Stdin};
 use mcpaql_core::response::{Answer, Warning};
-use process::{Ending, Finished, Job, TAIL};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
-
-/// Passed on to every program; adapters add to them.
-pub(crate) const PASSED_ON: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
-/// A shorter value is a setting, not a secret, and would mask ordinary words.
-pub(crate) const SECRET_LENGTH: usize = 6;
 
 /// Runs the programs of one adapter.
 pub struct Runner {
@@ -85,24 +83,19 @@ impl Runner {
         if let Some(path) = cwd.as_ref().filter(|path| !path.is_dir()) {
             return Err(SetupError::MissingDirectory { path: path.clone() });
         }
-        let mut hidden = Vec::new();
-        let mut variables: Vec<(String, String)> = Vec::new();
-        let declared = target.env.iter().map(String::as_str);
-        for name in PASSED_ON.into_iter().chain(declared.clone()) {
-            let is_new =
-                variables.iter().all(|(known, _)| known != name) && !target.set_env.contains_key(name);
-            let Some(value) = env(name).filter(|_| is_new) else { continue };
-            if !PASSED_ON.contains(&name) && value.len() >= SECRET_LENGTH {
-                hidden.push((value.clone(), "***"));
-            }
-            variables.push((name.to_owned(), value));
-        }
+        let mut set = Vec::with_capacity(target.set_env.len());
         for (name, value) in &target.set_env {
-            if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            if !program::is_variable(name) || value.contains('\0') {
                 return Err(SetupError::BadVariable { name: name.clone() });
             }
-            variables.push((name.clone(), value.clone()));
+            set.push((name.clone(), value.clone()));
         }
+        let variables = program::variables(&target.env, set, &env);
+        let is_set = |name: &str| target.set_env.contains_key(name);
+        let secrets =
+            variables.iter().filter(|(name, value)| !is_set(name) && program::is_secret(name, value));
+        let mut hidden: Vec<(String, &'static str)> =
+            secrets.map(|(_, value)| (value.clone(), "***")).collect();
         let places =
             [(cwd.as_ref().and_then(|path| path.to_str()).map(str::to_owned), "."), (env("HOME"), "~")];
         hidden.extend(
@@ -118,10 +111,7 @@ impl Runner {
     }
 
     /// Runs one call.
-    ///
-    /// # Errors
-    /// A value the program must not see, a program that is missing, fails, writes too much or takes too long.
-    pub async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
+    async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
         let Binding::Command(binding) = &operation.binding else {
             return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
                 .because("the operation is not bound to a command"));
@@ -158,9 +148,7 @@ impl Runner {
             Ending::TooLarge => {
                 let max = self.max_output;
                 let message = format!("{name} wrote more than {max} bytes and was stopped; ask for less.");
-                return Err(OpError::new(Code::PayloadTooLarge, message)
-                    .with("limit", "max_output_bytes")
-                    .with("max", max));
+                return Err(limits::too_large(message, "max_output_bytes", None, max));
             }
             Ending::TimedOut => {
                 let limit = timeout.as_millis();
@@ -209,28 +197,61 @@ impl Runner {
 
     fn cannot_run(&self, program: &str, error: &io::Error) -> OpError {
         let name = short(program);
-        let message = match error.kind() {
-            _ if self.cwd.as_ref().is_some_and(|path| !path.is_dir()) => {
-                "The adapter's working directory is gone; tell the user.".to_owned()
-            }
-            io::ErrorKind::NotFound => {
+        let message = match StartError::of(error, self.cwd.as_deref()) {
+            StartError::NoDirectory => "The adapter's working directory is gone; tell the user.".to_owned(),
+            StartError::NotInstalled => {
                 format!("The program '{name}' is not installed on the server; tell the user to install it.")
             }
-            io::ErrorKind::PermissionDenied => {
+            StartError::NotAllowed => {
                 format!("The program '{name}' may not be run by the server; tell the user.")
             }
-            io::ErrorKind::ArgumentListTooLong => {
+            StartError::ArgumentsTooLong => {
                 let message =
                     format!("The parameters are too long for the arguments of '{name}'; send less.");
                 return OpError::new(Code::PayloadTooLarge, message)
                     .with("limit", "argument list")
                     .because(error);
             }
-            _ => format!("The program '{name}' could not be run; tell the user."),
+            StartError::Other => format!("The program '{name}' could not be run; tell the user."),
         };
         OpError::new(Code::Internal, message).because(error)
     }
 }
+
+impl Target for Runner {
+    fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        Box::pin(self.call(call.operation, call.args))
+    }
+}
+
+impl SetupError {
+    /// In words that anybody may read.
+    fn user_message(&self) -> String {
+        match self {
+            SetupError::MissingVariable { .. } | SetupError::BadVariable { .. } => self.to_string(),
+            SetupError::BadReference { .. } | SetupError::MissingDirectory { .. } => {
+                "its working directory cannot be used; the log says why".to_owned()
+            }
+        }
+    }
+}
+
+/// Local programs.
+pub(super) const TARGET_KIND: TargetKind = TargetKind {
+    name: "command",
+    open: |request| match request.target {
+        adapter::Target::Command(target) => Some(Box::pin(async move {
+            match Runner::new(target, request.lookup()) {
+                Ok(runner) => Ok(Arc::new(runner) as Arc<dyn Target>),
+                Err(error) => {
+                    let user_message = error.user_message();
+                    Err(request.error(error, user_message))
+                }
+            }
+        })),
+        _ => None,
+    },
+};
 
 fn failed(code: Code, name: &str, status: ExitStatus, (stream, said): (&str, &str)) -> OpError {
     let how = match status.code() {
@@ -251,11 +272,6 @@ fn failed(code: Code, name: &str, status: ExitStatus, (stream, said): (&str, &st
         error = error.with("signal", signal);
     }
     if said.is_empty() { error } else { error.with(stream, said) }
-}
-
-/// The program without its folder.
-pub(crate) fn short(program: &str) -> &str {
-    program.rsplit(['/', '\\']).next().unwrap_or(program)
 }
 
 fn stdin(form: &Stdin, operation: &Operation, args: &Args) -> Option<Vec<u8>> {
@@ -293,15 +309,4 @@ fn collect_values(value: &Value, out: &mut Vec<(String, &str)>) {
 fn expand(text: &str, env: &impl Fn(&str) -> Option<String>) -> Result<String, SetupError> {
     let template = Template::parse(text).ok_or_else(|| SetupError::BadReference { text: text.to_owned() })?;
     template.fill(env).map_err(|name| SetupError::MissingVariable { name: name.to_owned() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_program_is_named_without_its_folder() {
-        assert_eq!(short("/usr/bin/git"), "git");
-        assert_eq!(short("git"), "git");
-    }
 }

@@ -1,11 +1,10 @@
 //! One call on its way: attempts, redirects, a renewed token, and what becomes of the answer.
 
 use super::failure::{self, Refusal};
-use super::headers::join_cookies;
-use super::redirect::{self, Hop, Step};
+use super::redirect::Hop;
 use super::request;
 use super::response::{self, End};
-use super::style::{self, Pairs};
+use super::send::{Fault, Reply, Sender};
 use super::{HttpClient, chain, retry};
 use crate::secret::Mask;
 use crate::target::Args;
@@ -14,7 +13,6 @@ use mcpaql_core::adapter::Auth;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Category, HttpBinding, Operation};
 use mcpaql_core::response::{Answer, Warning};
-use reqwest::header::{COOKIE, HeaderValue};
 use reqwest::{Method, Response, StatusCode};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::SystemTime;
@@ -33,21 +31,6 @@ pub(super) struct Call<'a> {
     pub(super) deadline: Instant,
     /// Of the last answer, for the log; 0 without one.
     pub(super) status: AtomicU16,
-}
-
-/// An answer, and what it answers.
-struct Reply {
-    method: Method,
-    /// Whether the request carried the credentials.
-    trusted: bool,
-    response: Response,
-}
-
-/// Why there is no answer.
-enum Fault {
-    /// The connection failed before the head of an answer came.
-    Connection(reqwest::Error),
-    Refused(OpError),
 }
 
 impl Call<'_> {
@@ -104,26 +87,11 @@ impl Call<'_> {
     }
 
     /// One attempt, with its redirects.
-    async fn follow(&self, mut hop: Hop<'_>) -> Result<Reply, Fault> {
-        for _ in 0..=redirect::MAX_HOPS {
-            let request = signed(&hop, &self.credentials).map_err(Fault::Refused)?;
-            let http = self.client.network.client(&hop.outgoing.url).map_err(Fault::Refused)?;
-            let sent = match &hop.outgoing.body {
-                Some(body) => body.send(http, request).await,
-                None => http.execute(request).await,
-            };
-            let response = sent.map_err(Fault::Connection)?;
-            let (status, allow_http) = (response.status(), self.client.allow_http);
-            self.status.store(status.as_u16(), Ordering::Relaxed);
-            match redirect::step(&hop, status, response.headers(), allow_http, &self.credentials.mask) {
-                Step::Final => {
-                    return Ok(Reply { method: hop.outgoing.method, trusted: hop.trusted, response });
-                }
-                Step::Follow(next) => hop = *next,
-                Step::Refuse(reason) => return Err(Fault::Refused(refused_redirect(status, reason))),
-            }
-        }
-        Err(Fault::Refused(refused_redirect(StatusCode::FOUND, "too many redirects")))
+    async fn follow(&self, hop: Hop<'_>) -> Result<Reply, Fault> {
+        let HttpClient { network, allow_http, .. } = self.client;
+        let sender =
+            Sender { network, allow_http: *allow_http, credentials: &self.credentials, stays: false };
+        sender.send(hop, |status| self.status.store(status.as_u16(), Ordering::Relaxed)).await
     }
 
     async fn conclude(&self, outcome: Result<Reply, Fault>, repeated: bool) -> Result<Answer, OpError> {
@@ -203,63 +171,7 @@ impl Call<'_> {
     }
 }
 
-/// The request of a hop without its body, with credentials where they may go along.
-pub(super) fn signed(hop: &Hop<'_>, credentials: &Credentials) -> Result<reqwest::Request, OpError> {
-    let mut url = hop.outgoing.url.clone();
-    let mut headers = hop.outgoing.headers.clone();
-    if hop.trusted {
-        let cookies = cookies(&hop.outgoing.headers, credentials);
-        headers.extend(credentials.headers.clone());
-        if let Some(cookies) = cookies? {
-            headers.insert(COOKIE, cookies);
-        }
-        for (name, key) in &credentials.query {
-            // A redirect may have kept it.
-            if !url.query_pairs().any(|(given, _)| given == name.as_str()) {
-                let mut query = Pairs::query(url.query().unwrap_or_default().to_owned());
-                query.push(&style::encode(name), &style::encode(key.expose()));
-                url.set_query(Some(&query.into_text()));
-            }
-        }
-    }
-    let mut request = reqwest::Request::new(hop.outgoing.method.clone(), url);
-    *request.headers_mut() = headers;
-    Ok(request)
-}
-
-/// One header for the cookies of parameters, of the target and of the credentials, where the latter two have any.
-fn cookies(
-    outgoing: &reqwest::header::HeaderMap,
-    credentials: &Credentials,
-) -> Result<Option<HeaderValue>, OpError> {
-    let own = credentials.headers.get(COOKIE);
-    if own.is_none() && credentials.cookies.is_empty() {
-        return Ok(None);
-    }
-    let mut cookies = String::new();
-    for value in [outgoing.get(COOKIE), own].into_iter().flatten() {
-        join_cookies(&mut cookies, &String::from_utf8_lossy(value.as_bytes()));
-    }
-    for (name, secret) in &credentials.cookies {
-        join_cookies(&mut cookies, &format!("{name}={}", secret.expose()));
-    }
-    let mut value = HeaderValue::try_from(cookies)
-        .map_err(|_| request::unusable_document().because("the cookie of the credentials cannot be sent"))?;
-    value.set_sensitive(true);
-    Ok(Some(value))
-}
-
 /// Whether the API did not take the credentials that it got.
 fn is_refused(outcome: &Result<Reply, Fault>) -> bool {
     matches!(outcome, Ok(reply) if reply.trusted && reply.response.status() == StatusCode::UNAUTHORIZED)
-}
-
-pub(super) fn refused_redirect(status: StatusCode, reason: &'static str) -> OpError {
-    let number = status.as_u16();
-    OpError::new(
-        Code::Internal,
-        format!("The API answered {number} with a redirect that is not safe to follow; tell the operator to check the address."),
-    )
-    .with("upstream", serde_json::json!({ "status": number }))
-    .because(reason)
 }

@@ -11,7 +11,7 @@ pub(crate) mod address;
 mod base64;
 mod body;
 mod call;
-pub(crate) mod door;
+pub(crate) mod endpoint;
 pub(crate) mod failure;
 mod headers;
 mod multipart;
@@ -21,16 +21,18 @@ pub(crate) mod response;
 mod retry;
 #[cfg(test)]
 mod samples;
+mod send;
 mod style;
 
 pub use retry::Backoff;
 
-use super::Args;
 use super::auth::{Credentials, Env, Reserved, Tokens};
+use super::{Args, Target, TargetCall, TargetKind};
 use crate::environment::Template;
 use address::{Base, Network};
 use call::Call;
-use mcpaql_core::adapter::{Auth, HttpTarget};
+use futures_util::future::BoxFuture;
+use mcpaql_core::adapter::{self, Auth, HttpTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation};
 use mcpaql_core::response::Answer;
@@ -143,10 +145,7 @@ impl HttpClient {
     }
 
     /// Runs one call whose arguments are validated and completed with defaults.
-    ///
-    /// # Errors
-    /// What the API, or the way to it, had against the call.
-    pub async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
+    async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
         let Binding::Http(binding) = &operation.binding else {
             return Err(OpError::new(
                 Code::Internal,
@@ -192,6 +191,29 @@ impl HttpClient {
         Ok((auth, Cow::Owned(reserved)))
     }
 }
+
+impl Target for HttpClient {
+    fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        Box::pin(self.call(call.operation, call.args))
+    }
+}
+
+/// HTTP APIs.
+pub(super) const TARGET_KIND: TargetKind = TargetKind {
+    name: "http",
+    open: |request| match request.target {
+        adapter::Target::Http(target) => Some(Box::pin(async move {
+            match HttpClient::new(target, request.auth, request.lookup()) {
+                Ok(client) => Ok(Arc::new(client) as Arc<dyn Target>),
+                Err(error) => {
+                    let user_message = error.to_string();
+                    Err(request.error(error, user_message))
+                }
+            }
+        })),
+        _ => None,
+    },
+};
 
 fn timed_out(timeout: Duration) -> OpError {
     let millis = timeout.as_millis();

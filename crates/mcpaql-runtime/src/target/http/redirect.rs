@@ -6,6 +6,7 @@
 
 use super::request::Outgoing;
 use crate::secret::Mask;
+use mcpaql_core::host;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Method, StatusCode};
 use url::{Host, Url};
@@ -104,24 +105,21 @@ fn may_go(from: &Url, to: &Url, allow_http: bool) -> Result<(), &'static str> {
 /// Whether the URL's host is this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name == "localhost" || name.ends_with(".localhost")
-        }
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
+        Some(Host::Domain(name)) => host::is_loopback_host(name),
+        Some(Host::Ipv4(ip)) => host::is_loopback_ip(ip.into()),
+        Some(Host::Ipv6(ip)) => host::is_loopback_ip(ip.into()),
         None => false,
     }
 }
 
-/// Loopback, unspecified and link-local addresses: services that trust whoever reaches them.
+/// Whether the URL's host is one of whose services trust whoever reaches them.
 fn is_local(url: &Url) -> bool {
-    is_loopback(url)
-        || match url.host() {
-            Some(Host::Ipv4(ip)) => ip.is_unspecified() || ip.is_link_local(),
-            Some(Host::Ipv6(ip)) => ip.is_unspecified() || ip.is_unicast_link_local(),
-            _ => false,
-        }
+    match url.host() {
+        Some(Host::Domain(name)) => host::is_loopback_host(name),
+        Some(Host::Ipv4(ip)) => host::is_local_ip(ip.into()),
+        Some(Host::Ipv6(ip)) => host::is_local_ip(ip.into()),
+        None => false,
+    }
 }
 
 #[cfg(test)]
@@ -175,6 +173,8 @@ mod tests {
             "https://127.0.0.1/",
             "https://[::1]/",
             "https://169.254.169.254/latest",
+            "https://[::ffff:169.254.169.254]/latest",
+            "https://localhost./",
             "https://evil.example/?k=s3cret%21",
             "https://",
         ] {

@@ -7,6 +7,7 @@
 use super::body::{self, Body};
 use super::headers::{declare_type, names_form, set_cookies, set_header};
 use super::style::{self, Pairs};
+use crate::limits;
 use crate::target::Args;
 use crate::target::auth::Reserved;
 use mcpaql_core::error::{Code, OpError};
@@ -142,13 +143,14 @@ fn url(frame: &Frame<'_>, operation: &Operation, binding: &HttpBinding, args: &A
     }
     let length = url.as_str().len();
     if length > MAX_URL_BYTES {
-        return Err(OpError::new(
-            Code::PayloadTooLarge,
-            format!("The address of the request would have {length} bytes, more than the {MAX_URL_BYTES} that can be sent. Use shorter values."),
-        )
-        .with("limit", "max_url_size")
-        .with("actual", length)
-        .with("maximum", MAX_URL_BYTES));
+        return Err(limits::too_large(
+            format!(
+                "The address of the request would have {length} bytes, more than the {MAX_URL_BYTES} that can be sent. Use shorter values."
+            ),
+            "max_url_size",
+            Some(length),
+            MAX_URL_BYTES,
+        ));
     }
     Ok(url)
 }

@@ -13,10 +13,11 @@
 //! | anything else | `{"media_type", "encoding": "base64", "data"}` |
 //! | 204, 205, 304 or an empty body | null |
 
+use crate::limits;
 use crate::secret::Mask;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::error::OpError;
 use mcpaql_core::response::{Answer, Payload, Warning};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
@@ -60,12 +61,14 @@ pub(super) async fn read(
 
 /// The error for an answer past the limit.
 pub(super) fn too_large(limit: usize) -> OpError {
-    OpError::new(
-        Code::PayloadTooLarge,
-        format!("The answer is larger than the limit of {limit} bytes; ask for less with a page, a filter or fewer fields."),
+    limits::too_large(
+        format!(
+            "The answer is larger than the limit of {limit} bytes; ask for less with a page, a filter or fewer fields."
+        ),
+        "max_response_bytes",
+        None,
+        limit,
     )
-    .with("limit", "max_response_bytes")
-    .with("max_bytes", limit)
 }
 
 /// The answer to a `HEAD`.

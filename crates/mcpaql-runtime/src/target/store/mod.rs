@@ -10,14 +10,16 @@ mod record;
 
 pub use crate::state::StoreError;
 
-use super::Args;
+use super::{Args, NoDataFolder, Target, TargetCall, TargetKind};
+use crate::limits;
 use crate::state::{
     self, Layout, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_LOCKED, SQLITE_NOTADB,
     fresh_id, now, sqlite_code,
 };
 use change::{changes, check_fields, merge, new_body};
+use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
-use mcpaql_core::adapter::{Resource, StoreTarget};
+use mcpaql_core::adapter::{self, Resource, StoreTarget};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::{Binding, Operation, StoreAction};
 use mcpaql_core::response::Answer;
@@ -130,10 +132,7 @@ impl Store {
     }
 
     /// Runs one call.
-    ///
-    /// # Errors
-    /// What the store has against the call; `INTERNAL_ERROR` and `TRANSPORT_TIMEOUT` where the file fails or is busy.
-    pub async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
+    async fn call(&self, operation: &Operation, args: &Args) -> Result<Answer, OpError> {
         let Binding::Store(binding) = &operation.binding else {
             return Err(internal("the operation is not bound to a store"));
         };
@@ -301,6 +300,33 @@ impl Store {
     }
 }
 
+impl Target for Store {
+    fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        Box::pin(self.call(call.operation, call.args))
+    }
+}
+
+/// The file that holds all stores of a data folder.
+pub const STORE_FILE: &str = "mcpaql.sqlite";
+
+/// The embedded store.
+pub(super) const TARGET_KIND: TargetKind = TargetKind {
+    name: "store",
+    open: |request| match request.target {
+        adapter::Target::Store(target) => Some(Box::pin(async move {
+            let Some(data) = request.data else {
+                return Err(request.error(NoDataFolder, "it keeps data, and nothing says where"));
+            };
+            let adapter = &request.catalog.adapter;
+            match Store::open(&data.join(STORE_FILE), &adapter.name, target, &adapter.types).await {
+                Ok(store) => Ok(Arc::new(store) as Arc<dyn Target>),
+                Err(error) => Err(request.error(error, "its store cannot be opened; the log says why")),
+            }
+        })),
+        _ => None,
+    },
+};
+
 /// Compiles the resources; fields may refer to the adapter's `types`.
 fn kinds(target: &StoreTarget, types: &IndexMap<String, Value>) -> Result<HashMap<String, Kind>, StoreError> {
     let (mut schemas, _) = Schemas::compile(types);
@@ -346,10 +372,7 @@ fn written(fields: Map<String, Value>) -> Result<String, OpError> {
         "The record would have {} bytes, more than the {MAX_RECORD_BYTES} a record may have. Store less in it or split it.",
         text.len()
     );
-    Err(OpError::new(Code::PayloadTooLarge, message)
-        .with("limit", "max_record_size")
-        .with("actual", text.len())
-        .with("maximum", MAX_RECORD_BYTES))
+    Err(limits::too_large(message, "max_record_size", Some(text.len()), MAX_RECORD_BYTES))
 }
 
 fn raw(text: String) -> Result<Answer, OpError> {

@@ -3,7 +3,7 @@
 use super::{call, example, served};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::operation::Param;
-use mcpaql_runtime::pipeline::Served;
+use mcpaql_runtime::dispatch::Served;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@ use super::{call, example, served};
 use crate::http::upstream::{Seen, Upstream, answer, json};
 use mcpaql_core::error::Code;
 use mcpaql_document::source::Source;
-use mcpaql_runtime::pipeline::Served;
+use mcpaql_runtime::dispatch::Served;
 use serde_json::{Value, json};
 
 const BASE_URL: &str = "base_url: https://api.github.com\n";

@@ -10,10 +10,10 @@ use mcpaql_core::adapter::Mode;
 use mcpaql_core::catalog::Settings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::dispatch::Served;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::Caller;
 use mcpaql_runtime::open::open;
-use mcpaql_runtime::pipeline::Served;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ async fn a_collision_names_what_helps_wherever_the_prefix_comes_from() {
     assert_eq!(
         message,
         "adapters desk (a.yaml) and desk (a.yaml) both name a tool 'desk_mcpaql'; give one of them another name or a prefix of its own; \
-         a prefix from MCP_AQL_TOOL_PREFIX, --prefix or the top of mcpaql.yaml applies to all"
+         a prefix for the whole server applies to all"
     );
 }
 

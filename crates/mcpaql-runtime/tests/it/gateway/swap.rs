@@ -6,9 +6,10 @@ use axum::Router;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
+use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::environment::Environment;
 use mcpaql_runtime::gateway::{Gateway, Making, Member, Opening, State};
-use mcpaql_runtime::mcp::{Caller, Service};
+use mcpaql_runtime::service::Service;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -163,8 +164,8 @@ async fn an_adapter_that_cannot_be_opened_says_so_and_comes_back() {
     while slot.state().0 != State::Ready {
         in_time(moved.changed()).await.unwrap();
     }
-    let served = gateway.shown().adapter_of("lame_mcpaql_read").cloned().unwrap();
-    assert!(matches!(served.target(), mcpaql_runtime::target::Target::Command(_)));
+    let served = gateway.snapshot().adapter_of("lame_mcpaql_read").cloned().unwrap();
+    assert!(served.is_open());
     assert!(Arc::ptr_eq(served.stats(), slot.stats()));
 }
 

@@ -6,8 +6,8 @@ use crate::fixture::{crypto, in_time};
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::catalog::Sharing;
 use mcpaql_document::check;
+use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::gateway::{Gateway, Making, Member};
-use mcpaql_runtime::mcp::Caller;
 use serde_json::{Value, json};
 
 fn shared(name: &str, rest: &str) -> Member {

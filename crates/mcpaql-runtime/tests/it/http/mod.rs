@@ -18,6 +18,8 @@ use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::error::OpError;
 use mcpaql_core::operation::{BodyForm, Operation};
 use mcpaql_core::response::Answer;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::dispatch::call_target;
 use mcpaql_runtime::target::http::{Backoff, HttpClient};
 use serde_json::Value;
 use std::time::Duration;
@@ -53,7 +55,8 @@ fn client(target: &HttpTarget, auth: &Auth) -> HttpClient {
 }
 
 async fn call(client: &HttpClient, operation: &Operation, args: Value) -> Result<Answer, OpError> {
-    client.call(operation, args.as_object().expect("an object of arguments")).await
+    let args = args.as_object().expect("an object of arguments");
+    call_target(client, operation, args, &Caller::nobody()).await
 }
 
 /// One `GET /thing` without credentials.

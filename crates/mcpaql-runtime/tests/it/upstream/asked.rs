@@ -3,9 +3,11 @@
 use super::upstream;
 use crate::fixture::{Serving, call, crypto, http, in_time, initialize, loopback};
 use crate::serve_http::{body, post};
+use mcpaql_core::catalog::Tool;
 use mcpaql_core::response::Reply;
-use mcpaql_runtime::mcp::{Ability, Caller, Service, Tool};
-use mcpaql_runtime::upstream::Upstream;
+use mcpaql_runtime::caller::{Ability, Caller};
+use mcpaql_runtime::service::Service;
+use mcpaql_runtime::target::mcp::Upstream;
 use reqwest::{Response, StatusCode};
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,

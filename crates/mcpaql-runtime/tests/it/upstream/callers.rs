@@ -10,13 +10,13 @@ use axum::routing::any;
 use mcpaql_core::catalog::Settings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
+use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::{Caller, Limits};
+use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::open::open;
 use mcpaql_runtime::secret::Secret;
 use mcpaql_runtime::serve::HttpOptions;
-use mcpaql_runtime::target::Target;
-use mcpaql_runtime::upstream::Upstream;
+use mcpaql_runtime::target::mcp::Upstream;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -154,8 +154,7 @@ async fn gateway(addr: SocketAddr, target: Value, auth: Value) -> (Arc<Gateway>,
     let checked = check::check(&Source::new("a.json", document.to_string()), &Settings::default());
     let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
     let served = open(catalog, "a.json", None, &environment()).await.unwrap();
-    let Target::Mcp(proxy) = served.target() else { panic!("another target") };
-    let upstream = proxy.upstream().clone();
+    let upstream = Upstream::clone(served.upstreams()[0]);
     (Arc::new(Gateway::new(vec![served]).unwrap()), upstream)
 }
 

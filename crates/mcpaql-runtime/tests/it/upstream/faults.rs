@@ -2,8 +2,8 @@
 
 use super::{call, command, over, pid, said, target, upstream};
 use crate::fixture::in_time;
-use mcpaql_runtime::mcp::Caller;
-use mcpaql_runtime::upstream::{State, Upstream, UpstreamError};
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::target::mcp::{State, Upstream, UpstreamError};
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 use tokio::task::JoinHandle;

@@ -4,8 +4,8 @@ use super::{call, command, environment, over, pid, said, server, target, upstrea
 use crate::command::Watch;
 use crate::fixture::in_time;
 use mcpaql_core::adapter::{Auth, McpCommand, McpTarget};
-use mcpaql_runtime::mcp::Caller;
-use mcpaql_runtime::upstream::{State, Upstream, UpstreamError};
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::target::mcp::{State, Upstream, UpstreamError};
 use rustix::process::test_kill_process;
 use serde_json::json;
 

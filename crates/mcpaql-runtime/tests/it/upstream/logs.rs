@@ -4,9 +4,13 @@ use super::asked::Client;
 use super::{call as direct, said, upstream};
 use crate::fixture::{Fixture, Raw, call, http, in_time, initialize, loopback, modern};
 use crate::serve_http::{body, post, post_2026};
+use mcpaql_core::catalog::Tool;
 use mcpaql_core::response::Reply;
-use mcpaql_runtime::mcp::{Caller, Limits, Offers, Service, Tool};
-use mcpaql_runtime::upstream::Upstream;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::mcp::Limits;
+use mcpaql_runtime::protocol::Features;
+use mcpaql_runtime::service::Service;
+use mcpaql_runtime::target::mcp::Upstream;
 use reqwest::Response;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -23,8 +27,8 @@ impl Service for Logged {
         String::new()
     }
 
-    fn offers(&self) -> Offers {
-        Offers { logging: true, ..Offers::default() }
+    fn features(&self) -> Features {
+        Features { logging: true, ..Features::default() }
     }
 
     async fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Option<Reply> {

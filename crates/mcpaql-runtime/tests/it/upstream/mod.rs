@@ -11,9 +11,9 @@ mod questions;
 mod server;
 
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
+use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::environment::{self, Environment};
-use mcpaql_runtime::mcp::Caller;
-use mcpaql_runtime::upstream::{Upstream, UpstreamError};
+use mcpaql_runtime::target::mcp::{Upstream, UpstreamError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

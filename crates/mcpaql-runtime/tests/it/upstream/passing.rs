@@ -6,13 +6,13 @@ use mcpaql_core::adapter::McpCommand;
 use mcpaql_core::catalog::Settings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::dispatch::Served;
 use mcpaql_runtime::document::{Answer, Handlers};
 use mcpaql_runtime::gateway::Gateway;
-use mcpaql_runtime::mcp::{Caller, Limits};
+use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::open::open;
-use mcpaql_runtime::pipeline::Served;
-use mcpaql_runtime::target::Target;
-use mcpaql_runtime::upstream::Upstream;
+use mcpaql_runtime::target::mcp::Upstream;
 use serde_json::{Map, Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -38,8 +38,7 @@ async fn adapter_at(name: &str, fixture: McpCommand, targets: Value) -> Served {
 }
 
 fn upstream(served: &Served) -> Upstream {
-    let Target::Mcp(proxy) = served.target() else { panic!("another target") };
-    proxy.upstream().clone()
+    Upstream::clone(served.upstreams()[0])
 }
 
 async fn ask(raw: &mut Raw, method: &str, params: Value) -> Value {
@@ -86,10 +85,9 @@ async fn functions_in_place_of_operations_hide_nothing_of_the_server() {
 #[tokio::test]
 async fn of_several_servers_to_choose_from_logs_alone_are_passed_on() {
     let served = adapter_at("far-away", command(""), json!({"near": {}, "far": {}})).await;
-    let Target::Several(targets) = served.target() else { panic!("another target") };
-    for target in targets.values() {
-        let Target::Mcp(proxy) = target else { panic!("another target") };
-        in_time(proxy.upstream().start()).await.unwrap();
+    assert_eq!(served.upstreams().len(), 2);
+    for upstream in served.upstreams() {
+        in_time(upstream.start()).await.unwrap();
     }
     let gateway = Arc::new(Gateway::new(vec![served]).unwrap());
     let said = capabilities(&gateway).await;

@@ -4,13 +4,16 @@ use super::{call, command, environment, over, said, target, upstream};
 use crate::fixture::{Raw, in_time, modern};
 use mcpaql_core::adapter::McpCommand;
 use mcpaql_core::catalog::Settings;
+use mcpaql_core::catalog::Tool;
 use mcpaql_core::error::Code;
 use mcpaql_core::response::Reply;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
-use mcpaql_runtime::mcp::{Caller, Limits, Service, Tool};
+use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::mcp::Limits;
 use mcpaql_runtime::open::open;
-use mcpaql_runtime::upstream::Upstream;
+use mcpaql_runtime::service::Service;
+use mcpaql_runtime::target::mcp::Upstream;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

@@ -5,8 +5,9 @@ use crate::clients::secrets::places::{self, REFERENCE, Secret};
 use crate::clients::variables::{
     Piece, References, Variables, is_variable, may_be_own, variable_name, written,
 };
-use crate::descriptions;
+use crate::file;
 use mcpaql_core::adapter::{McpCommand, McpLink, McpTarget};
+use mcpaql_core::host;
 use mcpaql_document::load::is_credential_name;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -79,21 +80,21 @@ pub(super) fn read(
     if flag("disabled") == Some(true) || flag("enabled") == Some(false) {
         return Err("it is switched off".into());
     }
-    let mut hand = Hand { server, entry, references, variables, place, notes: Vec::new() };
-    let link = hand.link()?;
+    let mut reader = Reader { server, entry, references, variables, place, notes: Vec::new() };
+    let link = reader.link()?;
     let mut target = McpTarget::new(link);
-    if let Some(timeout) = hand.timeout() {
+    if let Some(timeout) = reader.timeout() {
         target.timeout_ms = timeout;
     }
     let says_something = |value: &Value| !matches!(value, Value::Null) && *value != Value::Object(Map::new());
     let unknown = entry.iter().filter(|(key, value)| !KEYS.contains(&key.as_str()) && says_something(value));
     let notes: Vec<String> =
         unknown.map(|(key, _)| format!("its `{key}` has no counterpart and was left out")).collect();
-    hand.notes.extend(notes);
+    reader.notes.extend(notes);
     Ok(Read {
         include: rules(entry, &["includeTools", "allowedTools", "tools"]),
         exclude: rules(entry, &["excludeTools", "disabledTools"]),
-        notes: hand.notes,
+        notes: reader.notes,
         target,
     })
 }
@@ -110,8 +111,8 @@ fn rules(entry: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
     lists.filter_map(Value::as_str).filter(|tool| *tool != "*").map(|tool| format!("op:{tool}")).collect()
 }
 
-/// A server in the hand.
-struct Hand<'a> {
+/// The entry that is being read.
+struct Reader<'a> {
     server: &'a str,
     entry: &'a Map<String, Value>,
     references: &'a References,
@@ -120,7 +121,7 @@ struct Hand<'a> {
     notes: Vec<String>,
 }
 
-impl Hand<'_> {
+impl Reader<'_> {
     fn link(&mut self) -> Result<McpLink, String> {
         let text = |key: &str| self.entry.get(key).and_then(Value::as_str);
         let kind = text("type").or_else(|| text("transport")).unwrap_or_default().to_ascii_lowercase();
@@ -138,7 +139,7 @@ impl Hand<'_> {
                 Err("it has neither a command nor an address; its client starts it in a way of its own"
                     .into())
             }
-            _ => Err("its `type` is none that mcpaql speaks".into()),
+            _ => Err("mcpaql does not support its `type`".into()),
         }
     }
 
@@ -167,7 +168,7 @@ impl Hand<'_> {
         let mut set_env = self.env_file()?;
         for (name, value) in env(entry).into_iter().flatten() {
             let Some(value) = scalar(value) else {
-                self.notes.push(format!("its `env` › `{name}` is no text and was left out"));
+                self.notes.push(format!("its `env` › `{name}` is not text and was left out"));
                 continue;
             };
             set_env.retain(|(known, _)| known != name);
@@ -216,7 +217,7 @@ impl Hand<'_> {
         let file = written(&self.references.read(file)?);
         let folder = self.references.workspace.clone().unwrap_or_default();
         let path = folder.join(&file);
-        let Ok(text) = descriptions::read_text(&path) else {
+        let Ok(text) = file::read_text(&path) else {
             self.notes.push("its `envFile` could not be read, so its variables are missing".into());
             return Ok(Vec::new());
         };
@@ -249,7 +250,7 @@ impl Hand<'_> {
         let (text, references) = masked(pieces)?;
         let found = places::in_text(&text);
         let url = written(&self.hide(&text, references, &found, "url", "URL"));
-        let allow_http = url.starts_with("http://") && !is_loopback(authority(&url));
+        let allow_http = url.starts_with("http://") && !host::is_loopback(&url);
         if allow_http {
             self.notes.push("it is reached without encryption; `allow_http` says so".into());
         }
@@ -262,7 +263,7 @@ impl Hand<'_> {
         Ok(McpLink::Url { url, headers: headers.into_iter().collect(), allow_http })
     }
 
-    /// Milliseconds; clients disagree about the unit, but nobody waits a second at most or an hour at least.
+    /// Milliseconds. Clients disagree about the unit; less than a second or more than an hour is not plausible.
     fn timeout(&self) -> Option<u64> {
         let timeout = self.entry.get("timeout")?.as_u64()?;
         let milliseconds = if timeout < 1000 { timeout * 1000 } else { timeout };
@@ -484,14 +485,4 @@ fn is_sse(url: &str) -> bool {
 fn authority(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or(rest)
-}
-
-fn is_loopback(authority: &str) -> bool {
-    let host = authority.strip_prefix('[').map_or_else(
-        || authority.split(':').next().unwrap_or_default(),
-        |rest| rest.split(']').next().unwrap_or_default(),
-    );
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

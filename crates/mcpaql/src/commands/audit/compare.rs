@@ -1,6 +1,7 @@
 //! `--diff-policy`: what moving from one policy to another changes about tools.
 
 use super::sources::Sources;
+use crate::output;
 use mcpaql_audit::render::{Format, plain, shown};
 use mcpaql_audit::{Change, Failed, Server, compare};
 use mcpaql_core::policy::Policy;
@@ -43,20 +44,13 @@ fn table(servers: &[Server], changes: &[Change], from: &Policy, to: &Policy) -> 
         let [server, tool, hint] = names;
         [server, tool, hint, word(change.from).to_owned(), word(change.to).to_owned()]
     }));
-    let mut widths = [0; 5];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |row: &[String; 5]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
     let tools: std::collections::HashSet<(usize, usize)> =
         changes.iter().map(|change| (change.server, change.position)).collect();
     let all: usize = servers.iter().map(|server| server.tools.len()).sum();
     let summary = format!("{} hints of {} of {all} tools would change", changes.len(), tools.len());
-    let lines = if changes.is_empty() { Vec::new() } else { rows.iter().map(line).collect() };
-    lines.into_iter().chain([summary]).collect::<Vec<_>>().join("\n") + "\n"
+    if changes.is_empty() {
+        format!("{summary}\n")
+    } else {
+        format!("{}\n{summary}\n", output::table(&rows, 5))
+    }
 }

@@ -1,14 +1,14 @@
 //! `mcpaql audit --fix`: what is safe to correct is written down, into the document itself or as overrides for an import.
 //!
-//! What always holds: nothing that somebody wrote is lost; a document that had no error has none afterwards; only corrections
+//! What always holds: nothing that people wrote is lost; a document without errors has none afterwards; only corrections
 //! that a rule calls safe are made.
 
 mod overrides;
 
 use super::sources::Sources;
 use super::written;
-use crate::clients::file;
-use crate::output::Hinted;
+use crate::file;
+use crate::output::hinted;
 use crate::{args, diff, output};
 use anyhow::Result;
 use mcpaql_audit::{Finding, Fix, Origin};
@@ -99,11 +99,11 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
     check_replaced(args, sources)?;
     let mut corrected = 0;
     let foreign = sources.origins.iter().filter(|origin| !matches!(origin, Origin::Document { .. })).count();
-    // An import takes the file of -o, be there something in it or not.
+    // An import takes the file of -o, even if it is empty.
     let only = sources.origins.len() == 1 && foreign == 1 && args.output.is_some();
     match if outside.is_empty() && only { &[0] } else { outside.as_slice() } {
         [] => {}
-        // Overrides do not say whose they are: with others beside it, nobody could tell.
+        // Overrides do not name their server, so one file is for one server.
         [server] if foreign == 1 && (args.config.is_none() || sources.failed.is_empty()) => {
             let Some(path) = &args.output else {
                 return Err(hinted(
@@ -121,13 +121,9 @@ pub(super) fn fix(args: &args::Audit, sources: &mut Sources, findings: &[Finding
         corrected += document(args, sources, *server, tools)?;
     }
     if corrected == 0 {
-        output::talk("There is nothing that is safe to correct");
+        output::status_line("There is nothing that is safe to correct");
     }
     Ok(corrected)
-}
-
-fn hinted(message: &str, hint: &str) -> anyhow::Error {
-    Hinted { message: message.into(), hint: hint.into() }.into()
 }
 
 /// What the findings say is safe to write, by tool. Tools that cannot be told apart are left alone.
@@ -179,7 +175,7 @@ fn check_replaced(args: &args::Audit, sources: &Sources) -> Result<()> {
         return Ok(());
     }
     Err(hinted(
-        &format!("{} is there and is not the document that is corrected", path.display()),
+        format!("{} is there and is not the document that is corrected", path.display()),
         "name another file, or remove it first",
     ))
 }
@@ -212,14 +208,14 @@ fn document(
     let lost: HashSet<usize> = refused.iter().filter_map(|edit| owners.get(*edit).copied()).collect();
     for tool in &lost {
         let tool = audited.tools.get(*tool).map(name).unwrap_or_default();
-        output::talk(&format!("Correct {tool} by hand: its text has no room for it"));
+        output::status_line(&format!("Correct {tool} by hand: its text has no room for it"));
     }
     if text == source.text {
         return Ok(0);
     }
     if args.output.is_none() && !path.is_file() {
         return Err(hinted(
-            &format!("{} is no file that could be corrected", source.name),
+            format!("{} is not a file that can be corrected", source.name),
             "name a file with -o",
         ));
     }
@@ -227,7 +223,7 @@ fn document(
     let new = Source::new(path.display().to_string(), text);
     let reread = sources.reread(server, new.clone()).filter(|_| errors(&new) <= errors(source));
     let Some((shown, origin)) = reread else {
-        output::talk(&format!("{} was not written: it would have errors", new.name));
+        output::status_line(&format!("{} was not written: it would have errors", new.name));
         return Ok(0);
     };
     write(&path, &source.text, &new.text, args.dry_run)?;
@@ -259,8 +255,8 @@ fn changes(document: &Value, parent: &str, correction: &Correction) -> Vec<Edit>
 fn write(path: &Path, old: &str, new: &str, dry_run: bool) -> Result<()> {
     if dry_run {
         let shown = output::line(&path.display().to_string());
-        output::talk_lines(&format!("--- {shown}\n+++ {shown}\n{}", diff::hunks(old, new)));
-        output::talk("Nothing was written");
+        output::status_lines(&format!("--- {shown}\n+++ {shown}\n{}", diff::hunks(old, new)));
+        output::status_line("Nothing was written");
         return Ok(());
     }
     written(path, new)

@@ -1,4 +1,4 @@
-//! `mcpaql audit`: what is wrong with the tools that a server shows, whoever made it, and what they cost.
+//! `mcpaql audit`: problems in the tools of any server, and what they cost.
 //!
 //! What always holds: no tool is called, but for what a probe may call; a server that cannot be asked hides no other; what servers say reaches no terminal
 //! unescaped.
@@ -6,12 +6,13 @@
 mod compare;
 mod fix;
 mod list;
+mod probe;
 mod sources;
 mod standard;
 
-use crate::clients::file;
-use crate::output::Hinted;
-use crate::{Outcome, args, descriptions, output};
+use crate::file;
+use crate::output::hinted;
+use crate::{Outcome, args, output};
 use anyhow::Result;
 use mcpaql_audit::convention::Standard;
 use mcpaql_audit::render::{Format, Options};
@@ -28,7 +29,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
     }
     if !args.diff_policy.is_empty() && !matches!(args.format, Format::Full | Format::Json) {
         let message = "--diff-policy is shown as full or json".to_owned();
-        return Err(Hinted { message, hint: "leave --format out".into() }.into());
+        return Err(hinted(message, "leave --format out"));
     }
     check_files(&args)?;
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
@@ -42,7 +43,7 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
             None => output::data(&text),
         }
         for failed in &sources.failed {
-            output::talk(&format!("{}: {}: {}", failed.verdict(), failed.name, failed.why));
+            output::status_line(&format!("{}: {}: {}", failed.verdict(), failed.name, failed.why));
         }
         return Ok(if sources.failed.is_empty() { Outcome::Clean } else { Outcome::Findings });
     }
@@ -73,8 +74,8 @@ pub(crate) async fn run(args: args::Audit) -> Result<Outcome> {
             None => as_adapters.unwrap_or_default(),
         };
         report.audited.as_adapters = &costs;
-        let outcome = tell(&args, &report, &findings);
-        // The process ends with it: nobody needs a long list to be taken apart before.
+        let outcome = write_results(&args, &report, &findings);
+        // The process ends here: freeing a long list would only cost time.
         std::mem::forget(report);
         std::mem::forget(findings);
         outcome
@@ -106,7 +107,7 @@ fn check_files(args: &args::Audit) -> Result<()> {
         } else {
             continue;
         };
-        return Err(Hinted { message, hint: "name another file".into() }.into());
+        return Err(hinted(message, "name another file"));
     }
     Ok(())
 }
@@ -118,7 +119,7 @@ fn audited<'scope, 'env, 'a: 'scope>(
     standard: &'a Standard,
     is_busy: bool,
 ) -> (Vec<Surface<'a>>, Vec<Finding>) {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
     let threads = if is_busy { 1 } else { threads };
     let shares = shares(servers, standard, threads);
     let see = |shares: Vec<Share<'a>>| shares.into_iter().map(Share::see).collect::<Vec<_>>();
@@ -132,18 +133,18 @@ fn audited<'scope, 'env, 'a: 'scope>(
     conclude(servers, standard, seen)
 }
 
-/// More are no help: what is left takes longer than what they share.
-const MOST_THREADS: usize = 8;
+/// Maximum number of threads; more do not make it faster.
+const MAX_THREADS: usize = 8;
 
 /// Writes down what was asked for, and says whether the audit fails.
-fn tell(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result<Outcome> {
+fn write_results(args: &args::Audit, report: &Report<'_>, findings: &[Finding]) -> Result<Outcome> {
     if let Some(path) = &args.write_baseline {
         let baseline = Baseline::of(findings, report.audited.servers);
         let written = file::write(path, &baseline.to_text())?;
-        output::talk(&format!("Wrote {} findings to {written}", baseline.len()));
+        output::status_line(&format!("Wrote {} findings to {written}", baseline.len()));
     }
     show(args, report)?;
-    // Whoever writes down what is wrong knows it.
+    // Findings that are written to a baseline are known.
     let is_known = args.write_baseline.is_some() && report.audited.failed.is_empty();
     Ok(if report.fails() && !is_known { Outcome::Findings } else { Outcome::Clean })
 }
@@ -176,18 +177,17 @@ fn show(args: &args::Audit, report: &Report<'_>) -> Result<()> {
 fn written(path: &Path, text: &str) -> Result<()> {
     let written = file::write(path, text)?;
     if !file::is_dash(path) {
-        output::talk(&format!("Wrote {written}"));
+        output::status_line(&format!("Wrote {written}"));
     }
     Ok(())
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline> {
-    let text = descriptions::read_text(path)?;
+    let text = file::read_text(path)?;
     Baseline::parse(&text).ok_or_else(|| {
-        Hinted {
-            message: format!("{} is no baseline of this version", path.display()),
-            hint: "write one with --write-baseline".into(),
-        }
-        .into()
+        hinted(
+            format!("{} is not a baseline of this version", path.display()),
+            "write one with --write-baseline",
+        )
     })
 }

@@ -2,12 +2,13 @@
 
 mod probed;
 
+use crate::args;
 use crate::clients::takeover::Takeover;
 use crate::commands::import_config;
-use crate::documents::{Document, Given, Plan, Terms};
-use crate::output::Hinted;
+use crate::documents::{AdapterSource, EntryOverrides, PlannedAdapter, Request};
+use crate::file;
+use crate::output::hinted;
 use crate::servers::{self, Interrupted, Saved};
-use crate::{args, descriptions};
 use anyhow::{Context, Result};
 use mcpaql_audit::{Failed, Known, Origin, Server};
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, Mode};
@@ -38,7 +39,7 @@ pub(super) struct Sources {
     pub(super) origins: Vec<Origin>,
     pub(super) failed: Vec<Failed>,
     /// What decides how documents are served, by the index of their server.
-    served: HashMap<usize, (Settings, Terms)>,
+    served: HashMap<usize, (Settings, EntryOverrides)>,
     /// Why the first of them failed, for those who asked for nothing else.
     error: Option<anyhow::Error>,
 }
@@ -80,7 +81,7 @@ pub(super) async fn gather(args: &args::Audit) -> Result<Sources> {
         Some(error) if sources.servers.is_empty() => Err(error),
         _ if sources.servers.is_empty() => {
             let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
-            Err(Hinted { message: "there is no server to audit".into(), hint: hint.into() }.into())
+            Err(hinted("there is no server to audit", hint))
         }
         _ => Ok(sources),
     }
@@ -101,7 +102,7 @@ impl Sources {
         name
     }
 
-    /// The same of a server that may have more tools than were heard of.
+    /// The same of a server that may have more tools than are known.
     fn add_heard(&mut self, server: Server, origin: Origin, gap: Option<String>) {
         let Some(why) = gap else {
             self.add(server, origin);
@@ -136,14 +137,13 @@ impl Sources {
             [] => Ok(()),
             _ => {
                 let hint = "leave --name out, or audit one server at a time";
-                Err(Hinted { message: "--name is for one server".into(), hint: hint.into() }.into())
+                Err(hinted("--name is for one server", hint))
             }
         }
     }
 
     fn fail(&mut self, name: String, error: anyhow::Error) {
-        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-        self.failed.push(Failed { name, why: causes.join(": "), in_part: false });
+        self.failed.push(Failed { name, why: format!("{error:#}"), in_part: false });
         self.error.get_or_insert(error);
     }
 
@@ -154,9 +154,9 @@ impl Sources {
 
     /// The server of a document as it would be served with another text; `None` where it could not be.
     pub(super) fn reread(&self, index: usize, source: Source) -> Option<(Server, Origin)> {
-        let (settings, terms) = self.served.get(&index)?.clone();
-        let document = Document { given: Given::Document(source.clone()), settings, terms };
-        let catalog = document.check().1.catalog?;
+        let (settings, entry) = self.served.get(&index)?.clone();
+        let adapter = PlannedAdapter::new(AdapterSource::Document(source.clone()), settings, entry);
+        let catalog = adapter.check().1.catalog?;
         let origin = written(&catalog, source);
         Some((shown(&catalog), origin))
     }
@@ -213,7 +213,7 @@ impl Asked {
         }
     }
 
-    /// The same, given up after so many seconds.
+    /// The same with a timeout.
     fn within(mut self, seconds: u64) -> Asked {
         self.target.start_timeout_ms = seconds * 1000;
         self.target.timeout_ms = seconds * 1000;
@@ -233,7 +233,7 @@ impl Asked {
     }
 }
 
-/// The servers of a client's configuration; those that nobody can start are noted.
+/// The servers of a client's configuration; those that cannot be started are noted.
 fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
     let configurations = import_config::read(config)?;
     let takeover = Takeover::of(&configurations);
@@ -263,13 +263,13 @@ fn configured(config: &str, sources: &mut Sources) -> Result<Vec<Asked>> {
 fn saved(path: &Path) -> Result<(Server, Origin, Option<String>)> {
     let is_stdin = path.as_os_str() == "-";
     let (name, text) = if is_stdin {
-        ("standard input".to_owned(), descriptions::read_stdin()?)
+        ("standard input".to_owned(), file::read_stdin()?)
     } else {
-        (path.display().to_string(), descriptions::read_text(path)?)
+        (path.display().to_string(), file::read_text(path)?)
     };
     let source = Source::new(name, text);
     let Saved { capture, pointer, twice } = servers::read_saved(&source)?;
-    let gap = capture.gap.map(str::to_owned).or_else(|| told(&twice));
+    let gap = capture.gap.map(str::to_owned).or_else(|| first_error(&twice));
     let own = capture.server().and_then(|server| server.get("name")?.as_str()).map(str::to_owned);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let server = if is_stdin { own.unwrap_or_else(|| "server".into()) } else { stem.unwrap_or_default() };
@@ -279,23 +279,21 @@ fn saved(path: &Path) -> Result<(Server, Origin, Option<String>)> {
 
 /// Adapters, as they would be served.
 fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
-    let settings = args.settings();
-    let plan = match args.documents.as_slice() {
-        [one] => Plan::one(one, &settings)?,
-        documents => Plan::new(documents, None, &settings)?,
-    };
+    let flags = args.settings();
+    let request = Request { documents: &args.documents, by_name: true, flags, ..Request::default() };
+    let plan = request.resolve()?;
     if plan.is_default {
         let hint = "name a document, --tools FILE, --url URL, or a command behind `--`";
-        return Err(Hinted { message: "nothing says what to audit".into(), hint: hint.into() }.into());
+        return Err(hinted("nothing says what to audit", hint));
     }
     for (name, error) in plan.unreadable {
         sources.fail(name, error);
     }
     let mut together: Vec<Catalog> = Vec::new();
-    for document in plan.documents {
-        let name = document.source();
-        let served = (document.settings.clone(), document.terms.clone());
-        match compiled(document) {
+    for adapter in plan.adapters {
+        let name = adapter.label();
+        let served = (adapter.settings.clone(), adapter.entry.clone());
+        match compiled(adapter) {
             Err(error) => sources.fail(name, error),
             Ok(Compiled { catalog, origin, errors }) => {
                 let server = if catalog.sharing.is_some() {
@@ -305,7 +303,7 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
                     sources.served.insert(sources.servers.len(), served);
                     sources.add(shown(&catalog), origin)
                 };
-                if let Some(why) = told(&errors) {
+                if let Some(why) = first_error(&errors) {
                     sources.fail_in_part(server, format!("what has an error in {name} is not served: {why}"));
                 }
             }
@@ -324,7 +322,7 @@ fn documents(args: &args::Audit, sources: &mut Sources) -> Result<()> {
 /// What adapters are called that share their tools.
 const TOGETHER: &str = "mcpaql";
 
-/// A document that can be served, be it in part.
+/// A document that can be served, at least in part.
 struct Compiled {
     catalog: Catalog,
     /// Where its operations stand.
@@ -334,7 +332,7 @@ struct Compiled {
 }
 
 /// The first error, where it stands, and how many there are besides.
-fn told(errors: &[Diagnostic]) -> Option<String> {
+fn first_error(errors: &[Diagnostic]) -> Option<String> {
     let first = errors.first()?;
     let place = first.span.map(|span| format!(" (line {}, column {})", span.line, span.column));
     let others = match errors.len() {
@@ -345,12 +343,12 @@ fn told(errors: &[Diagnostic]) -> Option<String> {
     Some(format!("{}{}{others}", first.message, place.unwrap_or_default()))
 }
 
-fn compiled(document: Document) -> Result<Compiled> {
-    let source = match &document.given {
-        Given::Document(source) => Some(source.clone()),
-        Given::Openapi(_) | Given::Mcp(_) => None,
+fn compiled(adapter: PlannedAdapter) -> Result<Compiled> {
+    let source = match &adapter.source {
+        AdapterSource::Document(source) => Some(source.clone()),
+        AdapterSource::Openapi(_) | AdapterSource::Mcp(_) => None,
     };
-    let (catalog, errors) = document.compiled_with_errors()?;
+    let (catalog, errors) = adapter.compiled_with_errors()?;
     let origin = source.map_or(Origin::Asked, |source| written(&catalog, source));
     Ok(Compiled { catalog, origin, errors })
 }
@@ -383,7 +381,7 @@ fn operations(catalog: &Catalog, origins: &Origins) -> HashMap<String, String> {
         .map(|entry| {
             let model = format!("/operations/{}", entry.operation.name);
             let written = origins.resolve(&model);
-            // What nobody wrote down, such as `introspect`, stands nowhere.
+            // `introspect` and its like are not in the document.
             let written = if written == model { "/name".to_owned() } else { written };
             (entry.tool.clone(), written)
         })

@@ -1,8 +1,9 @@
 //! From flags and files to what tools are held against.
 
 use crate::args;
-use crate::documents::{CONFIG, tell};
-use crate::output::Hinted;
+use crate::documents::CONFIG;
+use crate::output;
+use crate::output::hinted;
 use anyhow::{Result, bail};
 use mcpaql_audit::convention::{CLIENTS, Convention, Kind, Level, Standard};
 use mcpaql_audit::{all_rules, load, settings};
@@ -67,7 +68,7 @@ fn configured() -> Result<(Config, settings::Settings)> {
     if !path.exists() {
         return Ok(Default::default());
     }
-    let source = Source::new(CONFIG, crate::descriptions::read_text(path)?);
+    let source = Source::new(CONFIG, crate::file::read_text(path)?);
     let (config, settings, mut diagnostics) = match source.parse() {
         Ok(parsed) => {
             let (config, mut diagnostics) = config::load(&parsed.value);
@@ -84,7 +85,7 @@ fn configured() -> Result<(Config, settings::Settings)> {
     diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error && decides(diagnostic));
     if !diagnostics.is_empty() {
         source.locate(&mut diagnostics);
-        tell(&source, &diagnostics);
+        output::diagnostics(&source, &diagnostics);
         bail!("{CONFIG} does not say what tools are held against");
     }
     Ok((config, settings))
@@ -106,10 +107,7 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
     }
     for name in named.iter().map(|name| name.trim()) {
         if name.is_empty() {
-            return Err(hinted(
-                "a convention has no name".into(),
-                "leave --convention out for every known client",
-            ));
+            return Err(hinted("a convention has no name", "leave --convention out for every known client"));
         }
         if name == CLIENTS {
             clients().for_each(&mut add);
@@ -126,9 +124,9 @@ fn conventions(named: &[String], own: &[Convention], known: &[Convention]) -> Re
 
 /// A file of conventions.
 fn read(path: &Path) -> Result<Vec<Convention>> {
-    let source = Source::new(path.display().to_string(), crate::descriptions::read_text(path)?);
+    let source = Source::new(path.display().to_string(), crate::file::read_text(path)?);
     load::parse(&source).or_else(|diagnostics| {
-        tell(&source, &diagnostics);
+        output::diagnostics(&source, &diagnostics);
         bail!("{} cannot be used", source.name)
     })
 }
@@ -136,7 +134,7 @@ fn read(path: &Path) -> Result<Vec<Convention>> {
 /// `NAME-001=off`.
 fn rule(pair: &str) -> Result<(String, Option<Level>)> {
     let Some((code, level)) = pair.split_once('=') else {
-        return Err(hinted("--rule takes CODE=LEVEL".into(), "such as --rule TITLE-001=off"));
+        return Err(hinted("--rule takes CODE=LEVEL", "such as --rule TITLE-001=off"));
     };
     let wanted = code.trim();
     let named = || all_rules().find(|rule| rule.name.eq_ignore_ascii_case(wanted));
@@ -155,10 +153,6 @@ fn rule(pair: &str) -> Result<(String, Option<Level>)> {
     }
 }
 
-fn hinted(message: String, hint: &str) -> anyhow::Error {
-    Hinted { message, hint: hint.to_owned() }.into()
-}
-
 fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> anyhow::Error {
     let known: Vec<&str> = known.collect();
     let near = suggest::nearest(name, known.iter().copied());
@@ -167,5 +161,5 @@ fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
         None if kind == "rule" => "`mcpaql explain` lists all rules".to_owned(),
         None => format!("there is {}", known.join(", ")),
     };
-    Hinted { message: format!("there is no {kind} '{name}'"), hint }.into()
+    hinted(format!("there is no {kind} '{name}'"), hint)
 }

@@ -5,6 +5,7 @@
 use super::failure::{Failure, Kind};
 use crate::args::{self, Importing, parse_language, parse_mode};
 use crate::descriptions;
+use crate::file;
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::diagnostic::{Diagnostic, capital};
 use mcpaql_core::error::Code;
@@ -38,7 +39,7 @@ const TEXTS: &[&str] = &[
 /// Keys whose values are lists of texts.
 const LISTS: &[&str] = &["include", "exclude"];
 /// Keys whose values are true or false.
-const SWITCHES: &[&str] = &["reproducible", "strict"];
+const SWITCHES: &[&str] = &["reproducible", "skip_unsupported", "strict"];
 
 /// Everything that was decided before anything is read.
 #[derive(Debug)]
@@ -254,7 +255,8 @@ fn options(args: &args::Generate, file: &File, language: Language) -> Result<Opt
         None => (usual.runtime.clone(), None),
     };
     let copyright = chosen(&args.copyright, "copyright");
-    Ok(Options { runtime, runtime_flag, settings, license, copyright, ..usual })
+    let skip_unsupported = args.skip_unsupported || file.switch("skip_unsupported");
+    Ok(Options { runtime, runtime_flag, settings, license, copyright, skip_unsupported, ..usual })
 }
 
 /// Where the runtime is.
@@ -325,7 +327,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn read(path: &Path) -> Result<File, Failure> {
-    let text = descriptions::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
+    let text = file::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
     let source = Source::new(path.display().to_string(), text);
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     if source.text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty() {

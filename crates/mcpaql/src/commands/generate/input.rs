@@ -12,6 +12,7 @@ use crate::args::Importing;
 use crate::commands::import;
 use crate::descriptions::{self, Description};
 use crate::documents::CONFIG;
+use crate::file;
 use crate::{args, documents, servers};
 use configured::Found;
 use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
@@ -20,8 +21,7 @@ use mcpaql_core::catalog::Settings;
 use mcpaql_document::source::{Format, Source};
 use mcpaql_generate::provenance;
 use mcpaql_import::emit::{self, Provenance};
-use mcpaql_import::openapi::details::Note;
-use mcpaql_import::report::{Judged, Notes, Report};
+use mcpaql_import::report::{Judged, Note, Notes, Report};
 use mcpaql_import::select::Selection;
 use mcpaql_import::{mcp, openapi};
 use mcpaql_runtime::{builtin, environment};
@@ -36,8 +36,8 @@ pub(crate) struct Input {
     pub(crate) source: Source,
     /// What it was derived from, where nobody wrote it.
     pub(crate) origin: Option<provenance::Origin>,
-    /// What a configuration decides over it, below the flags.
-    pub(crate) settings: Settings,
+    /// The flags over what `mcpaql.yaml` decides, for one of its adapters.
+    pub(crate) settings: Option<Settings>,
     pub(crate) imported: Option<Imported>,
 }
 
@@ -75,7 +75,7 @@ fn schema(name: &str, wanted: &Wanted) -> Result<Input, Failure> {
     if !path.exists() || path.is_dir() {
         return adapter_named(name, wanted);
     }
-    let text = descriptions::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
+    let text = file::read_text(path).map_err(|error| Failure::of(Kind::Io, &error))?;
     if openapi::is_description(&text) {
         return described(descriptions::of_file(name, text), wanted);
     }
@@ -115,13 +115,7 @@ fn given(source: Source, wanted: &Wanted) -> Result<Input, Failure> {
         &format!("{} is an adapter document", source.name),
         "edit the document",
     )?;
-    Ok(Input {
-        file: file_name(&source),
-        source,
-        origin: None,
-        settings: Settings::default(),
-        imported: None,
-    })
+    Ok(Input { file: file_name(&source), source, origin: None, settings: None, imported: None })
 }
 
 /// Refuses what decides about imports where something else does.
@@ -170,13 +164,13 @@ fn file_name(source: &Source) -> String {
 }
 
 fn described(description: Description, wanted: &Wanted) -> Result<Input, Failure> {
-    let import = documents::Wanted::new(description, &wanted.importing)
+    let import = documents::OpenApiSource::new(description, &wanted.importing)
         .map_err(|error| Failure::of(Kind::Configuration, &error))?;
     opened(import, |_| {})
 }
 
 /// The document of a description, with what is `decided` over it.
-fn opened(wanted: documents::Wanted, decided: impl FnOnce(&mut Adapter)) -> Result<Input, Failure> {
+fn opened(wanted: documents::OpenApiSource, decided: impl FnOnce(&mut Adapter)) -> Result<Input, Failure> {
     let from = wanted.description.name.clone();
     let fingerprint = descriptions::fingerprint(&wanted.description.text);
     let mut origin = origin::described(&wanted.description, &wanted.importing);
@@ -285,7 +279,7 @@ fn rewritten(adapter: &Adapter, provenance: &Provenance) -> Input {
     let stem = adapter.name.strip_suffix("-adapter").unwrap_or(&adapter.name);
     let file = format!("{stem}-adapter.md");
     let source = Source::new(file.clone(), emit::markdown(adapter, provenance));
-    Input { file, source, origin: None, settings: Settings::default(), imported: None }
+    Input { file, source, origin: None, settings: None, imported: None }
 }
 
 /// What an operation lost that its description says.

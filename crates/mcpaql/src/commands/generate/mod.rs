@@ -20,11 +20,13 @@ use config::Wanted;
 use failure::{Detail, Failure};
 use folder::{Change, Plan, Step};
 use input::{Imported, Input};
+use mcpaql_core::adapter::Adapter;
 use mcpaql_core::catalog::{Catalog, Settings};
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::moment;
 use mcpaql_document::check;
-use mcpaql_generate::{Document, Project, license, provenance};
+use mcpaql_document::source::Source;
+use mcpaql_generate::{Document, Options, Project, UnsupportedOperation, license, provenance};
 use report::Done;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -89,8 +91,11 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
     // What an earlier run put aside may be what is read next.
     write::take_up(&wanted.output, is_trial)?;
     let Input { file, source, origin, settings, imported } = input::read(args, &wanted)?;
-    wanted.options.settings = std::mem::take(&mut wanted.options.settings).over(settings);
+    if let Some(settings) = settings {
+        wanted.options.settings = settings;
+    }
     let (catalog, mut warnings) = compiled(&source, &wanted)?;
+    let (catalog, skipped) = supported(&source, &wanted, catalog);
     warnings.extend(
         license::warning(&wanted.options.license)
             .map(|message| Detail::new("LICENSE", "LICENSE_TEXT_MISSING", message)),
@@ -104,6 +109,8 @@ fn generate(args: &args::Generate) -> Result<(), Failure> {
     if wanted.strict {
         check_strictly(imported.as_ref(), &warnings)?;
     }
+    // Somebody asked for it, so --strict lets it pass.
+    warnings.extend(skipped);
     let refusal = plan.refusal(&wanted.output).filter(|_| !args.force);
     let mut diff = None;
     if args.diff {
@@ -160,10 +167,7 @@ fn timestamp(wanted: &Wanted) -> Result<Option<String>, Failure> {
 }
 
 /// The catalog and what was noticed about the document. Whoever generates wants all of it, so an error anywhere is one.
-fn compiled(
-    source: &mcpaql_document::source::Source,
-    wanted: &Wanted,
-) -> Result<(Catalog, Vec<Detail>), Failure> {
+fn compiled(source: &Source, wanted: &Wanted) -> Result<(Catalog, Vec<Detail>), Failure> {
     let settings = &wanted.options.settings;
     let checked = check::check(source, settings);
     let is_right = checked.errors() == 0;
@@ -179,6 +183,26 @@ fn compiled(
     };
     let warnings = checked.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning);
     Ok((catalog, warnings.map(Detail::of).collect()))
+}
+
+/// The catalog without the operations that the language cannot serve, where they shall be left out, and a line about each.
+fn supported(source: &Source, wanted: &Wanted, catalog: Catalog) -> (Catalog, Vec<Detail>) {
+    let Options { language, settings, skip_unsupported, .. } = &wanted.options;
+    let skipped = match skip_unsupported {
+        true => mcpaql_generate::unsupported(&catalog, *language),
+        false => Vec::new(),
+    };
+    if skipped.is_empty() {
+        return (catalog, Vec::new());
+    }
+    let is_kept = |name: &str| skipped.iter().all(|operation| operation.name != name);
+    let without = |adapter: &mut Adapter| adapter.operations.retain(|operation| is_kept(&operation.name));
+    let rest = check::check_with(source, settings, without).catalog;
+    let told = skipped.iter().map(|UnsupportedOperation { name, needs }| {
+        let message = format!("Operation '{name}' is left out: it needs {needs}");
+        Detail::new(format!("operations.{name}"), "OPERATION_SKIPPED", message)
+    });
+    (rest.unwrap_or(catalog), told.collect())
 }
 
 /// What would change, file by file.

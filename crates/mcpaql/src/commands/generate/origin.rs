@@ -3,7 +3,8 @@
 //! What always holds: no folder, credential or query of an address gets into it.
 
 use crate::args::Importing;
-use crate::descriptions::{self, Description};
+use crate::descriptions::Description;
+use crate::file;
 use mcpaql_core::adapter::{McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_document::load::without_credentials;
@@ -101,7 +102,7 @@ fn options(importing: &Importing) -> Map<String, Value> {
     }
     if let Some(path) = overrides {
         let file = file_name(path);
-        let text = descriptions::read_text(path).unwrap_or_default();
+        let text = file::read_text(path).unwrap_or_default();
         let fingerprint = fingerprint(&Document { file: &file, text: &text });
         out.insert("overrides".to_owned(), json!({"filename": file, "fingerprint": fingerprint}));
     }

@@ -8,7 +8,6 @@ use super::input::Imported;
 use crate::args::{self, OutputFormat};
 use crate::output;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
-use mcpaql_document::render;
 use mcpaql_generate::{Project, VERSION};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -99,7 +98,7 @@ impl Done<'_> {
     fn talk(&self) {
         if !self.args.quiet {
             if let Some(imported) = &self.imported {
-                output::talk_lines(&imported.summary);
+                output::status_lines(&imported.summary);
                 if self.args.verbose {
                     warn(&imported.noticed, true);
                 }
@@ -136,10 +135,10 @@ impl Done<'_> {
         let notes: Vec<Detail> = self.notes().collect();
         let shown = if self.args.verbose { notes.len() } else { SHOWN };
         for note in notes.iter().take(shown) {
-            output::talk(&format!("note: {}{}", note.message, remedy(note)));
+            output::status_line(&format!("note: {}{}", note.message, remedy(note)));
         }
         if let Some(more) = notes.len().checked_sub(shown).filter(|more| *more > 0) {
-            output::talk(&format!("note: and {more} more, which --verbose shows"));
+            output::status_line(&format!("note: and {more} more, which --verbose shows"));
         }
     }
 
@@ -200,11 +199,11 @@ fn warn(warnings: &[Detail], all: bool) {
     let shown = if all { warnings.len() } else { SHOWN };
     for warning in warnings.iter().take(shown) {
         let place = if names_its_place(warning) { String::new() } else { format!(" ({})", warning.path) };
-        output::talk(&format!("warning: {}{place}{}", warning.message, remedy(warning)));
+        output::status_line(&format!("warning: {}{place}{}", warning.message, remedy(warning)));
     }
     let more = warnings.len().saturating_sub(shown);
     if more > 0 {
-        output::talk(&format!("warning: and {more} more, which --verbose shows"));
+        output::status_line(&format!("warning: and {more} more, which --verbose shows"));
     }
 }
 
@@ -218,7 +217,7 @@ pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat, quiet: bool)
         Some((source, diagnostics)) => {
             let told = |one: &&Diagnostic| !quiet || one.severity == Severity::Error;
             let diagnostics: Vec<Diagnostic> = diagnostics.iter().filter(told).cloned().collect();
-            output::painted(&render::full(&[(source, &diagnostics)], output::stderr_is_terminal()));
+            output::diagnostics(source, &diagnostics);
         }
         None => {
             for detail in &failure.details {
@@ -226,13 +225,13 @@ pub(crate) fn tell_failure(failure: &Failure, format: OutputFormat, quiet: bool)
                     if names_its_place(detail) { String::new() } else { format!("{}: ", detail.path) };
                 // The hint below says what to do about all of them.
                 let more = if failure.hint.is_some() { String::new() } else { remedy(detail) };
-                output::talk(&format!("{place}{}{more}", detail.message));
+                output::status_line(&format!("{place}{}{more}", detail.message));
             }
         }
     }
-    output::talk(&format!("error: {}", failure.message));
+    output::status_line(&format!("error: {}", failure.message));
     if let Some(hint) = &failure.hint {
-        output::talk_hint(hint);
+        output::hint_line(hint);
     }
 }
 

@@ -2,16 +2,15 @@
 //!
 //! What always holds: no tool is called, and no value of a variable gets into what is written.
 
-use super::{Done, check_ours, check_overwrite, tell, write};
-use crate::clients::file;
+use super::{Done, check_overwrite, write};
 use crate::documents::corrections;
-use crate::output::Hinted;
+use crate::file;
+use crate::output::hinted;
 use crate::{Outcome, args, descriptions, output, servers};
 use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpTarget};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::diagnostic::Diagnostic;
-use mcpaql_document::render;
 use mcpaql_document::source::Source;
 use mcpaql_import::emit::Provenance;
 use mcpaql_import::mcp::{self, Imported, Options};
@@ -30,7 +29,7 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
     if let Some(path) = &args.bundle {
         file::check_apart(path, read())?;
         if !args.written.force {
-            check_ours(path, "a discovery bundle", is_bundle)?;
+            file::check_ours(path, "is not a discovery bundle", is_bundle)?;
         }
     }
     let capture = match &args.tools {
@@ -38,7 +37,7 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
         None => servers::heard(&target, &auth, &environment::process()).await?,
     };
     if let Some(gap) = capture.gap {
-        output::talk(&format!("warning: these are not all tools: {gap}"));
+        output::status_line(&format!("warning: these are not all tools: {gap}"));
     }
     if capture.tools.is_empty() {
         let hint = "a server with resources or prompts alone has no operations to import";
@@ -47,7 +46,7 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
     let imported = match mcp::import(&capture, target, auth, &options) {
         Ok(imported) => imported,
         Err(diagnostics) => {
-            tell_wrong(source, diagnostics);
+            show_problems(source, diagnostics);
             return Ok(Outcome::Findings);
         }
     };
@@ -60,21 +59,17 @@ pub(crate) async fn run(args: args::ImportMcp) -> Result<Outcome> {
     let from = source_name(&capture, &imported, args.tools.as_deref());
     let Imported { adapter, report, version, notes } = imported;
     let provenance = Provenance { source: from, version, fingerprint: Some(fingerprint) };
-    tell(&Done { adapter, report, notes, provenance }, &args.written)?;
+    Done { adapter, report, notes, provenance }.write(&args.written)?;
     if let Some(written) = bundled {
-        output::talk(&format!("Wrote {written}"));
+        output::status_line(&format!("Wrote {written}"));
     }
     Ok(Outcome::Clean)
 }
 
-fn hinted(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    Hinted { message: message.into(), hint: hint.into() }.into()
-}
-
-fn tell_wrong(source: Option<Source>, mut diagnostics: Vec<Diagnostic>) {
+fn show_problems(source: Option<Source>, mut diagnostics: Vec<Diagnostic>) {
     let source = source.unwrap_or_else(|| Source::new("overrides", String::new()));
     source.locate(&mut diagnostics);
-    output::painted(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
+    output::diagnostics(&source, &diagnostics);
 }
 
 /// What the document says it comes from: the server's own name, else the file, else the adapter's name.

@@ -3,9 +3,8 @@
 pub(crate) mod mcp;
 pub(crate) mod openapi;
 
-use crate::clients::file;
-use crate::output::Hinted;
-use crate::{args, descriptions, output};
+use crate::file;
+use crate::{args, output};
 use anyhow::{Result, bail};
 use mcpaql_core::adapter::Adapter;
 use mcpaql_import::emit::{self, Provenance};
@@ -20,26 +19,30 @@ struct Done {
     provenance: Provenance,
 }
 
-/// Writes the document and tells what was decided.
-fn tell(done: &Done, written: &args::Written) -> Result<()> {
-    let Done { adapter, report, notes, provenance } = done;
-    let document = match (&written.output, written.report) {
-        (Some(path), _) => Some((path, write(path, &emit::markdown(adapter, provenance))?)),
-        (None, None) => {
-            output::data(&emit::markdown(adapter, provenance));
-            None
+impl Done {
+    /// Writes the document and reports what was decided.
+    fn write(&self, written: &args::Written) -> Result<()> {
+        let Done { adapter, report, notes, provenance } = self;
+        let document = match (&written.output, written.report) {
+            (Some(path), _) => Some((path, write(path, &emit::markdown(adapter, provenance))?)),
+            (None, None) => {
+                output::data(&emit::markdown(adapter, provenance));
+                None
+            }
+            (None, Some(_)) => None,
+        };
+        match written.report {
+            Some(args::ReportFormat::Json) => {
+                output::data(&serde_json::to_string_pretty(&report.to_json(notes))?)
+            }
+            Some(args::ReportFormat::Text) => output::data(&output::visible(&report.text(notes))),
+            None => output::status_lines(&report.summary(notes, "--report text")),
         }
-        (None, Some(_)) => None,
-    };
-    match written.report {
-        Some(args::Shape::Json) => output::data(&serde_json::to_string_pretty(&report.to_json(notes))?),
-        Some(args::Shape::Text) => output::data(&output::visible(&report.text(notes))),
-        None => output::talk_lines(&report.summary(notes, "--report text")),
+        if let Some((path, written)) = document.filter(|(path, _)| !file::is_dash(path)) {
+            output::status_line(&format!("Wrote {written}; serve it with `mcpaql serve {}`", path.display()));
+        }
+        Ok(())
     }
-    if let Some((path, written)) = document.filter(|(path, _)| !file::is_dash(path)) {
-        output::talk(&format!("Wrote {written}; serve it with `mcpaql serve {}`", path.display()));
-    }
-    Ok(())
 }
 
 /// Writes a file into a folder that is there: a missing one is a slip.
@@ -50,26 +53,13 @@ fn write<'p>(path: &'p Path, text: &str) -> Result<file::Written<'p>> {
     }
 }
 
-/// Refuses to write over what somebody else wrote, and over what is read in any case.
+/// Refuses to write over files of others, and over files that are read.
 fn check_overwrite<'p>(written: &args::Written, read: impl IntoIterator<Item = &'p Path>) -> Result<()> {
     if let Some(path) = &written.output {
         file::check_apart(path, read)?;
     }
     match written.output.as_deref().filter(|_| !written.force) {
-        Some(path) => check_ours(path, "an imported adapter document", emit::is_imported),
+        Some(path) => file::check_ours(path, "is not an imported adapter document", emit::is_imported),
         None => Ok(()),
     }
-}
-
-/// Refuses a file that is there and not `ours`.
-fn check_ours(path: &Path, kind: &str, ours: impl Fn(&str) -> bool) -> Result<()> {
-    let is_ours = || descriptions::read_text(path).is_ok_and(|text| ours(&text));
-    if !file::is_there(path) || is_ours() {
-        return Ok(());
-    }
-    Err(Hinted {
-        message: format!("{} is there and is not {kind}", path.display()),
-        hint: "choose another file, or write over it with --force".into(),
-    }
-    .into())
 }

@@ -1,10 +1,9 @@
 //! `mcpaql import openapi`.
 
-use super::{Done, check_overwrite, tell};
-use crate::documents::Wanted;
+use super::{Done, check_overwrite};
+use crate::documents::OpenApiSource;
 use crate::{Outcome, args, descriptions, output};
 use anyhow::Result;
-use mcpaql_document::render;
 use mcpaql_import::emit::Provenance;
 use mcpaql_import::openapi::{self, Whole};
 use std::path::Path;
@@ -13,19 +12,19 @@ pub(crate) fn run(args: &args::ImportOpenapi) -> Result<Outcome> {
     let description = descriptions::read(&args.source)?;
     let source = description.name.clone();
     let fingerprint = descriptions::fingerprint(&description.text);
-    let wanted = Wanted::new(description, &args.importing)?;
+    let wanted = OpenApiSource::new(description, &args.importing)?;
     let overrides = args.importing.overrides.as_deref();
     check_overwrite(&args.written, overrides.into_iter().chain([Path::new(&args.source)]))?;
     let import = match wanted.open() {
         Ok(import) => import,
         Err((source, diagnostics)) => {
-            output::painted(&render::full(&[(&source, &diagnostics)], output::stderr_is_terminal()));
+            output::diagnostics(&source, &diagnostics);
             return Ok(Outcome::Findings);
         }
     };
     let Whole { adapter, notes } = openapi::whole(&import);
     let provenance = Provenance { source, version: import.version, fingerprint: Some(fingerprint) };
     let report = import.report.without_lost(&adapter);
-    tell(&Done { adapter, report, notes, provenance }, &args.written)?;
+    Done { adapter, report, notes, provenance }.write(&args.written)?;
     Ok(Outcome::Clean)
 }

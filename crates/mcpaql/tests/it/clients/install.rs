@@ -119,7 +119,7 @@ async fn a_broken_file_is_left_as_it_is() {
         home.write(".cursor/mcp.json", text);
         let ran = home.run(&["install", "cursor"]).await;
         assert_eq!(ran.status, Some(2), "{text}");
-        assert!(ran.stderr.contains("hint: mend it"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("hint: fix it"), "{}", ran.stderr);
         assert_eq!(home.read(".cursor/mcp.json"), text);
         assert_eq!(home.files(".cursor"), ["mcp.json"], "no copy and no remains");
     }

@@ -142,7 +142,7 @@ async fn arguments_and_variables_that_are_no_text_are_noted() {
     let ran = home.run(&["import", "config", "all.json", "--json"]).await;
     let notes = json!([
         "an argument that is neither text, number nor switch was left out",
-        "its `env` › `A` is no text and was left out",
+        "its `env` › `A` is not text and was left out",
     ]);
     assert_eq!(ran.json()["servers"][0]["notes"], notes);
     assert_eq!(command(&home.servers("mcpaql.yaml")[0].1), ["x", "1"]);

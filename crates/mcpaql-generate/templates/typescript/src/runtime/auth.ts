@@ -1,278 +1,195 @@
-// Credentials of an HTTP target: where they go, and their values for one call.
-//
-// Values are read from the environment on every call, so a rotated variable works without a restart and a missing one fails only
-// the calls that need it. Of alternatives the first whose variables are all set is taken. What always holds: whatever was read or
-// fetched is in the mask of the call.
+// Credentials of an HTTP target. They are read on every call, so that a rotated variable works at once.
 
-import type { Environment, Template } from "./environment.js";
+import { Secrets, fill } from "./environment.js";
 import { OpError } from "./errors.js";
-import type { Headers } from "./http/headers.js";
-import { headerName, isSendable } from "./http/headers.js";
-import type { Issued, OAuth2, Tokens } from "./oauth.js";
-import { oauthVariables } from "./oauth.js";
-import { Mask } from "./secrets.js";
-import { trim } from "./text.js";
+import { isObject } from "./json.js";
 
-/** How calls are authenticated. Only names of environment variables are here, never values. */
+type OAuth2 = Readonly<{ type: "oauth2"; token_url: string; client_id_env: string; scopes: readonly string[] }> &
+  Readonly<Record<"client_secret_env" | "refresh_token_env", string | null>>;
+type Place = "header" | "query" | "cookie";
+type ApiKey = Readonly<{ type: "api_key"; key_env: string; in: Place; name: string; prefix: string }>;
+
+/** How calls are authenticated, by names of variables; `any` is the first way whose variables are set. */
 export type Auth =
-  /** Not at all. */
   | null
-  | { readonly type: "bearer"; readonly token_env: string; readonly header: string; readonly prefix: string }
-  | {
-      readonly type: "api_key";
-      readonly key_env: string;
-      readonly in: "header" | "query" | "cookie";
-      readonly name: string;
-      readonly prefix: string;
-    }
-  | { readonly type: "basic"; readonly username_env: string; readonly password_env: string }
+  | Readonly<{ type: "bearer"; token_env: string; header: string; prefix: string }>
+  | ApiKey
+  | Readonly<{ type: "basic"; username_env: string; password_env: string }>
   | OAuth2
-  /** All of them together. */
-  | { readonly type: "all"; readonly of: readonly Auth[] }
-  /** The first whose variables are set. */
-  | { readonly type: "any"; readonly of: readonly Auth[] };
+  | Readonly<{ type: "all" | "any"; of: readonly Auth[] }>;
 
-/** What only the server itself sets: a parameter of that name is refused. */
-export class Reserved {
-  readonly headers = new Set<string>();
-  readonly query = new Set<string>();
-  readonly cookies = new Set<string>();
+const valueOf = (name: string): string => process.env[name]?.trim() ?? "";
 
-  copy(): Reserved {
-    const copy = new Reserved();
-    this.headers.forEach((name) => copy.headers.add(name));
-    this.query.forEach((name) => copy.query.add(name));
-    this.cookies.forEach((name) => copy.cookies.add(name));
-    return copy;
-  }
+function required(name: string): string {
+  if (valueOf(name) === "") throw missing(name);
+  return valueOf(name);
+}
 
-  /** Adds what these credentials use, alternatives included; the name of a header that is none comes back. */
-  add(auth: Auth): string | undefined {
-    if (auth === null) return undefined;
-    switch (auth.type) {
-      case "bearer":
-        return this.#addHeader(auth.header);
-      case "api_key":
-        if (auth.in === "header") return this.#addHeader(auth.name);
-        (auth.in === "query" ? this.query : this.cookies).add(auth.name);
-        return undefined;
-      case "basic":
-      case "oauth2":
-        return this.#addHeader("authorization");
-      case "all":
-      case "any":
-        return auth.of.map((one) => this.add(one)).find((name) => name !== undefined);
-    }
-  }
+function missing(...names: string[]): OpError {
+  const which = names.join(", or ");
+  const message = `The credentials for this API are not set up; tell the user to set the variable ${which}.`;
+  return new OpError("PERMISSION_DENIED", message, names.length === 1 ? { variable: names[0] } : { variables: names });
+}
 
-  #addHeader(name: string): string | undefined {
-    const header = headerName(name);
-    if (header === undefined) return name;
-    this.headers.add(header);
-    return undefined;
-  }
+function unsendable(name: string): OpError {
+  const message = `The environment variable ${name} holds characters that cannot be sent; tell the user to correct it.`;
+  return new OpError("PERMISSION_DENIED", message, { variable: name });
 }
 
 /** The credentials of one call. */
 export class Credentials {
-  readonly headers: Headers = new Map();
+  readonly headers = new Map<string, string>();
   readonly query: [string, string][] = [];
-  readonly cookies: [string, string][] = [];
-  readonly mask = new Mask();
-  readonly #env: Environment;
-  /** The fetched tokens among them, so that a refused one can be given up. */
-  readonly #tokens: Issued[] = [];
-
-  private constructor(env: Environment) {
-    this.#env = env;
-  }
-
-  /** Of a call that has none yet. */
-  static none(): Credentials {
-    return new Credentials({});
-  }
+  readonly cookies: string[] = [];
+  readonly secrets = new Secrets();
+  readonly #grants: Grant[] = [];
 
   /** Reads what the way of authentication and the secret headers of the target need. */
-  static async read(
-    auth: Auth,
-    headers: readonly (readonly [string, Template])[],
-    env: Environment,
-    tokens: Tokens,
-    signal: AbortSignal,
-  ): Promise<Credentials> {
-    const credentials = new Credentials(env);
-    for (const [name, template] of headers) credentials.#fill(name, template);
-    for (const simple of chosen(auth, env)) await credentials.#add(simple, tokens, signal);
+  static async read(auth: Auth, headers: ReadonlyMap<string, string>, tokens: Tokens): Promise<Credentials> {
+    const credentials = new Credentials();
+    for (const [name, text] of headers) credentials.#header(name, fill(text, missing, credentials.secrets), name);
+    for (const one of chosen(auth)) await credentials.#add(one, tokens);
     return credentials;
   }
 
   /** Gives up the fetched tokens, because the API refused them; `false` where there are none. */
   giveUp(): boolean {
-    for (const issued of this.#tokens) issued.giveUp();
-    return this.#tokens.length > 0;
+    for (const grant of this.#grants) grant.token = undefined;
+    return this.#grants.length > 0;
   }
 
-  async #add(auth: Auth, tokens: Tokens, signal: AbortSignal): Promise<void> {
-    switch (auth?.type) {
-      case undefined:
-      case "all":
-      case "any":
-        return;
-      case "bearer":
-        this.#header(auth.header, auth.prefix, auth.token_env);
-        return;
-      case "api_key":
-        this.#key(auth.in, auth.name, auth.prefix, auth.key_env);
-        return;
-      case "basic":
-        this.#basic(auth.username_env, auth.password_env);
-        return;
-      case "oauth2": {
-        const issued = await tokens.issue(auth, this.#env, this.mask, signal);
-        this.#set("authorization", `Bearer ${issued.token}`, auth.client_id_env);
-        this.#tokens.push(issued);
-      }
+  async #add(auth: Auth, tokens: Tokens): Promise<void> {
+    if (auth?.type === "bearer") {
+      this.secrets.add(required(auth.token_env));
+      this.#header(auth.header, auth.prefix + required(auth.token_env), auth.token_env);
+    } else if (auth?.type === "api_key") {
+      this.secrets.add(required(auth.key_env));
+      const value = auth.prefix + required(auth.key_env);
+      if (auth.in === "header") this.#header(auth.name, value, auth.key_env);
+      else if (auth.in === "query") this.query.push([auth.name, value]);
+      else if (/^[!#-+\--:<-[\]-~]*$/.test(value)) this.cookies.push(`${auth.name}=${value}`);
+      else throw unsendable(auth.key_env);
+    } else if (auth?.type === "basic") {
+      const [user, word] = [required(auth.username_env), process.env[auth.password_env]?.trim()];
+      if (word === undefined) throw missing(auth.password_env);
+      if (user.includes(":")) throw unsendable(auth.username_env);
+      // A key as user name with an empty password is common; then the user name is the secret.
+      for (const secret of [word === "" ? user : word, `${user}:${word}`]) this.secrets.add(secret);
+      this.#header("authorization", `Basic ${Buffer.from(`${user}:${word}`).toString("base64")}`, auth.username_env);
+    } else if (auth?.type === "oauth2") {
+      const { token, grant } = await tokens.issue(auth, this.secrets);
+      this.#header("authorization", `Bearer ${token}`, auth.client_id_env);
+      this.#grants.push(grant);
     }
   }
 
-  #key(place: "header" | "query" | "cookie", name: string, prefix: string, variable: string): void {
-    if (place === "header") {
-      this.#header(name, prefix, variable);
-      return;
-    }
-    const value = this.#prefixed(prefix, variable);
-    if (place === "query") {
-      this.query.push([name, value]);
-      return;
-    }
-    // What ends a cookie, or is no character of one, would change what is sent.
-    if (!/^[!#-+\--:<-[\]-~]*$/.test(value)) throw unsendable(variable);
-    this.cookies.push([name, value]);
-  }
-
-  #header(name: string, prefix: string, variable: string): void {
-    const header = headerName(name);
-    if (header === undefined) throw unsendable(variable);
-    this.#set(header, this.#prefixed(prefix, variable), variable);
-  }
-
-  #prefixed(prefix: string, variable: string): string {
-    const secret = required(this.#env, variable);
-    this.mask.add(secret);
-    return `${prefix}${secret}`;
-  }
-
-  #fill(name: string, template: Template): void {
-    let value = "";
-    let last = "";
-    for (const piece of template) {
-      if ("text" in piece) {
-        value += piece.text;
-        continue;
-      }
-      const secret = set(this.#env, piece.variable);
-      if (secret !== undefined && secret !== "") {
-        this.mask.add(secret);
-        value += secret;
-      } else if (piece.fallback === undefined) {
-        throw missing(piece.variable);
-      } else {
-        value += piece.fallback;
-      }
-      last = piece.variable;
-    }
-    this.#set(name, value, last);
-  }
-
-  /** An API key as user name with an empty password is common; then the user name is the secret. */
-  #basic(username: string, password: string): void {
-    const user = required(this.#env, username);
-    const word = set(this.#env, password);
-    if (word === undefined) throw missing(password);
-    if (user.includes(":")) throw unsendable(username);
-    const pair = `${user}:${word}`;
-    this.mask.add(pair);
-    this.mask.add(word === "" ? user : word);
-    this.#set("authorization", `Basic ${Buffer.from(pair, "utf8").toString("base64")}`, username);
-  }
-
-  #set(name: string, value: string, variable: string): void {
-    if (!isSendable(value)) throw unsendable(variable);
-    this.headers.set(name, value);
+  #header(name: string, value: string, variable: string): void {
+    if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value)) throw unsendable(variable);
+    this.headers.set(name.toLowerCase(), value);
   }
 }
 
-/** The variable's value without surrounding white space (a trailing line feed is common in secret files). */
-function set(env: Environment, name: string): string | undefined {
-  const value = env[name];
-  return value === undefined ? undefined : trim(value);
+/** The simple ways that stand for this one now. */
+function chosen(auth: Auth): Auth[] {
+  if (auth === null || !("of" in auth)) return [auth];
+  if (auth.type === "all") return auth.of.flatMap(chosen);
+  const first = auth.of.find(isSet);
+  if (first === undefined && auth.of.length > 0) throw missing(...auth.of.map((one) => variables(one).join(" and ")));
+  return first === undefined ? [] : chosen(first);
 }
 
-/** The variable's value, which must not be empty. */
-export function required(env: Environment, name: string): string {
-  const value = set(env, name);
-  if (value === undefined || value === "") throw missing(name);
-  return value;
+function isSet(auth: Auth): boolean {
+  if (auth !== null && "of" in auth) return auth.type === "all" ? auth.of.every(isSet) : auth.of.some(isSet);
+  // A password may be empty where the user name is the secret.
+  const isFilled = (name: string): boolean =>
+    auth?.type === "basic" && name === auth.password_env ? process.env[name] !== undefined : valueOf(name) !== "";
+  return variables(auth).every(isFilled);
 }
 
-function missing(name: string): OpError {
-  return new OpError(
-    "PERMISSION_DENIED",
-    `The credentials for this API are not set up; tell the user to set the environment variable ${name} for this server and to start it again.`,
-  ).with("variable", name);
-}
-
-function unsendable(name: string): OpError {
-  return new OpError(
-    "PERMISSION_DENIED",
-    `The environment variable ${name} holds characters that cannot be sent in a header; tell the user to correct its value.`,
-  ).with("variable", name);
-}
-
-/** The simple schemes that stand for this one now: all of several, and the first alternative whose variables are set. */
-function chosen(auth: Auth, env: Environment): Auth[] {
-  if (auth?.type === "all") return auth.of.flatMap((one) => chosen(one, env));
-  if (auth?.type !== "any") return [auth];
-  const first = auth.of.find((one) => isSet(one, env));
-  if (first !== undefined) return chosen(first, env);
-  const alternatives = auth.of.map((one) => variables(one).join(" and "));
-  if (alternatives.length === 0) return [];
-  throw new OpError(
-    "PERMISSION_DENIED",
-    `The credentials for this API are not set up; tell the user to set the environment variables ${alternatives.join(", or ")} for this server and to start it again.`,
-  ).with("variables", alternatives);
-}
-
-function isSet(auth: Auth, env: Environment): boolean {
-  const filled = (name: string): boolean => (set(env, name) ?? "") !== "";
-  switch (auth?.type) {
-    case "all":
-      return auth.of.every((one) => isSet(one, env));
-    case "any":
-      return auth.of.some((one) => isSet(one, env));
-    case "basic":
-      // A password may be empty where the user name is the secret.
-      return filled(auth.username_env) && set(env, auth.password_env) !== undefined;
-    default:
-      return variables(auth).every(filled);
-  }
-}
-
-/** The variables a scheme needs, for people: alternatives are not told apart. */
 function variables(auth: Auth): string[] {
-  switch (auth?.type) {
-    case undefined:
-      return [];
-    case "bearer":
-      return [auth.token_env];
-    case "api_key":
-      return [auth.key_env];
-    case "basic":
-      return [auth.username_env, auth.password_env];
-    case "oauth2":
-      return oauthVariables(auth);
-    case "all":
-    case "any":
-      return auth.of.flatMap(variables);
+  if (auth === null) return [];
+  if ("of" in auth) return auth.of.flatMap(variables);
+  const isName = (key: string, name: unknown): name is string => key.endsWith("_env") && typeof name === "string";
+  return Object.entries(auth).flatMap(([key, name]) => (isName(key, name) ? [name] : []));
+}
+
+/** One way to get a token: the token, the refresh token that replaced the first, and where the client's secret goes. */
+interface Grant {
+  token?: { readonly value: string; readonly until: number } | undefined;
+  rotated?: string;
+  inBody?: boolean;
+  fetching?: Promise<string> | undefined;
+}
+
+export type Said = Readonly<{ status: number; body: unknown }>;
+/** Sends one form to a token endpoint; throws where it cannot be reached. */
+type PostForm = (url: string, headers: Record<string, string>, form: URLSearchParams) => Promise<Said>;
+
+/** The tokens of a target: calls that need one meanwhile share one fetch and its outcome. */
+export class Tokens {
+  readonly #grants = new Map<string, Grant>();
+
+  constructor(readonly post: PostForm) {}
+
+  async issue(oauth: OAuth2, secrets: Secrets): Promise<{ token: string; grant: Grant }> {
+    const optional = (name: string | null): string | undefined => (name === null ? undefined : required(name));
+    const [id, secret] = [required(oauth.client_id_env), optional(oauth.client_secret_env)];
+    const refresh = optional(oauth.refresh_token_env);
+    for (const one of [secret, refresh]) secrets.add(one ?? "");
+    const key = JSON.stringify([oauth, id, secret, refresh]);
+    const grant = this.#grants.get(key) ?? {};
+    this.#grants.set(key, grant);
+    const isGood = grant.token !== undefined && Date.now() < grant.token.until;
+    const forget = (): unknown => (grant.fetching = undefined);
+    if (!isGood) grant.fetching ??= this.#fetch(oauth, grant, id, secret, refresh).finally(forget);
+    const token = isGood ? (grant.token?.value ?? "") : ((await grant.fetching) ?? "");
+    secrets.add(token);
+    return { token, grant };
   }
+
+  async #fetch(oauth: OAuth2, grant: Grant, id: string, secret: string | undefined, first?: string): Promise<string> {
+    const refresh = grant.rotated ?? first;
+    const ask = (inBody: boolean): Promise<Said> => {
+      const form = new URLSearchParams({ grant_type: refresh === undefined ? "client_credentials" : "refresh_token" });
+      if (refresh !== undefined) form.append("refresh_token", refresh);
+      if (oauth.scopes.length > 0) form.append("scope", oauth.scopes.join(" "));
+      // RFC 6749, 2.3.1: both halves are form-encoded first.
+      const [user, word] = [id, secret ?? ""].map((text) => new URLSearchParams({ x: text }).toString().slice(2));
+      const basic = `Basic ${Buffer.from(`${user ?? ""}:${word ?? ""}`).toString("base64")}`;
+      if (!inBody) return this.post(oauth.token_url, { authorization: basic }, form);
+      form.append("client_id", id);
+      if (secret !== undefined) form.append("client_secret", secret);
+      return this.post(oauth.token_url, {}, form);
+    };
+    const started = Date.now();
+    const inBody = grant.inBody === true || secret === undefined;
+    let reply = await ask(inBody);
+    const isRefused = (reply.status === 400 || reply.status === 401) && !inBody;
+    if (isRefused) reply = await ask(true);
+    const said = isObject(reply.body) ? reply.body : {};
+    const token = said["access_token"];
+    const isGiven = reply.status >= 200 && reply.status <= 299;
+    if (!isGiven || typeof token !== "string") throw refused(oauth, reply.status, said["error"]);
+    grant.inBody = inBody || isRefused;
+    if (refresh !== undefined && typeof said["refresh_token"] === "string") grant.rotated = said["refresh_token"];
+    const seconds = Number(said["expires_in"] ?? Number.NaN);
+    const life = Math.min(seconds >= 0 ? seconds : Number.POSITIVE_INFINITY, 24 * 3600) * 1000;
+    grant.token = { value: token, until: started + life - Math.min(60_000, life / 10) };
+    return token;
+  }
+}
+
+/** The service that issues tokens is not there. */
+export function noTokens(cause: unknown): OpError {
+  const message = "The service that issues tokens for this API could not be reached; try later or tell the user.";
+  return new OpError("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
+}
+
+function refused(oauth: OAuth2, status: number, word: unknown): OpError {
+  if (status >= 500 || status === 429) return noTokens(`status ${status}`);
+  // OAuth's own words have this shape; anything else might repeat what was sent.
+  const said = typeof word === "string" && /^[a-z_]{1,40}$/.test(word) ? word : `status ${status}`;
+  const names = variables(oauth).join(", ");
+  const message = `The service that issues tokens refused the credentials (${said}); tell the user to check ${names}.`;
+  return new OpError("PERMISSION_DENIED", message, { variables: variables(oauth) });
 }

@@ -1,76 +1,54 @@
-// The process environment behind a type, texts that name its variables, and the folder where data is kept.
+// Texts that name variables of the environment, and secrets that must not be shown.
 
-import { homedir, platform } from "node:os";
-import { join } from "node:path";
-import { splitOnce } from "./lines.js";
+import { isObject, stringify } from "./json.js";
 
-/** The variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+const VARIABLE = /\$\{env:([^}:]+)(?::-([^}]*))?\}/g;
 
-/** A piece of a text: as written, or the value of a variable or what stands in for it. */
-export type Piece = { readonly text: string } | { readonly variable: string; readonly fallback: string | undefined };
+/** The text with `${env:NAME}` and `${env:NAME:-fallback}` filled in; `missing` says what to throw. */
+export function fill(text: string, missing: (name: string) => Error, secrets?: Secrets): string {
+  return text.replace(VARIABLE, (_match, name: string, fallback: string | undefined) => {
+    const value = process.env[name]?.trim() ?? "";
+    if (value === "" && fallback === undefined) throw missing(name);
+    secrets?.add(value);
+    return value === "" ? (fallback ?? "") : value;
+  });
+}
 
-/** A text with `${env:NAME}`, or `${env:NAME:-fallback}` where the variable need not be set. */
-export type Template = readonly Piece[];
+/** Takes known secrets out of what is passed on. */
+export class Secrets {
+  /** The longest first, so that a secret inside another leaves nothing of that behind. */
+  #needles: string[] = [];
 
-/** Splits the text; `undefined` where a `${` is not a closed `${env:NAME}`. */
-export function parseTemplate(text: string): Template | undefined {
-  const pieces: Piece[] = [];
-  let rest = text;
-  for (;;) {
-    const start = splitOnce(rest, "${");
-    if (start === undefined) break;
-    const [before, reference] = start;
-    const closed = reference.startsWith("env:") ? splitOnce(reference.slice(4), "}") : undefined;
-    if (closed === undefined) return undefined;
-    const [inside, after] = closed;
-    const [variable, fallback] = splitOnce(inside, ":-") ?? [inside, undefined];
-    if (variable === "") return undefined;
-    if (before !== "") pieces.push({ text: before });
-    pieces.push({ variable, fallback });
-    rest = after;
+  /** Adds a secret in the spellings that it takes on the wire; what is short is found by chance in other words. */
+  add(secret: string): void {
+    if (secret.length < 4) return;
+    const base64 = Buffer.from(secret, "utf8").toString("base64").replace(/=+$/, "");
+    const encoded = encodeURIComponent(secret);
+    const urlSafe = base64.replaceAll("+", "-").replaceAll("/", "_");
+    const quoted = JSON.stringify(secret).slice(1, -1);
+    const all = [...this.#needles, secret, quoted, encoded, encoded.replaceAll("%20", "+"), base64, urlSafe];
+    this.#needles = [...new Set(all)].sort((a, b) => b.length - a.length);
   }
-  if (rest !== "") pieces.push({ text: rest });
-  return pieces;
-}
 
-/** The names of the variables in it, in order. */
-export function variablesOf(template: Template): string[] {
-  return template.flatMap((piece) => ("variable" in piece ? [piece.variable] : []));
-}
+  /** Adds every text and number inside a value. */
+  addValue(value: unknown): void {
+    if (typeof value === "object" && value !== null) Object.values(value).forEach((item) => { this.addValue(item); });
+    else if (typeof value !== "boolean") this.add(typeof value === "string" ? value : stringify(value));
+  }
 
-/** The text with its variables filled in, or the name of the first one that is not set. */
-export function fillTemplate(
-  template: Template,
-  lookup: (name: string) => string | undefined,
-): { readonly text: string } | { readonly unset: string } {
-  let text = "";
-  for (const piece of template) {
-    if ("text" in piece) {
-      text += piece.text;
-      continue;
+  mask(text: string): string {
+    return this.#needles.reduce((masked, needle) => masked.replaceAll(needle, "[redacted]"), text);
+  }
+
+  /** The value with every text, key and number in it masked. */
+  maskValue(value: unknown): unknown {
+    if (typeof value === "string") return this.mask(value);
+    if (typeof value === "number" || typeof value === "bigint") {
+      const text = stringify(value);
+      return this.mask(text) === text ? value : this.mask(text);
     }
-    const found = lookup(piece.variable);
-    const value = piece.fallback !== undefined && found === "" ? undefined : found;
-    const filled = value ?? piece.fallback;
-    if (filled === undefined) return { unset: piece.variable };
-    text += filled;
+    if (Array.isArray(value)) return value.map((item) => this.maskValue(item));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.mask(key), this.maskValue(item)]));
   }
-  return { text };
-}
-
-/** The user's data folder: `$XDG_DATA_HOME/mcpaql`, else what the platform uses; `undefined` where nothing says where. */
-export function dataFolder(env: Environment): string | undefined {
-  const from = (name: string): string | undefined => env[name] ?? undefined;
-  const set = (name: string): string | undefined => (from(name) === "" ? undefined : from(name));
-  const below = (folder: string): string | undefined => {
-    const home = set("HOME");
-    return home === undefined ? undefined : join(home, folder);
-  };
-  const usual: Partial<Record<NodeJS.Platform, () => string | undefined>> = {
-    darwin: () => below("Library/Application Support"),
-    win32: () => set("LOCALAPPDATA") ?? join(homedir(), "AppData", "Local"),
-  };
-  const base = set("XDG_DATA_HOME") ?? (usual[platform()] ?? (() => below(".local/share")))();
-  return base === undefined ? undefined : join(base, "mcpaql");
 }

@@ -1,74 +1,157 @@
-// Introspection: pure views of the catalog.
-//
-// What always holds: a name that does not exist is no failure, but a success with null and a warning; long lists come in pages.
+// What `introspect` answers: lists, details and types, from data.
 
-import type { Catalog, Operation } from "./catalog.js";
-import { meant, producers } from "./discovery.js";
-import { type Ask, type Detail, besideNames, invalid, narrowedBy, readAsk } from "./introspect/ask.js";
-import { fullOf, listOperations, summaryOf } from "./introspect/list.js";
-import { listTypes, oneType } from "./introspect/types.js";
-import type { Fields } from "./json.js";
-import { type Answer, type Warning, answer } from "./response.js";
-import { nearestMany } from "./suggest.js";
-import { quoted } from "./text.js";
+import type { Catalog, Operation, TypeInfo } from "./catalog.js";
+import { quoted } from "./check.js";
+import { OpError, type Warning } from "./errors.js";
+import type { JsonObject } from "./json.js";
+import { nearest, search } from "./suggest.js";
 
-/** Answers `introspect` for arguments that are already validated; throws an `OpError` for parameters that make no sense together. */
-export function introspect(catalog: Catalog, args: Fields): Answer {
-  const ask = readAsk(args);
-  const [narrowing] = narrowedBy(ask);
+/** A list up to this length comes whole; how many make a page of a longer one, by what is asked for. */
+const PAGES = { whole: 50, part: 20, names: 200, full: 5, fullTypes: 10, hits: 5, largest: 200, largestFull: 20 };
+const GROUPS = 15; // groups that are counted before the rest of them is
+const HINT = `Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.`;
+
+/** The arguments, read; a blank text is as good as none. */
+function read(args: JsonObject) {
+  const text = (name: string): string | undefined => {
+    const value = args[name];
+    return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+  };
+  const [several, one] = [args["name"], text("name")];
+  const [category, endpoint] = [text("category"), text("endpoint")];
+  const narrowing = { search: text("search"), category, endpoint, tag: text("tag") };
+  const [first, after] = [args["first"] as number | undefined, text("after")];
+  const names = Array.isArray(several) ? (several as string[]) : one === undefined ? undefined : [one];
+  const isPaged = first !== undefined || after !== undefined;
+  // The parameters that leave operations out.
+  const narrowed = Object.entries(narrowing).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const [types, detail] = [text("query") === "types", text("detail")];
+  return { ...narrowing, narrowed, types, detail, several: Array.isArray(several), names, first, after, isPaged };
+}
+
+type Ask = ReturnType<typeof read>;
+const pageSize = (length: number): number => (length <= PAGES.whole ? PAGES.whole : PAGES.part);
+
+/** Answers `introspect` for arguments that are validated. */
+export function introspect(catalog: Catalog, args: JsonObject, warn: (warning: Warning) => void): JsonObject {
+  const ask = read(args);
+  const [narrowing] = ask.narrowed;
   if (ask.types && narrowing !== undefined) {
     const message = `Parameter '${narrowing}' narrows operations, not types. Leave it out, or leave out 'query'.`;
-    throw invalid(narrowing, message);
+    throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: narrowing });
   }
-  if (ask.names === undefined) return ask.types ? listTypes(catalog, ask) : listOperations(catalog, ask);
-  const detail = ask.detail ?? "full";
-  if (!ask.types) return named(ask, ask.names, "operation", (name) => oneOperation(catalog, name, detail));
-  const all = catalog.data.types.all.slice(0, catalog.data.types.listed).map((type) => type.details.name);
-  return named(ask, ask.names, "type", (name) => {
-    const shown = oneType(catalog, name, detail);
-    return shown === undefined ? unknown("type", name, nearestMany(name, all, 3)) : { shown };
+  if (ask.names !== undefined) return named(catalog, ask, ask.names, warn);
+  return ask.types ? listTypes(catalog, ask) : listOperations(catalog, ask, warn);
+}
+
+function named(catalog: Catalog, ask: Ask, names: readonly string[], warn: (warning: Warning) => void): JsonObject {
+  const idle = [...ask.narrowed, ...(ask.isPaged ? ["first or after"] : [])];
+  const message = `'name' says what to show, so ${idle.join(", ")} had no effect.`;
+  if (idle.length > 0) warn({ code: "IGNORED_PARAMS", message });
+  const { operations, types } = catalog.data;
+  const [detail, kind] = [ask.detail ?? "full", ask.types ? "type" : "operation"];
+  const known = ask.types ? types.map((type) => type.detail.name) : operations.map(({ name }) => name);
+  const found = names.map((name) => {
+    const type = types.find((one) => one.detail.name === name);
+    const operation = catalog.get(name);
+    if (ask.types && type !== undefined) return typeForm(type, detail);
+    const show = detail === "signature" ? signed : form;
+    if (!ask.types && operation !== undefined) return show(operation, detail);
+    const near = nearest(name, known);
+    const hint = near.length === 0 ? `List all with query '${kind}s'.` : `Nearest: ${near.join(", ")}.`;
+    warn({ code: "NOT_FOUND", message: `There is no ${kind}${quoted(name)}. ${hint}` });
+    return null;
   });
+  return ask.several ? { [`${kind}s`]: found.filter((one) => one !== null) } : { [kind]: found[0] };
 }
 
-/** What is shown of a name, or why nothing is. */
-type Shown = { readonly shown: unknown } | Warning;
-
-function oneOperation(catalog: Catalog, name: string, detail: Detail): Shown {
-  const operation = catalog.get(name);
-  if (operation !== undefined) return { shown: view(catalog, operation, detail) };
-  return unknown("operation", name, meant(catalog, name, []).map((near) => near.name));
+/** All that a call needs: the signature with its types, and where identifiers come from. */
+function signed({ name, endpoint, detail }: Operation): JsonObject {
+  const from = detail.parameters.flatMap((param) => (param.from === undefined ? [] : [[param.name, param.from]]));
+  const row = { name, endpoint, signature: detail.signature };
+  return from.length === 0 ? row : { ...row, from: Object.fromEntries(from) as JsonObject };
 }
 
-function view(catalog: Catalog, operation: Operation, detail: Detail): unknown {
-  switch (detail) {
-    case "names":
-      return operation.name;
-    case "summary":
-      return summaryOf(operation);
-    case "full":
-      return fullOf(operation);
-    case "signature": {
-      const { name, endpoint, details } = operation;
-      const from = producers(catalog, operation);
-      const signed = { name, endpoint, signature: details["signature"] };
-      return from.length === 0 ? signed : { ...signed, from: Object.fromEntries(from) };
-    }
+/** An operation in a list. */
+function form({ name, category, endpoint, summary, listed, detail }: Operation, how: string): unknown {
+  if (how === "names") return name;
+  if (how === "full") return detail;
+  if (how === "signature") return { name, signature: listed };
+  return { name, semantic_category: category, endpoint, description: summary };
+}
+
+function typeForm({ detail, signature }: TypeInfo, how: string): unknown {
+  const { name, kind, description } = detail;
+  if (how === "names") return name;
+  if (how === "full") return detail;
+  if (how === "signature" && signature !== undefined) return { name, signature };
+  return description === undefined ? { name, kind } : { name, kind, description };
+}
+
+function listTypes({ data }: Catalog, ask: Ask): JsonObject {
+  const detail = ask.detail ?? "summary";
+  const size = { names: PAGES.largest, full: PAGES.fullTypes }[detail] ?? pageSize(data.types.length);
+  const { shown, isPart, pageInfo } = pageOf(ask, data.types, size);
+  const types = shown.map((type) => typeForm(type, detail));
+  return ask.isPaged || isPart ? { types, pageInfo } : { types };
+}
+
+function listOperations({ data }: Catalog, ask: Ask, warn: (warning: Warning) => void): JsonObject {
+  const all = ask.search === undefined ? data.operations : search(data.operations, ask.search);
+  const found = all.filter((operation) => fits(ask, operation));
+  const usual = ask.search === undefined ? pageSize(found.length) : PAGES.hits;
+  const named = ask.search === undefined && ask.detail === "names" ? PAGES.names : usual;
+  const size = ask.detail === "full" ? PAGES.full : named;
+  const page = pageOf(ask, found, size, ask.detail === "full" ? PAGES.largestFull : PAGES.largest);
+  const hit = ({ name, tool, endpoint, brief, summary }: Operation): JsonObject => {
+    return { name, ...(data.mode === "discrete" ? { tool } : { endpoint }), signature: brief, summary };
+  };
+  const isHit = ask.search !== undefined && ask.detail === undefined;
+  const rows = page.shown.map((one) => (isHit ? hit(one) : form(one, ask.detail ?? "summary")));
+  const isPlain = ask.narrowed.length === 0 && ask.detail === undefined && ask.after === undefined;
+  const isPart = page.isPart && ask.search === undefined;
+  const message = "No operation fits all of these parameters. Use other words, or leave one of them out.";
+  if (found.length === 0) warn({ code: "NOT_FOUND", message });
+  return {
+    ...(isPlain ? { _protocol: data.protocol } : {}),
+    operations: rows,
+    ...(ask.isPaged || isPart ? { pageInfo: page.pageInfo } : {}),
+    ...(isPart && ask.detail === undefined && ask.after === undefined ? { groups: groups(found), hint: HINT } : {}),
+  };
+}
+
+function fits({ category, endpoint, tag }: Ask, operation: Operation): boolean {
+  const tags = (operation.detail.tags ?? []).map((one) => one.toLowerCase());
+  const isOne = (asked: string | undefined, own: string): boolean => asked === undefined || asked === own;
+  const isThere = isOne(category, operation.category) && isOne(endpoint, operation.endpoint);
+  return isThere && (tag === undefined || tags.includes(tag.toLowerCase()));
+}
+
+/** Operations counted by tag, or by noun where most have no tag; the largest groups first. */
+function groups(found: readonly Operation[]): JsonObject {
+  const counts = new Map<string, number>();
+  for (const { group } of found) counts.set(group, (counts.get(group) ?? 0) + 1);
+  const largest = [...counts].sort(([a, m], [b, n]) => n - m || Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const tagged = found.filter((operation) => operation.tagged === true).length;
+  const by = tagged * 2 >= found.length ? "tag" : "noun";
+  const told = { by, counts: Object.fromEntries(largest.slice(0, GROUPS)) };
+  return counts.size > GROUPS ? { ...told, more: counts.size - GROUPS } : told;
+}
+
+/** One page of a list. A cursor says which list it belongs to: that is a number (FNV-1a) of what narrows it. */
+function pageOf<T>(ask: Ask, all: readonly T[], size: number, most: number = PAGES.largest) {
+  const { types, search: question, category, endpoint, tag } = ask;
+  const parts = [types ? "types" : "", question, category, endpoint, tag].map((part) => `${part ?? ""}\0`).join("");
+  const hash = Buffer.from(parts, "utf8").reduce((sum, byte) => Math.imul(sum ^ byte, 0x0100_0193), 0x811c_9dc5);
+  const list = (hash >>> 0).toString(16).padStart(8, "0");
+  const match = /^([0-9a-f]{1,8})-([0-9a-f]{8})$/.exec(ask.after ?? `0-${list}`);
+  const start = match?.[2] === list ? Number.parseInt(match[1] ?? "", 16) : Number.NaN;
+  if (!(start <= all.length)) {
+    const message = "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before.";
+    throw new OpError("VALIDATION_INVALID_VALUE", message, { param_name: "after" });
   }
-}
-
-/** One result under `key`, or several under its plural. */
-function named(ask: Ask, names: readonly string[], key: string, find: (name: string) => Shown): Answer {
-  const warnings = besideNames(ask);
-  const found: unknown[] = [];
-  for (const name of names) {
-    const one = find(name);
-    if ("shown" in one) found.push(one.shown);
-    else warnings.push(one);
-  }
-  return answer(ask.several ? { [`${key}s`]: found } : { [key]: found[0] ?? null }, warnings);
-}
-
-function unknown(kind: string, name: string, near: readonly string[]): Warning {
-  const hint = near.length === 0 ? `List all with query '${kind}s'.` : `Nearest: ${near.join(", ")}.`;
-  return { code: "NOT_FOUND", message: `There is no ${kind}${quoted(name)}. ${hint}` };
+  const end = Math.min(all.length, start + Math.min(Math.max(ask.first ?? size, 1), most));
+  const endCursor = end === start ? null : `${end.toString(16)}-${list}`;
+  const pageInfo = { hasNextPage: end < all.length, endCursor, total: all.length };
+  return { shown: all.slice(start, end), isPart: end - start < all.length, pageInfo };
 }

@@ -2,8 +2,8 @@
 
 use super::{Correction, Corrections, name, write as write_file};
 use crate::commands::audit::sources::Sources;
-use crate::documents::tell;
-use crate::{clients, descriptions, output};
+use crate::file;
+use crate::output;
 use anyhow::{Result, bail};
 use mcpaql_core::suggest::snake_case;
 use mcpaql_document::overrides;
@@ -29,17 +29,17 @@ pub(super) fn write(
     let named = |index: &usize| server.tools.get(*index).map(name).unwrap_or_default();
     let pairs: Vec<(&str, &Correction)> =
         wanted.iter().map(|(index, correction)| (named(index), correction)).collect();
-    let old = if clients::file::is_there(path) { descriptions::read_text(path)? } else { String::new() };
+    let old = if file::is_there(path) { file::read_text(path)? } else { String::new() };
     let new = if old.trim().is_empty() { fresh(&pairs) } else { merged(path, &old, &pairs)? };
     let written = Source::new(path.display().to_string(), new);
     if let Err(diagnostics) = overrides::parse(&written) {
-        tell(&written, &diagnostics);
+        output::diagnostics(&written, &diagnostics);
         bail!("{} would not be readable any more", written.name);
     }
     if written.text == old && wanted.is_empty() {
-        output::talk(&format!("{} stays as it is", written.name));
+        output::status_line(&format!("{} stays as it is", written.name));
     } else if written.text == old {
-        output::talk(&format!("{} has all corrections already", written.name));
+        output::status_line(&format!("{} has all corrections already", written.name));
     } else {
         write_file(path, &old, &written.text, dry_run)?;
     }
@@ -96,11 +96,11 @@ fn operations(tools: &[(&str, &Correction)]) -> String {
     text
 }
 
-/// What is there, with what it lacks; what somebody decided there stays.
+/// What is there, with what it lacks; decisions that are there stay.
 fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<String> {
     let source = Source::new(path.display().to_string(), old);
     if let Err(diagnostics) = overrides::parse(&source) {
-        tell(&source, &diagnostics);
+        output::diagnostics(&source, &diagnostics);
         bail!("{} holds no overrides to add to", source.name);
     }
     let document = source.parse().map(|parsed| parsed.value).unwrap_or_default();
@@ -130,7 +130,10 @@ fn merged(path: &Path, old: &str, tools: &[(&str, &Correction)]) -> Result<Strin
     }
     let (text, refused) = source.edited(&edits);
     for edit in refused.iter().filter_map(|index| edits.get(*index)) {
-        output::talk(&format!("Write {} of {} by hand: the file has no room for it", edit.key, edit.parent));
+        output::status_line(&format!(
+            "Write {} of {} by hand: the file has no room for it",
+            edit.key, edit.parent
+        ));
     }
     Ok(text)
 }

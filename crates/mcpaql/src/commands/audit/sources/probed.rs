@@ -1,24 +1,23 @@
 //! `--probe`: one server whose word is put to the test.
 
+use super::super::probe::{self, Probed, Snapshot};
 use super::{Asked, Sources};
-use crate::output::Hinted;
+use crate::output::hinted;
 use crate::servers::{self, Interrupted};
 use crate::{args, output};
 use anyhow::Result;
 use mcpaql_audit::Origin;
 use mcpaql_audit::probe::{Answers, Observed};
-use mcpaql_runtime::probe::{self, Probed, Snapshot};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Asks and probes the one server that was named; what was seen goes with its tools.
 pub(super) async fn probe(sources: &mut Sources, asked: Vec<Asked>, args: &args::Audit) -> Result<()> {
     let Ok([asked]) = <[Asked; 1]>::try_from(asked) else {
-        return Err(Hinted {
-            message: "--probe takes one server that can be called".into(),
-            hint: "name one command behind `--`, or one --url: a change must belong to one server".into(),
-        }
-        .into());
+        return Err(hinted(
+            "--probe takes one server that can be called",
+            "name one command behind `--`, or one --url: a change must belong to one server",
+        ));
     };
     let timeout = Duration::from_secs(args.timeout);
     let snapshot = args.snapshot.clone().map(|command| Snapshot { command, timeout });
@@ -28,11 +27,11 @@ pub(super) async fn probe(sources: &mut Sources, asked: Vec<Asked>, args: &args:
         let mut server = asked.server(capture);
         let tell = |tool: &str| {
             if output::stderr_is_terminal() {
-                output::talk(&format!("Calling {tool}"));
+                output::status_line(&format!("Calling {tool}"));
             }
         };
         let probed = probe::probe(upstream, &server, snapshot.as_ref(), tell).await?;
-        output::talk_lines(&summary(&probed, snapshot.is_some()));
+        output::status_lines(&summary(&probed, snapshot.is_some()));
         for (tool, probed) in probed {
             match probed {
                 Probed::Seen(observed) => drop(server.observed.insert(tool, observed)),

@@ -7,7 +7,9 @@ use super::super::failure::{Failure, Kind};
 use super::super::origin;
 use super::{Input, Reached, file_name, opened, refuse_choices, rewritten};
 use crate::descriptions;
-use crate::documents::{CONFIG, Configured, Document, Given, Plan, Server, Terms};
+use crate::documents::{
+    AdapterSource, CONFIG, Configured, EntryOverrides, Layers, McpSource, Plan, PlannedAdapter,
+};
 use mcpaql_core::catalog::Settings;
 use mcpaql_core::diagnostic::Severity;
 use mcpaql_document::check::{self, Checked};
@@ -23,10 +25,10 @@ pub(super) enum Found {
 }
 
 pub(super) fn named(name: &str, wanted: &Wanted) -> Result<Found, Failure> {
-    let configured = Plan::configured(name, &Settings::default());
+    let configured = Plan::configured(name, &Layers::new(wanted.options.settings.clone()));
     match configured.map_err(|error| Failure::of(Kind::Configuration, &error))? {
-        Configured::Adapter { document, .. } => {
-            adapter(name, *document, wanted).map(Box::new).map(Found::Adapter)
+        Configured::Adapter { adapter: planned, .. } => {
+            adapter(name, *planned, wanted).map(Box::new).map(Found::Adapter)
         }
         Configured::Unknown { names, config } => match config {
             Some((source, diagnostics))
@@ -42,30 +44,28 @@ pub(super) fn named(name: &str, wanted: &Wanted) -> Result<Found, Failure> {
     }
 }
 
-fn adapter(name: &str, document: Document, wanted: &Wanted) -> Result<Input, Failure> {
+fn adapter(name: &str, planned: PlannedAdapter, wanted: &Wanted) -> Result<Input, Failure> {
     let because = format!("'{name}' is an adapter of {CONFIG}");
     refuse_choices(&wanted.importing, &because, "edit its entry")?;
-    let Document { given, mut settings, terms } = document;
+    let PlannedAdapter { source, mut settings, entry, .. } = planned;
     // What is decided for all adapters together means nothing to one that is alone.
     if settings.sharing.take().is_some() && wanted.options.settings.mode.is_none() {
         let message = format!("{CONFIG} gives all adapters the same tools, and a project has one adapter");
         return Err(Failure::new(Kind::Configuration, message).hint("say --mode semantic, or another mode"));
     }
-    let mut input = match given {
-        Given::Document(source) => document_of(source, &terms)?,
-        Given::Openapi(import) => opened(*import, |adapter| terms.apply_to_import(adapter))?,
-        Given::Mcp(server) => {
-            let Server { target, auth, options, importing, .. } = (*server).clone();
+    let mut input = match source {
+        AdapterSource::Document(source) => document_of(source, &entry)?,
+        AdapterSource::Openapi(import) => opened(*import, |adapter| entry.apply_to_import(adapter))?,
+        AdapterSource::Mcp(server) => {
+            let McpSource { target, auth, options, importing, .. } = (*server).clone();
             let reached = Reached { target, auth, options, importing: &importing, corrections: None };
             reached.imported(None, |adapter| server.entitle(adapter))?
         }
     };
     input.origin.iter_mut().for_each(|origin| origin.configured_as = Some(name.to_owned()));
-    let named = policy(&input.source);
-    let named = [&wanted.options.settings.policy, &settings.policy, &named];
-    let chosen = named.into_iter().find_map(Option::as_ref).cloned();
+    let chosen = settings.policy.clone().or_else(|| policy(&input.source));
     settings.policies.retain(|own| Some(&own.name) == chosen.as_ref());
-    Ok(Input { settings, ..input })
+    Ok(Input { settings: Some(settings), ..input })
 }
 
 /// The policy that a document names.
@@ -75,25 +75,19 @@ fn policy(source: &Source) -> Option<String> {
     policy.as_str().map(str::to_owned)
 }
 
-fn document_of(source: Source, terms: &Terms) -> Result<Input, Failure> {
+fn document_of(source: Source, entry: &EntryOverrides) -> Result<Input, Failure> {
     let source = match source.name.strip_prefix("builtin:") {
         Some(name) => Source::new(format!("{name}-adapter.md"), source.text),
         None => source,
     };
     let mut origin = origin::configured(&source);
-    if terms.is_empty() {
+    if entry.is_empty() {
         let file = file_name(&source);
-        return Ok(Input {
-            file,
-            source,
-            origin: Some(origin),
-            settings: Settings::default(),
-            imported: None,
-        });
+        return Ok(Input { file, source, origin: Some(origin), settings: None, imported: None });
     }
     let (mut decided, mut noticed) = (None, Vec::new());
     let Checked { mut diagnostics, .. } = check::check_with(&source, &Settings::default(), |adapter| {
-        noticed = terms.apply_to_document(adapter);
+        noticed = entry.apply_to_document(adapter);
         decided = Some(adapter.clone());
     });
     diagnostics.extend(noticed);

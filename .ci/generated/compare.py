@@ -1,0 +1,255 @@
+"""Asks the servers of one adapter the same things and compares their answers with those of the first, which is `mcpaql serve`.
+
+What must agree: `tools/list` byte for byte; introspection (lists, details, types); the data of successful calls; error codes and
+`isError`. Wording may differ, and so may what a search finds besides the operation that it names.
+"""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from client import Client
+from samples import camel, fitting, misspelt, nested, sample
+from upstream import Upstream
+
+# What small projects say about themselves.
+ADDED = ("ranked_search", "background_executions", "store", "mcp_upstreams")
+VARIABLE = re.compile(r"\$\{env:([A-Z_]+)|_env:\s*([A-Z_]+)")
+STATUSES = (301, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 418, 422, 429, 500, 503)
+BEHAVIOURS = ("text:hello", "text:", "latin", "binary", "image", "broken", "wrongtype", "numbers", "empty", "short", "reset", "away",
+              "redirect:302", "redirect:307", "large", *(f"status:{status}" for status in STATUSES))
+# Operations that are asked about in every way; of the others only what each of them takes.
+THOROUGH = 12
+
+
+class Comparison:
+    """The servers, and how often they agreed."""
+
+    def __init__(self, servers):
+        self.servers = servers
+        self.agreed = 0
+        self.differences = []
+
+    def same(self, about, told):
+        """Notes whether every server says what the first one says."""
+        (_, first), *others = told.items()
+        for name, one in others:
+            if one == first:
+                self.agreed += 1
+            else:
+                self.differences.append(f"{name}: {about}\n    {short(first)}\n    {short(one)}")
+
+    def call(self, tool, arguments, judged):
+        """One call on every server."""
+        told = {name: judged(*server.call(tool, arguments)) for name, server in self.servers.items()}
+        self.same(f"{tool} {short(arguments, 200)}", told)
+        return next(iter(told.values()))
+
+
+def short(value, most=600):
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def outcome(envelope, is_error):
+    """What must agree of any call."""
+    if "rpc_error" in envelope:
+        return envelope
+    warnings = [warning["code"] for warning in envelope.get("warnings", [])]
+    if envelope["success"]:
+        return {"data": settled(envelope["data"]), "warnings": warnings, "isError": is_error}
+    return {"code": envelope["error"]["code"], "isError": is_error}
+
+
+def settled(value):
+    """Without what differs from run to run: hashes of commits and boundaries are those of their moments."""
+    if isinstance(value, str):
+        return re.sub(r"\b[0-9a-f]{7,40}\b|\d{4}-\d\d-\d\dT[\d:+-]+|[A-Z][a-z]{2} \d+ [\d:]{8} \d{4} [+-]\d{4}", "#", value)
+    if isinstance(value, list):
+        return [settled(item) for item in value]
+    if isinstance(value, dict):
+        return {key: settled(item) for key, item in value.items()}
+    return value
+
+
+def introspected(envelope, is_error):
+    for added in ADDED:
+        envelope.get("data", {}).get("_protocol", {}).get("capabilities", {}).pop(added, None)
+    return outcome(envelope, is_error)
+
+
+def list_tools(comparison):
+    """Byte for byte: the text of the result, as each server wrote it."""
+    told = {}
+    for name, server in comparison.servers.items():
+        line, answer = server.ask_raw("tools/list", {})
+        text = json.dumps(answer["result"], ensure_ascii=False, separators=(",", ":"))
+        told[name] = text if text in line else f"not written as it is read: {line[:300]}"
+    comparison.same("tools/list", told)
+
+
+def introspect(comparison, tool):
+    """Every list, every operation and every type, in every form."""
+    def ask(**params):
+        return comparison.call(tool, {"operation": "introspect", "params": params}, introspected)
+
+    names = all_names(comparison, tool, "operations")
+    for detail in (None, "names", "signature", "summary", "full"):
+        form = {} if detail is None else {"detail": detail}
+        for query in ("operations", "types"):
+            ask(query=query, **form)
+            ask(query=query, first=3, **form)
+        for name in names if detail in (None, "signature") else names[:3]:
+            ask(name=name, **form)
+    for name in all_names(comparison, tool, "types"):
+        ask(query="types", name=name)
+    for category in ("CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"):
+        ask(category=category)
+    for params in ({"name": ["introspect", names[0]]}, {"name": "no_such"}, {"name": names[0], "first": 2}, {"after": "x"}, {"tag": "no such"},
+                   {"query": "types", "search": "x"}, {"first": 0}, {"first": 999}, {"query": "x"}, {"endpoint": "x"}, {"search": " "}):
+        ask(**params)
+    for server in comparison.servers.values():
+        for name in [name for name in names if name != "introspect"][:20]:
+            found, _ = server.call(tool, {"operation": "introspect", "params": {"search": name.replace("_", " "), "first": 10}})
+            if name not in [hit["name"] for hit in found["data"]["operations"]]:
+                comparison.differences.append(f"a search does not find {name}")
+    return names
+
+
+def all_names(comparison, tool, query):
+    names, after = [], {}
+    server = next(iter(comparison.servers.values()))
+    while True:
+        params = {"query": query, "detail": "names", "first": 200, **after}
+        data = server.call(tool, {"operation": "introspect", "params": params})[0]["data"]
+        names += data[query]
+        if not data.get("pageInfo", {}).get("hasNextPage"):
+            return names
+        after = {"after": data["pageInfo"]["endCursor"]}
+
+
+def described(server, tool, names):
+    """The details of operations."""
+    return [server.call(tool, {"operation": "introspect", "params": {"name": name}})[0]["data"]["operation"] for name in names]
+
+
+def of_tools(tools):
+    """The same from the tools of an adapter that has no introspection: each is one operation."""
+    for tool in tools:
+        hints, schema = tool.get("annotations", {}), tool["inputSchema"]
+        category = "READ" if hints.get("readOnlyHint") else "DELETE" if hints.get("destructiveHint") else "CREATE"
+        needed = schema.get("required", [])
+        params = [{**param, "name": name, "required": name in needed} for name, param in schema.get("properties", {}).items()]
+        yield {"name": tool["name"], "mcpTool": tool["name"], "semantic_category": category, "parameters": params}
+
+
+def asks_with(server, tools):
+    """The tool that introspection is asked through, where there is one."""
+    arguments = {"operation": "introspect", "params": {"detail": "names"}}
+    return next((tool["name"] for tool in tools if "operations" in (server.call(tool["name"], arguments)[0].get("data") or {})), None)
+
+
+def wrong_calls(operation):
+    """Parameters that do not fit, one way at a time."""
+    fits = sample(operation)
+    for name in list(fits):
+        yield {key: value for key, value in fits.items() if key != name}
+    yield {**fits, "no_such_parameter": 1}
+    yield {camel(name): value for name, value in fits.items()}
+    yield {**fits, "_meta": 1}
+    yield {**fits, "input": {"no_such": 1}}
+    yield {**fits, "input": 5}
+    for param in operation["parameters"]:
+        name = param["name"]
+        schema = param.get("schema", param)
+        for value in (None, True, 5, 1.5, -1, 10**18, "", "text", "x\0y", "a\nb", "..", "-x", [], [1], ["a", "a"], {}, {"no_such": 1}, [[]],
+                      fitting(schema), misspelt(str(fitting(schema)))):
+            yield {**fits, name: value}
+        yield {**fits, misspelt(name): 1}
+    if operation["parameters"]:
+        first = operation["parameters"][0]["name"]
+        yield {**fits, first: "x" * (1 << 20)}
+        yield {**fits, first: nested(40)}
+        yield {**fits, first: ["x"] * 10_001}
+
+
+def calls(comparison, details, upstream):
+    """Every operation with what it takes, and some of them with what it does not take."""
+    thorough = details[:: max(1, len(details) // THOROUGH)]
+    for detail in details:
+        name, through = detail["name"], detail["mcpTool"]
+        upstream.expect("echo")
+        comparison.call(through, {"operation": name, "params": sample(detail)}, outcome)
+        full = {param["name"]: fitting(param.get("schema", param)) for param in detail["parameters"]}
+        comparison.call(through, {"operation": name, "params": full}, outcome)
+        if detail in thorough:
+            for params in wrong_calls(detail):
+                comparison.call(through, {"operation": name, "params": params}, outcome)
+    names, tool = [detail["name"] for detail in details], details[-1]["mcpTool"]
+    for arguments in ({}, {"operation": 5}, {"operation": names[0], "params": "x"}, {"operation": names[0], "params": "{}"}, {"operation": None},
+                      {"operation": misspelt(names[0])}, {"operation": names[0], "params": None}, *({"operation": name} for name in names[:3])):
+        comparison.call(tool, arguments, outcome)
+    comparison.call("no_such_tool", {}, outcome)
+
+
+def behaviours(comparison, details, upstream):
+    """What an API may do, with operations that read, write and delete."""
+    chosen = {detail["semantic_category"]: detail for detail in reversed(details)}
+    for detail in [chosen[category] for category in ("READ", "CREATE", "DELETE") if category in chosen]:
+        for behaviour in BEHAVIOURS:
+            told, sent = {}, {}
+            for name, one in comparison.servers.items():
+                upstream.expect(behaviour)
+                before = upstream.seen
+                told[name] = outcome(*one.call(detail["mcpTool"], {"operation": detail["name"], "params": sample(detail)}))
+                sent[name] = upstream.seen - before
+            comparison.same(f"{detail['name']} when the API does {behaviour}", told)
+            comparison.same(f"requests of {detail['name']} when the API does {behaviour}", sent)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--document", required=True, type=Path)
+    parser.add_argument("--copy", type=Path, help="a folder that each server gets a copy of, in GIT_ADAPTER_DIR")
+    parser.add_argument("--server", action="append", required=True, help="NAME=COMMAND; the first is `mcpaql serve`")
+    args = parser.parse_args()
+    upstream = Upstream()
+    named = {one or other for one, other in VARIABLE.findall(args.document.read_text())}
+    settings = {name: upstream.url if name.endswith("_URL") else f"secret-{name.lower()}" for name in named}
+    place = Path(tempfile.mkdtemp(prefix="compare-"))
+    servers = {}
+    for server in args.server:
+        name, command = server.split("=", 1)
+        env = {**os.environ, **settings, "HOME": str(place), "RUST_LOG": "error"}
+        if args.copy:
+            env["GIT_ADAPTER_DIR"] = str(place / name / "repository")
+            shutil.copytree(args.copy, env["GIT_ADAPTER_DIR"])
+        servers[name] = Client(shlex.split(command), None, env, place / f"{name}.log")
+    comparison = Comparison(servers)
+    list_tools(comparison)
+    first = next(iter(servers.values()))
+    tools = first.ask("tools/list", {})["result"]["tools"]
+    tool = asks_with(first, tools)
+    details = list(of_tools(tools)) if tool is None else described(first, tool, introspect(comparison, tool))
+    details = [detail for detail in details if detail["name"] != "introspect"]
+    calls(comparison, details, upstream)
+    if "base_url" in args.document.read_text():
+        behaviours(comparison, details, upstream)
+    for name, server in servers.items():
+        if (status := server.close()) != 0:
+            comparison.differences.append(f"{name} ended with {status}")
+    for difference in comparison.differences[:40]:
+        print(difference)
+    print(f"  {comparison.agreed} answers agree, {len(comparison.differences)} differ ({', '.join(list(servers)[1:])})")
+    shutil.rmtree(place)
+    sys.exit(bool(comparison.differences))
+
+
+if __name__ == "__main__":
+    main()

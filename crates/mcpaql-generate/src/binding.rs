@@ -1,0 +1,299 @@
+//! How an operation reaches its target, as one literal that every language writes in its own way.
+//!
+//! What always holds: variables are named, never read; what is as usual is left out; `{name}` in a template is a parameter
+//! and nothing else is.
+//!
+//! A request (`HttpRequest`):
+//!
+//! | member | what |
+//! |---|---|
+//! | `method`, `path` | `GET`, `/repos/{owner}`; a literal brace of a path is `%7B` or `%7D` |
+//! | `params` | name → `{in, as?, style?, explode?, reserved?, sensitive?, file?}` in the order of the document |
+//! | `body?` | `form`, `multipart`, `text` or `raw`; JSON where it is not there |
+//! | `body_param?` | the parameter that is the whole body |
+//! | `content_type?`, `base_url?`, `auth?` | in place of the usual |
+//! | `repeatable?` | may be sent again after a failure |
+//! | `removes?` | a repeated request that finds nothing has done its work |
+//! | `target?` | the parameter that chooses among several targets |
+//!
+//! `style` and `explode` are those of OpenAPI, and as usual for the place where they are not there. `file` is true where a
+//! multipart field is a file in base64, or the names of such properties where the parameter is the whole body.
+//!
+//! A command (`CommandLine`):
+//!
+//! | member | what |
+//! |---|---|
+//! | `argv` | each a template, a list of templates that stays away where one of its parameters is not given, or `{when, args}`: arguments that are there where the flag `when` is true |
+//! | `params` | name → `{as?, sensitive?}`, only those that say something |
+//! | `stdin?` | `params`: all parameters as JSON; `{param}`: the text of that one |
+//! | `output` | `json`, `text`, `lines` or `jsonl` |
+//! | `timeout_ms?` | in place of the target's |
+//! | `exit?` | exit status → `success` or an error code |
+//! | `target?` | as above |
+
+use crate::{IN_RUST, Unsupported};
+use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, Target};
+use mcpaql_core::operation::{
+    Arg, Binding, BodyForm, Category, CommandBinding, ExitMeaning, HttpBinding, Operation, Param, Place,
+    Segment, Stdin, Style,
+};
+use mcpaql_core::schema::is_file;
+use serde_json::{Map, Value, json};
+
+/// The kind of a literal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `HttpRequest`.
+    Http,
+    /// `CommandLine`.
+    Command,
+}
+
+/// How an operation reaches its target.
+///
+/// # Errors
+/// For kinds of targets that are not part of a small project, and templates that cannot be written as text.
+pub(crate) fn of(operation: &Operation) -> Result<(Kind, Value), Unsupported> {
+    let (kind, mut literal) = match &operation.binding {
+        Binding::Http(binding) => (Kind::Http, http(operation, binding)),
+        Binding::Command(binding) => (Kind::Command, command(operation, binding)?),
+        _ => {
+            let message = format!("the operation '{}' has a target that needs Rust", operation.name);
+            return Err(Unsupported { message, suggestion: IN_RUST });
+        }
+    };
+    if let Some(param) = operation.params.iter().find(|param| param.place == Place::Target) {
+        literal.insert("target".to_owned(), param.name.as_str().into());
+    }
+    Ok((kind, literal.into()))
+}
+
+fn http(operation: &Operation, binding: &HttpBinding) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("method".into(), binding.method.as_str().into());
+    out.insert("path".into(), path(&binding.path).into());
+    let sent = operation.params.iter().filter(|param| param.place != Place::Target);
+    let params: Map<String, Value> =
+        sent.map(|param| (param.name.clone(), http_param(param, binding))).collect();
+    out.insert("params".into(), params.into());
+    let body = (binding.body != BodyForm::Json).then(|| binding.body.as_str());
+    let texts = [
+        ("body", body),
+        ("body_param", binding.body_param.as_deref()),
+        ("content_type", binding.content_type.as_deref()),
+        ("base_url", binding.base_url.as_deref()),
+    ];
+    for (name, text) in texts {
+        out.extend(text.map(|text| (name.to_owned(), text.into())));
+    }
+    out.extend(binding.auth.as_ref().map(|own| ("auth".to_owned(), auth(own))));
+    if operation.may_repeat() {
+        out.insert("repeatable".into(), true.into());
+        if operation.category == Category::Delete {
+            out.insert("removes".into(), true.into());
+        }
+    }
+    out
+}
+
+/// A brace of a literal is encoded on its way anyway.
+fn path(segments: &[Segment]) -> String {
+    let piece = |segment: &Segment| match segment {
+        Segment::Literal(text) => text.replace('{', "%7B").replace('}', "%7D"),
+        Segment::Param(name) => format!("{{{name}}}"),
+    };
+    segments.iter().map(piece).collect()
+}
+
+fn http_param(param: &Param, binding: &HttpBinding) -> Value {
+    let mut out = Map::new();
+    out.insert("in".into(), param.place.as_str().into());
+    if param.wire != param.name {
+        out.insert("as".into(), param.wire.as_str().into());
+    }
+    let usual = Style::default_for(param.place);
+    if param.style.form != usual.form {
+        out.insert("style".into(), param.style.form.as_str().into());
+    }
+    if param.style.explode != usual.explode {
+        out.insert("explode".into(), param.style.explode.into());
+    }
+    if param.style.reserved != usual.reserved {
+        out.insert("reserved".into(), param.style.reserved.into());
+    }
+    if param.sensitive {
+        out.insert("sensitive".into(), true.into());
+    }
+    if binding.body == BodyForm::Multipart {
+        if binding.body_param.as_deref() == Some(param.name.as_str()) {
+            let files = files_in(&param.schema);
+            if !files.is_empty() {
+                out.insert("file".into(), files.into());
+            }
+        } else if param.place == Place::Body && is_file(&param.schema) {
+            out.insert("file".into(), true.into());
+        }
+    }
+    out.into()
+}
+
+/// The properties of an object that are files.
+fn files_in(schema: &Value) -> Vec<&str> {
+    let all = schema.get("properties").and_then(Value::as_object);
+    all.into_iter().flatten().filter(|(_, schema)| is_file(schema)).map(|(name, _)| name.as_str()).collect()
+}
+
+fn command(operation: &Operation, binding: &CommandBinding) -> Result<Map<String, Value>, Unsupported> {
+    let group = |group: &[Vec<Segment>]| -> Result<Value, Unsupported> {
+        let entries: Result<Vec<String>, Unsupported> =
+            group.iter().map(|pieces| template(operation, pieces)).collect();
+        Ok(entries?.into())
+    };
+    let mut argv = Vec::with_capacity(binding.argv.len());
+    for arg in &binding.argv {
+        argv.push(match arg {
+            Arg::Template(pieces) => template(operation, pieces)?.into(),
+            Arg::Group(entries) => group(entries)?,
+            Arg::When(param, entries) => json!({ "when": param, "args": group(entries)? }),
+        });
+    }
+    let mut out = Map::new();
+    out.insert("argv".into(), argv.into());
+    let params: Map<String, Value> = operation.params.iter().filter_map(command_param).collect();
+    out.insert("params".into(), params.into());
+    match &binding.stdin {
+        Stdin::Closed => {}
+        Stdin::Params => drop(out.insert("stdin".into(), "params".into())),
+        Stdin::Param(name) => drop(out.insert("stdin".into(), json!({ "param": name }))),
+    }
+    out.insert("output".into(), binding.output.as_str().into());
+    out.extend(binding.timeout_ms.map(|limit| ("timeout_ms".to_owned(), limit.into())));
+    if !binding.exit.is_empty() {
+        let meaning = |meaning: &ExitMeaning| match meaning {
+            ExitMeaning::Success => "success",
+            ExitMeaning::Error(code) => code.as_str(),
+        };
+        let exit: Map<String, Value> =
+            binding.exit.iter().map(|(code, means)| (code.to_string(), meaning(means).into())).collect();
+        out.insert("exit".into(), exit.into());
+    }
+    Ok(out)
+}
+
+/// What is to be said of a parameter, where there is something.
+fn command_param(param: &Param) -> Option<(String, Value)> {
+    let mut out = Map::new();
+    if param.wire != param.name {
+        out.insert("as".into(), param.wire.as_str().into());
+    }
+    if param.sensitive {
+        out.insert("sensitive".into(), true.into());
+    }
+    (!out.is_empty()).then(|| (param.name.clone(), out.into()))
+}
+
+/// A template as text.
+fn template(operation: &Operation, pieces: &[Segment]) -> Result<String, Unsupported> {
+    let piece = |segment: &Segment| match segment {
+        Segment::Literal(text) => text.clone(),
+        Segment::Param(name) => format!("{{{name}}}"),
+    };
+    let text: String = pieces.iter().map(piece).collect();
+    let params = pieces.iter().filter(|piece| matches!(piece, Segment::Param(_))).count();
+    if placeholders(&text) == params {
+        return Ok(text);
+    }
+    let message = format!(
+        "the template {} of the operation '{}' holds braces around what is no parameter",
+        Value::from(text),
+        operation.name
+    );
+    Err(Unsupported { message, suggestion: IN_RUST })
+}
+
+/// How many `{snake_case}` a text has.
+fn placeholders(text: &str) -> usize {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).filter(|(name, _)| is_name(name)).count()
+}
+
+/// The target of an adapter, its alternatives and the credentials of each.
+pub(crate) fn target(adapter: &Adapter) -> Value {
+    let mut out = one_target(&adapter.target, &adapter.auth);
+    if !adapter.targets.is_empty() {
+        let alternatives: Map<String, Value> = adapter
+            .targets
+            .iter()
+            .map(|(name, own)| (name.clone(), one_target(&own.target, &own.auth).into()))
+            .collect();
+        out.insert("alternatives".into(), alternatives.into());
+        out.insert("default".into(), json!(adapter.default_target));
+    }
+    out.into()
+}
+
+fn one_target(target: &Target, own: &Auth) -> Map<String, Value> {
+    let told = match target {
+        Target::Http(target) => http_target(target),
+        Target::Command(command) => json!({
+            "protocol": "command",
+            "cwd": command.cwd,
+            "env": command.env,
+            "set_env": command.set_env,
+            "timeout_ms": command.timeout_ms,
+            "max_output_bytes": command.max_output_bytes,
+        }),
+        // No operation of it is part of the project.
+        Target::Store(_) | Target::Mcp(_) | Target::Code(_) => json!({"protocol": "none"}),
+    };
+    let mut out = match told {
+        Value::Object(out) => out,
+        _ => Map::new(),
+    };
+    out.insert("auth".into(), auth(own));
+    out
+}
+
+fn http_target(http: &HttpTarget) -> Value {
+    json!({
+        "protocol": "http",
+        "base_url": http.base_url,
+        "headers": http.headers,
+        "serialization": http.serialization.as_str(),
+        "allow_http": http.allow_http,
+        "connect_timeout_ms": http.connect_timeout_ms,
+        "timeout_ms": http.timeout_ms,
+        "retries": http.retries,
+        "max_response_bytes": http.max_response_bytes,
+    })
+}
+
+/// How calls are authenticated, by the names of variables; null where they are not.
+fn auth(own: &Auth) -> Value {
+    match own {
+        Auth::None => Value::Null,
+        Auth::Bearer { token_env, header, prefix } => {
+            json!({"type": "bearer", "token_env": token_env, "header": header, "prefix": prefix})
+        }
+        Auth::ApiKey { key_env, place, prefix } => {
+            let (place, name) = place.parts();
+            json!({"type": "api_key", "key_env": key_env, "in": place, "name": name, "prefix": prefix})
+        }
+        Auth::Basic { username_env, password_env } => {
+            json!({"type": "basic", "username_env": username_env, "password_env": password_env})
+        }
+        Auth::OAuth2(oauth) => json!({
+            "type": "oauth2",
+            "token_url": oauth.token_url,
+            "client_id_env": oauth.client_id_env,
+            "client_secret_env": oauth.client_secret_env,
+            "refresh_token_env": oauth.refresh_token_env,
+            "scopes": oauth.scopes,
+        }),
+        Auth::All(several) => json!({"type": "all", "of": several.iter().map(auth).collect::<Vec<_>>()}),
+        Auth::Any(several) => json!({"type": "any", "of": several.iter().map(auth).collect::<Vec<_>>()}),
+    }
+}

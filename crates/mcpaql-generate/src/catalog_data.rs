@@ -1,0 +1,355 @@
+//! The catalog as the one data file of a small project: what `tools/list` and `introspect` answer, and how calls are checked.
+//!
+//! What always holds: it is a view of the same catalog that `mcpaql serve` answers from, made by asking that catalog; the same
+//! catalog gives the same text, byte for byte; no secret is in it, only the names of the variables that hold them. Each
+//! tool, operation, type and definition stands on a line of its own.
+//!
+//! | member | what |
+//! |---|---|
+//! | `adapter` | `{name, display_name, version, description}` |
+//! | `instructions` | what `initialize` answers |
+//! | `mode`, `errors` | `semantic`, `single`, `all` or `discrete`; `unrecoverable` or `all`: which failures carry `isError` |
+//! | `limits` | `{request_bytes, response_bytes, string_bytes, array_items, depth}` |
+//! | `protocol` | `_protocol` of a plain list of operations |
+//! | `target` | where calls go: see `binding` |
+//! | `tools` | the objects of `tools/list`, in order |
+//! | `routes` | tool → `{endpoint}`, `{whole: true}` or `{operation}` (its name); `renamed_to` where the name is an alias |
+//! | `operations` | in order, `introspect` last |
+//! | `types` | in order: `{detail, signature?}` |
+//! | `$defs` | named types that parameters refer to, as JSON Schema 2020-12 |
+//!
+//! An operation:
+//!
+//! | member | what |
+//! |---|---|
+//! | `name`, `category`, `endpoint`, `tool` | the head |
+//! | `aliases?`, `deprecated?` | other names; what to use instead, perhaps empty |
+//! | `group`, `tagged?` | the group that a long list counts it in; whether that is a tag |
+//! | `summary` | `description` of a row of a list |
+//! | `listed` | `signature` of a row of a list with `detail: signature` |
+//! | `brief` | the signature of a search hit and of a suggestion |
+//! | `signature` | `details.signature` of errors |
+//! | `detail` | the whole answer to `name`; other forms are parts of it |
+//! | `params` | `{name, required?, sensitive?, identifier?, text?, default?}` in order |
+//! | `spellings?` | other spellings of parameters → the name, null where ambiguous |
+//! | `takes_input?` | fields of an update may stand in `input`; identifiers may not |
+//! | `schema` | JSON Schema of the parameters: an object with `properties`, nothing required |
+//!
+//! `text` is `no_nul` (no U+0000) or `no_control` (no control character but the tab). A definition that leads back to itself
+//! has `x-recursive: true`, so that a validator can count how often it is entered.
+
+use indexmap::IndexMap;
+use mcpaql_core::adapter::ErrorPolicy;
+use mcpaql_core::catalog::Tool;
+use mcpaql_core::catalog::{Catalog, Entry, Route, Scope, Whole};
+use mcpaql_core::groups::group_of;
+use mcpaql_core::introspect;
+use mcpaql_core::operation::Operation;
+use mcpaql_core::schema::Schemas;
+use mcpaql_core::signature;
+use mcpaql_core::surface;
+use mcpaql_core::validate::ParamRule;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Estimated tokens of the signature of a search hit.
+const BRIEF: usize = 40;
+/// The longest page of a list.
+const PAGE: usize = 200;
+
+/// The data file.
+pub(crate) fn text(catalog: &Catalog) -> String {
+    let mut members = head(catalog);
+    let operations: Vec<Value> = operations(catalog);
+    let definitions = definitions(catalog, &operations);
+    members.insert("tools".into(), catalog.tools.iter().map(Tool::to_json).collect());
+    members.insert("routes".into(), routes(catalog));
+    members.insert("operations".into(), operations.into());
+    members.insert("types".into(), types(catalog));
+    members.insert("$defs".into(), definitions.into());
+    lines(&members)
+}
+
+/// A member on each line; what holds many things has a line for each of them.
+fn lines(members: &Map<String, Value>) -> String {
+    let mut out = Vec::new();
+    for (name, member) in members {
+        let key = Value::from(name.as_str());
+        out.push(match (name.as_str(), member) {
+            ("tools" | "operations" | "types", Value::Array(items)) if !items.is_empty() => {
+                let items: Vec<String> = items.iter().map(Value::to_string).collect();
+                format!("{key}: [\n{}\n]", items.join(",\n"))
+            }
+            ("$defs", Value::Object(fields)) if !fields.is_empty() => {
+                let fields: Vec<String> = fields
+                    .iter()
+                    .map(|(name, field)| format!("{}:{field}", Value::from(name.as_str())))
+                    .collect();
+                format!("{key}: {{\n{}\n}}", fields.join(",\n"))
+            }
+            _ => format!("{key}: {member}"),
+        });
+    }
+    format!("{{\n{}\n}}\n", out.join(",\n"))
+}
+
+fn head(catalog: &Catalog) -> Map<String, Value> {
+    let (adapter, limits) = (&catalog.adapter, &catalog.limits);
+    let mut protocol = asked(catalog, json!({"first": 1})).remove("_protocol").unwrap_or_default();
+    if let Some(Value::Object(capabilities)) = protocol.get_mut("capabilities") {
+        // What `mcpaql serve` has and a small project has not.
+        for missing in ["ranked_search", "background_executions", "store", "mcp_upstreams"] {
+            capabilities.insert(missing.to_owned(), false.into());
+        }
+    }
+    let told = json!({
+        "adapter": {
+            "name": adapter.name,
+            "display_name": adapter.display_name,
+            "version": adapter.version,
+            "description": adapter.description,
+        },
+        "instructions": surface::instructions(&[catalog]),
+        "mode": catalog.mode.as_str(),
+        "errors": match catalog.errors {
+            ErrorPolicy::Unrecoverable => "unrecoverable",
+            ErrorPolicy::All => "all",
+        },
+        "limits": {
+            "request_bytes": limits.request_bytes,
+            "response_bytes": limits.response_bytes,
+            "string_bytes": limits.string_bytes,
+            "array_items": limits.array_items,
+            "depth": limits.depth,
+        },
+        "protocol": protocol,
+        "target": crate::binding::target(adapter),
+    });
+    match told {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+fn routes(catalog: &Catalog) -> Value {
+    let route = |route: &Route| {
+        let mut out = Map::new();
+        match &route.scope {
+            Scope::Endpoint(endpoint) => out.insert("endpoint".into(), endpoint.as_str().into()),
+            Scope::Whole => out.insert("whole".into(), true.into()),
+            Scope::Operation(index) => {
+                let name = catalog.operations.get(*index).map(|entry| entry.operation.name.as_str());
+                out.insert("operation".into(), name.into())
+            }
+        };
+        if let Some(name) = &route.renamed_to {
+            out.insert("renamed_to".into(), name.as_str().into());
+        }
+        Value::Object(out)
+    };
+    let routes: BTreeMap<&str, Value> =
+        catalog.tool_names().filter_map(|name| Some((name, route(catalog.route(name)?)))).collect();
+    json!(routes)
+}
+
+/// What `introspect` answers.
+fn asked(catalog: &Catalog, params: Value) -> Map<String, Value> {
+    let Value::Object(params) = params else { return Map::new() };
+    match introspect::answer(catalog, &params).map(|answer| answer.data.into_value()) {
+        Ok(Value::Object(data)) => data,
+        _ => Map::new(),
+    }
+}
+
+/// Every row of a list, page by page.
+fn listed(catalog: &Catalog, query: &str, detail: &str) -> Vec<Value> {
+    let mut rows = Vec::new();
+    let mut after = String::new();
+    loop {
+        let mut data =
+            asked(catalog, json!({"query": query, "detail": detail, "first": PAGE, "after": after}));
+        if let Some(Value::Array(page)) = data.remove(query) {
+            rows.extend(page);
+        }
+        let info = data.get("pageInfo");
+        let cursor = info.and_then(|info| info.get("endCursor")).and_then(Value::as_str);
+        match cursor.filter(|_| info.and_then(|info| info.get("hasNextPage")) == Some(&Value::Bool(true))) {
+            Some(cursor) => after = cursor.to_owned(),
+            None => return rows,
+        }
+    }
+}
+
+fn by_name(rows: Vec<Value>, key: &str) -> HashMap<String, Value> {
+    let named = |mut row: Value| {
+        let name = row.get("name")?.as_str()?.to_owned();
+        Some((name, row.get_mut(key)?.take()))
+    };
+    rows.into_iter().filter_map(named).collect()
+}
+
+fn operations(catalog: &Catalog) -> Vec<Value> {
+    let summaries = by_name(listed(catalog, "operations", "summary"), "description");
+    let signatures = by_name(listed(catalog, "operations", "signature"), "signature");
+    let known = |from: &HashMap<String, Value>, name: &str| from.get(name).cloned().unwrap_or_default();
+    let operation = |entry: &Entry| {
+        let whole = catalog.whole(entry)?;
+        let name = entry.operation.name.as_str();
+        let mut out = operation_head(entry);
+        out.insert("summary".into(), known(&summaries, name));
+        out.insert("listed".into(), known(&signatures, name));
+        out.insert("brief".into(), signature::brief(whole.operation, BRIEF).into());
+        out.insert("signature".into(), whole.params.signature().into());
+        let detail = asked(catalog, json!({"name": name, "detail": "full"})).remove("operation");
+        out.insert("detail".into(), detail.unwrap_or_default());
+        checks(whole, &mut out);
+        Some(out.into())
+    };
+    catalog.operations.iter().filter_map(operation).collect()
+}
+
+fn operation_head(entry: &Entry) -> Map<String, Value> {
+    let operation: &Operation = &entry.operation;
+    let mut out = Map::new();
+    out.insert("name".into(), operation.name.as_str().into());
+    out.insert("category".into(), operation.category.as_str().into());
+    out.insert("endpoint".into(), operation.endpoint.as_str().into());
+    out.insert("tool".into(), entry.tool.as_str().into());
+    if !operation.aliases.is_empty() {
+        out.insert("aliases".into(), operation.aliases.clone().into());
+    }
+    if let Some(instead) = &operation.deprecated {
+        out.insert("deprecated".into(), instead.as_str().into());
+    }
+    let (group, tagged) = group_of(operation);
+    out.insert("group".into(), group.into());
+    if tagged {
+        out.insert("tagged".into(), true.into());
+    }
+    out
+}
+
+/// How the parameters of an operation are checked.
+fn checks(whole: Whole<'_>, out: &mut Map<String, Value>) {
+    let mut properties = Map::new();
+    let mut params = Vec::new();
+    for rule in whole.params.rules(whole.schemas) {
+        params.push(param(&rule));
+        properties.insert(rule.name.to_owned(), rule.schema);
+    }
+    out.insert("params".into(), params.into());
+    let spellings = whole.params.spellings();
+    if !spellings.is_empty() {
+        out.insert("spellings".into(), json!(spellings));
+    }
+    if whole.params.takes_input() {
+        out.insert("takes_input".into(), true.into());
+    }
+    out.insert("schema".into(), json!({"type": "object", "properties": properties}));
+}
+
+fn param(rule: &ParamRule<'_>) -> Value {
+    let mut out = Map::new();
+    out.insert("name".into(), rule.name.into());
+    let flags = [("required", rule.required), ("sensitive", rule.sensitive), ("identifier", rule.identifier)];
+    for (key, _) in flags.into_iter().filter(|(_, set)| *set) {
+        out.insert(key.into(), true.into());
+    }
+    out.extend(rule.text.map(|text| ("text".to_owned(), text.into())));
+    out.extend(rule.default.map(|default| ("default".to_owned(), default.clone())));
+    out.into()
+}
+
+fn types(catalog: &Catalog) -> Value {
+    let signatures = by_name(listed(catalog, "types", "signature"), "signature");
+    let one = |detail: Value| {
+        let signature = detail.get("name").and_then(Value::as_str).and_then(|name| signatures.get(name));
+        match signature {
+            Some(signature) => json!({"detail": detail, "signature": signature}),
+            None => json!({"detail": detail}),
+        }
+    };
+    listed(catalog, "types", "full").into_iter().map(one).collect()
+}
+
+/// The named types that the operations' schemas lead to, in order of their names.
+fn definitions(catalog: &Catalog, operations: &[Value]) -> Map<String, Value> {
+    let Some(schemas) = schemas(catalog) else { return Map::new() };
+    let names: IndexMap<String, String> =
+        catalog.types.keys().filter_map(|name| Some((reference(schemas, name)?, name.clone()))).collect();
+    let mut waiting = Vec::new();
+    operations.iter().filter_map(|operation| operation.get("schema")).for_each(|schema| {
+        references(schema, &mut waiting);
+    });
+    let mut found: BTreeMap<&str, (Value, Vec<String>)> = BTreeMap::new();
+    while let Some(target) = waiting.pop() {
+        let Some(name) = names.get(&target).filter(|name| !found.contains_key(name.as_str())) else {
+            continue;
+        };
+        let Some(schema) = schemas.standard_type(name) else { continue };
+        let mut leads_to = Vec::new();
+        references(&schema, &mut leads_to);
+        waiting.extend(leads_to.iter().cloned());
+        found.insert(name, (schema, leads_to));
+    }
+    let recursive: HashSet<String> = found
+        .iter()
+        .filter(|(name, (_, leads_to))| comes_back(name, leads_to, &names, &found))
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
+    let mark = |(name, (mut schema, _)): (&str, (Value, Vec<String>))| {
+        if let Some(members) = schema.as_object_mut().filter(|_| recursive.contains(name)) {
+            members.insert("x-recursive".to_owned(), true.into());
+        }
+        (name.to_owned(), schema)
+    };
+    found.into_iter().map(mark).collect()
+}
+
+fn schemas(catalog: &Catalog) -> Option<&Schemas> {
+    catalog.operations.first().and_then(|entry| catalog.whole(entry)).map(|whole| whole.schemas)
+}
+
+/// How a named type is referred to.
+fn reference(schemas: &Schemas, name: &str) -> Option<String> {
+    let reference = schemas.standard(schemas.named(name)?);
+    reference.get("$ref").and_then(Value::as_str).map(str::to_owned)
+}
+
+/// Whether a type leads back to itself.
+fn comes_back(
+    name: &str,
+    leads_to: &[String],
+    names: &IndexMap<String, String>,
+    found: &BTreeMap<&str, (Value, Vec<String>)>,
+) -> bool {
+    let mut seen = HashSet::new();
+    let mut waiting: Vec<&String> = leads_to.iter().filter_map(|target| names.get(target)).collect();
+    while let Some(next) = waiting.pop() {
+        if next == name {
+            return true;
+        }
+        if seen.insert(next) {
+            let further = found.get(next.as_str()).into_iter().flat_map(|(_, leads_to)| leads_to);
+            waiting.extend(further.filter_map(|target| names.get(target)));
+        }
+    }
+    false
+}
+
+/// Every `$ref` in a schema.
+fn references(schema: &Value, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(members) => {
+            for (key, member) in members {
+                match member {
+                    Value::String(target) if key == "$ref" => found.push(target.clone()),
+                    _ if key == "enum" => {}
+                    other => references(other, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,254 @@
+// The HTTP target: one operation is one request to one API.
+//
+// What always holds: the whole call, with its redirects and retries, ends within the target's timeout; credentials stay
+// with the origin that the document names; only what may be repeated is repeated; an aborted call aborts the request.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { createGunzip } from "node:zlib";
+import ipaddr from "ipaddr.js";
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request as send } from "undici";
+import { type Received, decode, failureOf, retryAfter } from "./answer.js";
+import { type Auth, Credentials, type Said, Tokens, noTokens } from "./auth.js";
+import { type Secrets, fill } from "./environment.js";
+import { type Job, OpError } from "./errors.js";
+import { tryParse } from "./json.js";
+import { type HttpRequest, type Outgoing, build, invalid, unusable } from "./request.js";
+import { encode } from "./style.js";
+
+type Numbers = Record<"connect_timeout_ms" | "timeout_ms" | "retries" | "max_response_bytes", number>;
+export type HttpTarget = Readonly<Numbers> &
+  Readonly<{ protocol: "http"; base_url: string; headers: Record<string, string>; allow_http: boolean; auth: Auth }>;
+
+const MAX_HOPS = 5;
+const ERROR_BYTES = 64 * 1024; // how much of an answer that is no success is read
+
+/** A connection that failed; where nothing of an answer came, another attempt may help. */
+class ConnectionError extends OpError {
+  constructor(cause: unknown, readonly isEarly: boolean) {
+    const message = "The API could not be reached, or the connection broke; try later or tell the user.";
+    super("TRANSPORT_CONNECTION_FAILED", message, {}, cause);
+  }
+}
+
+/** One request of a call, whether credentials go along, and whether a redirect asked for it. */
+type Hop = Readonly<{ outgoing: Outgoing; trusted: boolean; isNext?: boolean }>;
+
+export class HttpClient {
+  readonly #direct: Dispatcher;
+  readonly #proxied: Dispatcher;
+  readonly #plain = new Map<string, string>();
+  readonly #secret = new Map<string, string>();
+  readonly #tokens = new Tokens((url, headers, form) => this.#post(url, headers, form));
+
+  constructor(readonly target: HttpTarget) {
+    const options = { connect: { timeout: target.connect_timeout_ms }, maxHeaderSize: 256 * 1024, pipelining: 1 };
+    [this.#direct, this.#proxied] = [new Agent(options), new EnvHttpProxyAgent(options)];
+    for (const [name, value] of Object.entries(target.headers)) {
+      (value.includes("${env:") ? this.#secret : this.#plain).set(name.toLowerCase(), value);
+    }
+  }
+
+  /** Runs one call whose arguments are validated and completed with defaults. */
+  async call(job: Job<HttpRequest>): Promise<unknown> {
+    const { binding: request, args, signal } = job;
+    const timeout = this.target.timeout_ms;
+    const late = AbortSignal.timeout(timeout);
+    try {
+      const outgoing = build(this.#address(request.base_url ?? this.target.base_url), this.#plain, request, args);
+      const over = AbortSignal.any([signal, late]);
+      return await this.#attempts({ ...job, signal: over }, { outgoing, trusted: true }, Date.now() + timeout);
+    } catch (error) {
+      if (error instanceof OpError) throw error;
+      if (signal.aborted) throw new OpError("TRANSPORT_CANCELLED", "The call was cancelled.");
+      const message = `The API did not answer within ${timeout} ms; after a write first read whether it took effect.`;
+      throw late.aborted ? new OpError("TRANSPORT_TIMEOUT", message, {}, error) : error;
+    }
+  }
+
+  async #attempts(job: Job<HttpRequest>, first: Hop, deadline: number): Promise<unknown> {
+    const { binding: request, signal } = job;
+    const auth = request.auth === undefined ? this.target.auth : request.auth;
+    const signIn = (): Promise<Credentials> => Credentials.read(auth, this.#secret, this.#tokens);
+    const repeats = request.repeatable === true ? this.target.retries : 0;
+    let [credentials, renewed, n] = [await signIn(), false, 0];
+    for (;;) {
+      const outcome = await this.#follow(first, credentials, signal).catch((error: unknown) => {
+        if (error instanceof ConnectionError && error.isEarly) return error;
+        throw error;
+      });
+      const reply = outcome instanceof ConnectionError ? undefined : outcome;
+      // A request that was refused had no effect, so it may be repeated, whatever it does; once.
+      if (reply?.received.status === 401 && reply.trusted && !renewed && credentials.giveUp()) {
+        renewed = true;
+        credentials = await signIn();
+        continue;
+      }
+      const wait = n < repeats ? waitAfter(reply?.received, n) : undefined;
+      if (wait === undefined || Date.now() + wait >= deadline) {
+        if (outcome instanceof ConnectionError) throw outcome;
+        return this.#conclude(job, outcome.method, outcome.received, credentials.secrets, n > 0);
+      }
+      n += 1;
+      await sleep(wait, undefined, { signal });
+    }
+  }
+
+  #conclude(job: Job<HttpRequest>, method: string, received: Received, secrets: Secrets, repeated: boolean): unknown {
+    const { binding: request, args, warn } = job;
+    const { status, cut } = received;
+    const isUnchanged = status === 304;
+    if (isUnchanged) warn({ code: "NOT_MODIFIED", message: "Nothing changed since the version that the call named." });
+    if (isUnchanged) return null;
+    if (status >= 200 && status < 300) {
+      if (!cut) return decode(method, received, secrets, warn);
+      const most = this.target.max_response_bytes;
+      const message = `The answer is larger than the limit of ${most} bytes; ask for less with a page or a filter.`;
+      throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_response_bytes", max_bytes: most });
+    }
+    for (const [name, how] of Object.entries(request.params)) if (how.sensitive === true) secrets.addValue(args[name]);
+    const error = failureOf(received, secrets);
+    if (repeated && request.removes === true) error.message += " An earlier attempt of this call may have removed it.";
+    throw error;
+  }
+
+  /** One attempt, with its redirects. */
+  async #follow(first: Hop, credentials: Credentials, signal: AbortSignal) {
+    let hop = first;
+    for (let hops = 0; hops <= MAX_HOPS; hops += 1) {
+      const received = await this.#send(signed(hop, credentials), this.target.max_response_bytes, signal);
+      const { method } = hop.outgoing;
+      if (![301, 302, 303, 307, 308].includes(received.status)) return { method, trusted: hop.trusted, received };
+      hop = redirected(hop, received, this.target.allow_http, credentials.secrets);
+    }
+    throw unsafe(302, "too many redirects");
+  }
+
+  async #send({ method, url, headers, body }: Outgoing, most: number, signal: AbortSignal): Promise<Received> {
+    try {
+      const raw = [...headers].map(([name, value]) => [name, Buffer.from(value).toString("latin1")]);
+      const all = [["user-agent", "mcpaql-adapter"], ["accept-encoding", "gzip"], ...raw].flat();
+      const dispatcher = rangeOf(url) === "loopback" ? this.#direct : this.#proxied;
+      // The signal bounds the time.
+      const options = { dispatcher, signal, headersTimeout: 0, bodyTimeout: 0 };
+      const reply = await send(url, { method, headers: all, body: body ?? null, ...options });
+      const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
+      const isGzip = method !== "HEAD" && /\bgzip\b/i.test(header("content-encoding") ?? "");
+      const stream = (isGzip ? reply.body.pipe(createGunzip()) : reply.body) as AsyncIterable<Buffer>;
+      const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
+      const read = await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
+      // An answer that broke off is not asked for again; what came of an error is enough.
+      if (read.broken !== undefined && isSuccess && !signal.aborted) throw new ConnectionError(read.broken, false);
+      if (read.cut) reply.body.destroy();
+      return { status: reply.statusCode, header, ...read };
+    } catch (error) {
+      if (signal.aborted || error instanceof OpError) throw error;
+      throw new ConnectionError(error, true);
+    }
+  }
+
+  async #post(url: string, own: Record<string, string>, form: URLSearchParams): Promise<Said> {
+    const headers = { accept: "application/json", "content-type": "application/x-www-form-urlencoded", ...own };
+    const body = Buffer.from(form.toString());
+    const outgoing = { method: "POST", url: this.#address(url), headers: new Map(Object.entries(headers)), body };
+    const asked = this.#send(outgoing, ERROR_BYTES, AbortSignal.timeout(30_000));
+    const received = await asked.catch((error: unknown) => Promise.reject(noTokens(error)));
+    return { status: received.status, body: tryParse(received.body.toString("utf8")) };
+  }
+
+  /** An address of the document with its variables: `https`, or `http` to this machine or where it is allowed. */
+  #address(text: string): URL {
+    const filled = fill(text, (name) => {
+      const message = `The address of this API is not set up; tell the user to set the environment variable ${name}.`;
+      return new OpError("INTERNAL_ERROR", message, { variable: name });
+    });
+    const url = URL.canParse(filled) ? new URL(filled) : undefined;
+    const isPlain = url?.protocol === "http:" && (this.target.allow_http || rangeOf(url) === "loopback");
+    if (url === undefined || (url.protocol !== "https:" && !isPlain) || /[?#]/.test(url.href) || url.username !== "") {
+      throw unusable("the address is no https URL without query and credentials");
+    }
+    return url;
+  }
+}
+
+/** Reads no more than that many bytes. */
+async function readUpTo(stream: AsyncIterable<Buffer>, most: number) {
+  const chunks: Buffer[] = [];
+  let [room, cut] = [most, false];
+  try {
+    for await (const chunk of stream) {
+      chunks.push(chunk.subarray(0, room));
+      cut = chunk.length > room;
+      if (cut) break;
+      room -= chunk.length;
+    }
+  } catch (broken) {
+    return { body: Buffer.concat(chunks), cut: true, broken };
+  }
+  return { body: Buffer.concat(chunks), cut, broken: undefined };
+}
+
+/** Milliseconds before the next attempt, no fewer than were asked for; `undefined` where the answer is final. */
+function waitAfter(received: Received | undefined, n: number): number | undefined {
+  const backoff = Math.min(200 * 2 ** n, 5000) * (0.5 + Math.random() / 2);
+  if (received === undefined) return backoff;
+  const asked = retryAfter(received.header("retry-after"));
+  if (received.status === 429) return asked === undefined ? undefined : Math.max(asked, backoff);
+  return [502, 503, 504].includes(received.status) ? Math.max(asked ?? 0, backoff) : undefined;
+}
+
+/** The request of a hop, with credentials where they may go along; no parameter takes their place. */
+function signed({ outgoing, trusted, isNext }: Hop, { headers: own, cookies, query }: Credentials): Outgoing {
+  if (!trusted) return outgoing;
+  const [url, headers] = [new URL(outgoing.url), new Map([...outgoing.headers, ...own])];
+  const named = (cookie: string): string => decodeURIComponent(cookie.split("=")[0] ?? "").trim();
+  const given = (outgoing.headers.get("cookie") ?? "").split(";").map(named);
+  const taken =
+    [...own.keys()].find((name) => name !== "cookie" && outgoing.headers.has(name)) ??
+    cookies.map(named).find((name) => given.includes(name)) ??
+    query.map(([name]) => name).find((name) => url.searchParams.has(name) && isNext !== true);
+  if (taken !== undefined) throw invalid(taken, "is set by the server alone; leave it out.");
+  const all = [outgoing.headers.get("cookie") ?? [], own.get("cookie") ?? [], cookies].flat();
+  if (all.length > 0) headers.set("cookie", all.join("; "));
+  // A redirect may have kept the key.
+  const missing = query.filter(([name]) => !url.searchParams.has(name));
+  const added = missing.map(([name, key]) => `${encode(name)}=${encode(key)}`);
+  url.search = [url.search.slice(1), ...added].filter((part) => part !== "").join("&");
+  return { ...outgoing, url, headers };
+}
+
+function unsafe(status: number, cause: string): OpError {
+  const message = `The API answered ${status} with a redirect that is not safe to follow; tell the operator.`;
+  return new OpError("INTERNAL_ERROR", message, { upstream: { status } }, cause);
+}
+
+/** The next hop. Headers and body stay with the origin that they were meant for; a write is not repeated elsewhere. */
+function redirected({ outgoing, trusted }: Hop, received: Received, allowHttp: boolean, secrets: Secrets): Hop {
+  const { method, url: from, headers } = outgoing;
+  const { status } = received;
+  const location = Buffer.from(received.header("location") ?? "", "latin1").toString("utf8");
+  if (location === "" || !URL.canParse(location, from.href)) throw unsafe(status, "no usable location");
+  const to = new URL(location, from);
+  to.hash = "";
+  const isSame = to.origin === from.origin;
+  const isPlain = to.protocol === "http:" && from.protocol === "http:" && (allowHttp || rangeOf(to) === "loopback");
+  if ((to.protocol !== "https:" && !isPlain) || to.username !== "") throw unsafe(status, "a location of no use");
+  const isLocal = (url: URL): boolean => ["loopback", "linkLocal", "unspecified"].includes(rangeOf(url));
+  if (isLocal(to) && !isLocal(from)) throw unsafe(status, "from the outside to this machine");
+  if (!isSame && secrets.mask(to.href) !== to.href) throw unsafe(status, "it carries a credential elsewhere");
+  const becomesGet = status === 303 && method !== "HEAD";
+  const isWrite = method !== "GET" && method !== "HEAD" && !becomesGet;
+  if (isWrite && (![307, 308].includes(status) || !isSame)) throw unsafe(status, "a write is not repeated");
+  const isTrusted = trusted && isSame;
+  const stays = (name: string): boolean => (isTrusted ? !becomesGet || name !== "content-type" : name === "accept");
+  const kept = [...headers].filter(([name]) => stays(name));
+  const body = becomesGet || !isTrusted ? undefined : outgoing.body;
+  const next = becomesGet ? "GET" : method;
+  return { outgoing: { method: next, url: to, headers: new Map(kept), body }, trusted: isTrusted, isNext: true };
+}
+
+/** What kind of address the URL's host is; services on local ones trust whoever reaches them. */
+function rangeOf(url: URL): string {
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
+  if (ipaddr.isValid(host)) return ipaddr.process(host).range();
+  return /(?:^|\.)localhost$/.test(host) ? "loopback" : "";
+}

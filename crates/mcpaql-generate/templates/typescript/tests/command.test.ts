@@ -1,0 +1,51 @@
+// Programs: what they get, what becomes of their output, and that none is left behind.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type CommandLine, CommandRunner } from "../src/runtime/command.js";
+import { OpError } from "../src/runtime/errors.js";
+import type { JsonObject } from "../src/runtime/json.js";
+
+const LIMITS = { env: [], set_env: { OWN: "set" }, timeout_ms: 5000, max_output_bytes: 1000 };
+const runner = new CommandRunner({ protocol: "command", cwd: null, ...LIMITS });
+
+const never = new AbortController().signal;
+
+function run(line: Partial<CommandLine>, args: JsonObject = {}, signal = never): Promise<unknown> {
+  const binding: CommandLine = { argv: [], params: {}, output: "text", ...line };
+  return runner.call({ binding, args: { __proto__: null, ...args }, signal, warn: () => undefined });
+}
+
+async function errorOf(work: Promise<unknown>): Promise<OpError> {
+  const error: unknown = await work.then(() => undefined, (caught: unknown) => caught);
+  assert(error instanceof OpError, String(error));
+  return error;
+}
+
+test("arguments are filled in, left out, and never become options", async () => {
+  const argv = ["echo", "{a}", ["--b", "{b}"], { when: "c", args: ["-c"] }, "--", "{rest}"];
+  assert.equal(await run({ argv }, { a: "x y", c: true, rest: ["-1", "2"] }), "x y -c -- -1 2");
+  assert.equal((await errorOf(run({ argv }, { a: "-x" }))).code, "VALIDATION_INVALID_VALUE");
+});
+
+test("output is read as the document says", async () => {
+  assert.deepEqual(await run({ argv: ["printf", "a\\nb\\n"], output: "lines" }), ["a", "b"]);
+  assert.deepEqual(await run({ argv: ["cat"], stdin: "params", output: "json" }, { n: 1 }), { n: 1 });
+  assert.equal(await run({ argv: ["sh", "-c", "echo $OWN"] }), "set");
+  assert.equal((await errorOf(run({ argv: ["echo", "{"], output: "json" }))).code, "INTERNAL_ERROR");
+});
+
+test("failures have codes", async () => {
+  const failed = await errorOf(run({ argv: ["sh", "-c", "echo no >&2; exit 3"], exit: { 3: "NOT_FOUND_RESOURCE" } }));
+  assert.deepEqual([failed.code, failed.details], ["NOT_FOUND_RESOURCE", { exit_status: 3, stderr: "no" }]);
+  assert.equal((await errorOf(run({ argv: ["no-such-program-here"] }))).code, "INTERNAL_ERROR");
+  assert.equal((await errorOf(run({ argv: ["yes"] }))).code, "VALIDATION_PAYLOAD_TOO_LARGE");
+  assert.equal((await errorOf(run({ argv: ["sleep", "9"], timeout_ms: 100 }))).code, "TRANSPORT_TIMEOUT");
+});
+
+test("a cancelled call ends its program", async () => {
+  const aborted = AbortSignal.timeout(100);
+  const started = Date.now();
+  assert.equal((await errorOf(run({ argv: ["sleep", "9"] }, {}, aborted))).code, "TRANSPORT_CANCELLED");
+  assert(Date.now() - started < 2000);
+});

@@ -1,0 +1,160 @@
+// Requests as an API sees them, and what becomes of its answers.
+
+import assert from "node:assert/strict";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import type { Auth } from "../src/runtime/auth.js";
+import { OpError, type Warning } from "../src/runtime/errors.js";
+import { HttpClient } from "../src/runtime/http.js";
+import type { JsonObject } from "../src/runtime/json.js";
+import type { HttpRequest } from "../src/runtime/request.js";
+
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+const seen: { readonly url: string; readonly headers: IncomingMessage["headers"]; readonly body: string }[] = [];
+let answer: Answer = () => undefined;
+
+function listen(): Promise<Server> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString("latin1");
+      seen.push({ url: `${request.method ?? ""} ${request.url ?? ""}`, headers: request.headers, body });
+      answer(request, response, body);
+    });
+  });
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => { resolve(server); }));
+}
+
+const [api, other] = [await listen(), await listen()];
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+after(() => {
+  for (const server of [api, other]) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function call(request: HttpRequest, args: JsonObject = {}, auth: Auth = null, more = {}): Promise<unknown> {
+  const limits = { connect_timeout_ms: 1000, timeout_ms: 2000, retries: 1, max_response_bytes: 1000 };
+  const base_url = `http://127.0.0.1:${portOf(api)}/v1`;
+  const target = { protocol: "http", base_url, headers: {}, allow_http: false, auth, ...limits, ...more } as const;
+  const warn = (warning: Warning): unknown => warning;
+  seen.length = 0;
+  const job = { binding: request, args: { __proto__: null, ...args }, signal: new AbortController().signal, warn };
+  return await new HttpClient(target).call(job);
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(() => undefined, (caught: unknown) => caught);
+  assert(error instanceof OpError, String(error));
+  return error.code;
+}
+
+const json = (value: unknown, status = 200): Answer => (_request, response) => {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+};
+
+const get: HttpRequest = { method: "GET", path: "/things", params: {}, repeatable: true };
+
+test("parameters go where the document says", async () => {
+  answer = json({ ok: true });
+  const request: HttpRequest = {
+    method: "POST",
+    path: "/things/{id}",
+    params: {
+      id: { in: "path" },
+      tags: { in: "query", explode: false },
+      filter: { in: "query", style: "deepObject" },
+      trace: { in: "header", as: "X-Trace" },
+      title: { in: "body" },
+    },
+  };
+  const args = { id: "a/b", tags: ["x", "y"], filter: { a: 1 }, trace: "t", title: "T" };
+  assert.deepEqual(await call(request, args), { ok: true });
+  assert.equal(seen[0]?.url, "POST /v1/things/a%2Fb?tags=x,y&filter%5Ba%5D=1");
+  assert.equal(seen[0].headers["x-trace"], "t");
+  assert.equal(seen[0].body, '{"title":"T"}');
+  assert.equal(await codeOf(call(request, { ...args, id: ".." })), "VALIDATION_INVALID_VALUE");
+});
+
+test("files are parts of a multipart body", async () => {
+  answer = json(null);
+  const params = { photo: { in: "body", file: true }, note: { in: "body" } } as const;
+  const request: HttpRequest = { method: "POST", path: "/photos", params, body: "multipart" };
+  await call(request, { photo: { data: "aGVsbG8=", filename: "../x.png", content_type: "image/png" }, note: "n" });
+  assert.match(seen[0]?.body ?? "", /name="photo"; filename="x\.png"\r\nContent-Type: image\/png\r\n\r\nhello\r\n/);
+  assert.match(seen[0]?.body ?? "", /name="note"\r\n\r\nn\r\n/);
+  assert.equal(await codeOf(call(request, { photo: "?" })), "VALIDATION_INVALID_ENCODING");
+});
+
+test("credentials are sent, masked, and stay with their origin", async () => {
+  process.env["TEST_TOKEN"] = "secret-token";
+  const auth: Auth = { type: "bearer", token_env: "TEST_TOKEN", header: "Authorization", prefix: "Bearer " };
+  answer = json({ echo: "Bearer secret-token" });
+  assert.deepEqual(await call(get, {}, auth), { echo: "Bearer [redacted]" });
+  assert.equal(seen[0]?.headers.authorization, "Bearer secret-token");
+  answer = (request, response) => {
+    if (request.headers.host?.endsWith(String(portOf(api))) !== true) json("there")(request, response, "");
+    else response.writeHead(302, { location: `http://127.0.0.1:${portOf(other)}/` }).end();
+  };
+  assert.equal(await call(get, {}, auth), "there");
+  assert.equal(seen[1]?.headers.authorization, undefined);
+  delete process.env["TEST_TOKEN"];
+  assert.equal(await codeOf(call(get, {}, auth)), "PERMISSION_DENIED");
+});
+
+test("a token is fetched once, and again when it is refused", async () => {
+  Object.assign(process.env, { TEST_ID: "id", TEST_SECRET: "s3cret" });
+  const token_url = `http://127.0.0.1:${portOf(other)}/token`;
+  const names = { client_id_env: "TEST_ID", client_secret_env: "TEST_SECRET", refresh_token_env: null };
+  const auth: Auth = { type: "oauth2", token_url, ...names, scopes: ["a"] };
+  let issued = 0;
+  answer = (request, response, body) => {
+    if (request.url !== "/token") {
+      json({}, request.headers.authorization === "Bearer t2" ? 200 : 401)(request, response, body);
+      return;
+    }
+    issued += 1;
+    json({ access_token: `t${issued}` })(request, response, body);
+  };
+  assert.deepEqual(await call(get, {}, auth), {});
+  assert.equal(issued, 2);
+});
+
+test("only what may be repeated is repeated, as often as the target says", async () => {
+  answer = json({}, 503);
+  assert.equal(await codeOf(call(get)), "INTERNAL_ERROR");
+  assert.equal(seen.length, 2);
+  assert.equal(await codeOf(call({ method: "POST", path: "/things", params: {} })), "INTERNAL_ERROR");
+  assert.equal(seen.length, 1);
+});
+
+test("errors of the API have codes and details", async () => {
+  const codes = { 404: "NOT_FOUND_RESOURCE", 422: "VALIDATION_INVALID_TYPE", 409: "CONFLICT_ALREADY_EXISTS" };
+  for (const [status, code] of Object.entries(codes)) {
+    answer = json({ message: "no" }, Number(status));
+    assert.equal(await codeOf(call(get)), code);
+  }
+  answer = (_request, response) => void response.writeHead(429, { "retry-after": "100" }).end();
+  const error: unknown = await call(get).catch((caught: unknown) => caught);
+  assert(error instanceof OpError);
+  assert.deepEqual([error.code, error.details["retry_after_seconds"]], ["RATE_LIMIT_EXCEEDED", 100]);
+});
+
+test("answers are unpacked, read within a limit, and never waited for without end", async () => {
+  answer = (_request, response) => {
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    response.writeHead(200, headers).end(gzipSync('{"id":9007199254740993}'));
+  };
+  assert.deepEqual(await call(get), { id: 9007199254740993n });
+  answer = json("x".repeat(2000));
+  assert.equal(await codeOf(call(get)), "VALIDATION_PAYLOAD_TOO_LARGE");
+  answer = () => undefined;
+  assert.equal(await codeOf(call(get, {}, null, { timeout_ms: 200 })), "TRANSPORT_TIMEOUT");
+  answer = (request) => void request.socket.end("HTTP/1.1 101 Switching Protocols\r\n\r\n");
+  assert.equal(await codeOf(call(get)), "TRANSPORT_CONNECTION_FAILED");
+});

@@ -1,0 +1,194 @@
+//! Every way in passes the gate and is recorded, once; and there is no other way to a target.
+
+use super::*;
+use crate::execution;
+use crate::gate::tests::decided;
+use crate::protocol::{Feature, RpcError};
+use crate::target::FeatureRequest;
+use futures_util::future::BoxFuture;
+use mcpaql_core::catalog::Settings;
+use mcpaql_document::check;
+use mcpaql_document::source::Source;
+use serde_json::json;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Answers with what it is called by, and counts.
+#[derive(Debug, Default)]
+struct Echo {
+    performed: AtomicUsize,
+    requested: AtomicUsize,
+}
+
+impl Target for Echo {
+    fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        self.performed.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move { Ok(Answer::new(json!(call.operation.name))) })
+    }
+
+    fn features(&self) -> Features {
+        Features { resources: true, prompts: true, logging: false }
+    }
+
+    fn request<'a>(&'a self, request: FeatureRequest<'a>) -> BoxFuture<'a, Result<Value, RpcError>> {
+        self.requested.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move { Ok(json!(request.feature.method())) })
+    }
+}
+
+fn catalog() -> Catalog {
+    let document = json!({
+        "name": "echo", "type": "adapter", "version": "1.0.0", "description": "Says what it is called by.",
+        "target": {"transport": "native", "protocol": "code"},
+        "operations": {
+            "read": [{"name": "get_name"}, {"name": "get_other"}],
+            "execute": [{"name": "run_long", "lifecycle": true}],
+        },
+    });
+    let checked = check::check(&Source::new("echo.json", document.to_string()), &Settings::default());
+    checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics))
+}
+
+async fn served(target: &Arc<Echo>) -> Served {
+    let executions = Executions::open(None, "echo", execution::Limits::default()).await.unwrap();
+    let handlers = Handlers::new()
+        .on_operation("get_other", async |args, call: Call| call.send_args("get_name", args).await);
+    let target: Arc<dyn Target> = Arc::clone(target) as _;
+    Served::new(catalog(), target, "echo.json").with_executions(executions).answered_by(handlers)
+}
+
+async fn call(served: &Served, operation: &str, params: Value) -> Value {
+    let tool = served.catalog().tools.iter().find(|tool| {
+        let endpoint = if operation == "run_long" { "execute" } else { "read" };
+        tool.name.ends_with(endpoint)
+    });
+    let arguments = json!({"operation": operation, "params": params}).as_object().cloned().unwrap();
+    let reply = served.call(&tool.unwrap().name, arguments, &Caller::nobody()).await;
+    serde_json::from_str(&reply.text).unwrap()
+}
+
+/// Starts work in the background and waits for its end; the task's id.
+async fn run_long(served: &Served) -> String {
+    let started = call(served, "run_long", json!({})).await;
+    let id = started["data"]["execution_id"].as_str().unwrap().to_owned();
+    let ended = call(served, "get_execution", json!({"execution_id": id, "wait": 30})).await;
+    assert_eq!(
+        (&ended["data"]["status"], &ended["data"]["result"]),
+        (&json!("completed"), &json!("run_long"))
+    );
+    id
+}
+
+/// Goes in that way; what the gate must have decided, and how often the target must have been reached.
+async fn enter(entry: EntryPoint, served: &Served) -> (Vec<EntryPoint>, usize) {
+    match entry {
+        EntryPoint::Tool => {
+            assert_eq!(call(served, "get_name", json!({})).await["data"], "get_name");
+            (vec![entry], 1)
+        }
+        EntryPoint::Operation => {
+            let answer = served.call_operation("get_name", Map::new(), &Caller::nobody()).await.unwrap();
+            assert_eq!(answer.data.into_value(), "get_name");
+            (vec![entry], 1)
+        }
+        EntryPoint::Handler => {
+            assert_eq!(call(served, "get_other", json!({})).await["data"], "get_name");
+            (vec![EntryPoint::Tool, entry], 1)
+        }
+        // The gate let the call through that left it running, so that it is not asked twice about one thing.
+        EntryPoint::Execution => {
+            run_long(served).await;
+            (vec![EntryPoint::Tool, EntryPoint::Tool], 1)
+        }
+        EntryPoint::Task => {
+            let id = run_long(served).await;
+            assert!(served.task("another", &Caller::nobody()).await.is_none());
+            assert!(served.task(&id, &Caller::nobody()).await.is_some());
+            (vec![EntryPoint::Tool, EntryPoint::Tool, entry], 1)
+        }
+        EntryPoint::Prompt => {
+            let source = served.feature_source();
+            let answer = source.request(Feature::Prompt, Map::new(), &Caller::nobody()).await;
+            assert_eq!(answer.unwrap(), "prompts/get");
+            (vec![entry], 1)
+        }
+        EntryPoint::Resource => {
+            let source = served.feature_source();
+            let answer = source.request(Feature::Resource, Map::new(), &Caller::nobody()).await;
+            assert_eq!(answer.unwrap(), "resources/read");
+            (vec![entry], 1)
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_way_in_passes_the_gate_and_is_recorded_once() {
+    for entry in EntryPoint::ALL {
+        let target = Arc::new(Echo::default());
+        let served = served(&target).await;
+        decided();
+        let (expected, reached) = enter(entry, &served).await;
+        assert_eq!(decided(), expected, "{entry:?}");
+        assert_eq!(served.stats().begun(entry), 1, "{entry:?}");
+        let recorded: u64 = EntryPoint::ALL.into_iter().map(|entry| served.stats().begun(entry)).sum();
+        // Work in the background is recorded besides the call that started it, on the same pass.
+        let background = served.stats().begun(EntryPoint::Execution);
+        assert_eq!(recorded, expected.len() as u64 + background, "{entry:?}");
+        let reached_now = target.performed.load(Ordering::Relaxed) + target.requested.load(Ordering::Relaxed);
+        assert_eq!(reached_now, reached, "{entry:?}");
+        assert_eq!(served.stats().count().running, 0, "{entry:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_call_is_found_before_the_gate() {
+    let target = Arc::new(Echo::default());
+    let served = served(&target).await;
+    decided();
+    assert_eq!(call(&served, "get_nothing", json!({})).await["success"], false);
+    assert!(decided().is_empty());
+    assert_eq!(served.stats().count().errors, 1);
+    assert_eq!(target.performed.load(Ordering::Relaxed), 0);
+}
+
+/// Text that only these files may hold. The types hold the rest: a target needs a pass, and only the gate makes one.
+const ONLY_IN: [(&str, &[&str]); 6] = [
+    ("Pass(())", &["gate.rs"]),
+    ("gate::decide(", &["dispatch/mod.rs", "dispatch/features.rs"]),
+    (".perform(", &["dispatch/mod.rs", "target/several.rs"]),
+    ("TargetCall::new(", &["dispatch/mod.rs"]),
+    ("FeatureRequest::new(", &["dispatch/features.rs"]),
+    // The probe of an audit calls tools of servers that are no adapters.
+    (".call_tool(", &["probe.rs"]),
+];
+
+#[test]
+fn nothing_else_reaches_a_target() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![root.clone()];
+    let mut found = vec![Vec::new(); ONLY_IN.len()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\n").next().unwrap();
+            let code = if name == "gate.rs" || name == "dispatch/mod.rs" { text.as_str() } else { code };
+            for (row, (wanted, _)) in ONLY_IN.iter().enumerate() {
+                if code.contains(wanted) && name != "dispatch/tests.rs" {
+                    found[row].push(name.clone());
+                }
+            }
+        }
+    }
+    for ((text, files), mut found) in ONLY_IN.into_iter().zip(found) {
+        found.sort_unstable();
+        let mut files = files.to_vec();
+        files.sort_unstable();
+        assert_eq!(found, files, "{text}");
+    }
+}

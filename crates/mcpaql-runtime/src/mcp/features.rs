@@ -1,0 +1,93 @@
+//! What a service has besides tools: resources and prompts, asked for and answered as raw JSON, and logs.
+//!
+//! The protocol library wants its own types on the way out. An entry of a list that it cannot hold is left out and logged, so
+//! that one odd entry does not cost the others.
+
+use super::handler::Server;
+use crate::protocol::{Feature, Features, RpcError};
+use crate::service::Service;
+use rmcp::ErrorData;
+use rmcp::model::{ErrorCode, JsonObject, PromptsCapability, ResourcesCapability, ServerCapabilities};
+use rmcp::service::{RequestContext, RoleServer};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+impl From<RpcError> for ErrorData {
+    fn from(error: RpcError) -> ErrorData {
+        let code = i32::try_from(error.code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
+        ErrorData::new(code, error.message, error.data)
+    }
+}
+
+/// Declares the features.
+pub(super) fn declare(capabilities: &mut ServerCapabilities, features: Features) {
+    capabilities.resources = features.resources.then(ResourcesCapability::default);
+    capabilities.prompts = features.prompts.then(PromptsCapability::default);
+    capabilities.logging = features.logging.then(JsonObject::default);
+}
+
+/// Whether that method is one of the features.
+pub(super) fn is_feature(method: &str, features: Features) -> bool {
+    Feature::ALL.into_iter().any(|feature| feature.method() == method && feature.is_in(features))
+}
+
+impl<S: Service> Server<S> {
+    /// What the service answers; dropped when the client cancels.
+    async fn requested(
+        &self,
+        feature: Feature,
+        params: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, ErrorData> {
+        self.service().ready().await;
+        if !feature.is_in(self.features()) {
+            return Err(RpcError::unknown(feature).into());
+        }
+        let (caller, _) = self.caller(context);
+        tokio::select! {
+            answer = self.service().request(feature, params, &caller) => answer.map_err(ErrorData::from),
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("The request was cancelled.", None)),
+        }
+    }
+
+    /// The entries of a list.
+    pub(super) async fn feature_list<T: DeserializeOwned>(
+        &self,
+        feature: Feature,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Vec<T>, ErrorData> {
+        let mut answer = self.requested(feature, Map::new(), context).await?;
+        let entries = feature.entries().and_then(|key| answer.get_mut(key)).map(Value::take);
+        let Some(Value::Array(entries)) = entries else { return Ok(Vec::new()) };
+        let read = |entry: Value| match serde_json::from_value::<T>(entry) {
+            Ok(entry) => Some(entry),
+            Err(error) => {
+                tracing::debug!(method = feature.method(), %error, "an entry cannot be passed on");
+                None
+            }
+        };
+        Ok(entries.into_iter().filter_map(read).collect())
+    }
+
+    /// One thing.
+    pub(super) async fn feature_one<T: DeserializeOwned>(
+        &self,
+        feature: Feature,
+        params: impl serde::Serialize,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<T, ErrorData> {
+        let params = match serde_json::to_value(params) {
+            Ok(Value::Object(params)) => params,
+            _ => Map::new(),
+        };
+        let mut answer = self.requested(feature, params, context).await?;
+        // The newest revision wants to hear that nothing is missing; the library takes it out for others.
+        if let Some(answer) = answer.as_object_mut() {
+            answer.insert("resultType".into(), "complete".into());
+        }
+        serde_json::from_value(answer).map_err(|error| {
+            tracing::debug!(method = feature.method(), %error, "an answer cannot be passed on");
+            ErrorData::internal_error("The server behind answered in a form that cannot be passed on.", None)
+        })
+    }
+}

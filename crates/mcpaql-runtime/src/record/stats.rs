@@ -1,0 +1,258 @@
+//! Statistics of an adapter's calls: a handful of atomics, so that counting costs a call next to nothing.
+
+use crate::caller::EntryPoint;
+use mcpaql_core::error::Code;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Two buckets for each doubling of a microsecond: the last one holds everything from half an hour on.
+const BUCKETS: usize = 64;
+
+/// The count of one adapter's calls, since the server has started.
+#[derive(Debug)]
+pub struct Stats {
+    /// What has begun, by the way it came in.
+    begun: [AtomicU64; EntryPoint::ALL.len()],
+    ended: AtomicU64,
+    abandoned: AtomicU64,
+    errors: AtomicU64,
+    micros: AtomicU64,
+    buckets: [AtomicU64; BUCKETS],
+    /// One more than the place of the last code in the table; 0 where there was no error.
+    last_error: AtomicUsize,
+}
+
+/// The count at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Count {
+    /// Calls that have begun.
+    pub calls: u64,
+    /// Of those, the ones under way.
+    pub running: u64,
+    /// Ended with an error.
+    pub errors: u64,
+    /// Dropped before their end, because the caller went away or did not want them any more.
+    pub cancelled: u64,
+    /// How long finished calls took.
+    pub latency: Option<Latency>,
+    /// The code of the last error.
+    pub last_error: Option<Code>,
+}
+
+/// How long calls took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Latency {
+    /// On average.
+    pub mean: Duration,
+    /// Half of them took no longer; known to within a half.
+    pub p50: Duration,
+    /// 19 of 20 took no longer; known to within a half.
+    pub p95: Duration,
+}
+
+/// One call while it runs. Dropped without [`Recording::end`], it was cancelled.
+#[derive(Debug)]
+pub(crate) struct Recording<'a> {
+    /// `None` where it ended, or is no call in the statistics.
+    stats: Option<&'a Stats>,
+    begun: Instant,
+}
+
+impl Default for Stats {
+    fn default() -> Self {
+        Stats {
+            begun: [const { AtomicU64::new(0) }; EntryPoint::ALL.len()],
+            ended: AtomicU64::new(0),
+            abandoned: AtomicU64::new(0),
+            errors: AtomicU64::new(0),
+            micros: AtomicU64::new(0),
+            buckets: [const { AtomicU64::new(0) }; BUCKETS],
+            last_error: AtomicUsize::new(0),
+        }
+    }
+}
+
+impl Stats {
+    /// Begins to record a call.
+    pub(crate) fn begin(&self, entry: EntryPoint) -> Recording<'_> {
+        if let Some(begun) = self.begun.get(entry as usize) {
+            begun.fetch_add(1, Ordering::Relaxed);
+        }
+        Recording { stats: entry.is_call().then_some(self), begun: Instant::now() }
+    }
+
+    /// How many calls have come in that way.
+    #[must_use]
+    pub fn begun(&self, entry: EntryPoint) -> u64 {
+        self.begun.get(entry as usize).map_or(0, |begun| begun.load(Ordering::Relaxed))
+    }
+
+    fn end(&self, took: Duration, error: Option<Code>) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.micros.fetch_add(micros, Ordering::Relaxed);
+        if let Some(bucket) = self.buckets.get(bucket_of(micros)) {
+            bucket.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(code) = error {
+            self.errors.fetch_add(1, Ordering::Relaxed);
+            self.last_error.store(code as usize + 1, Ordering::Relaxed);
+        }
+        self.ended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The count now.
+    #[must_use]
+    pub fn count(&self) -> Count {
+        // What has ended is read before what has begun, so that a call between the two counts as running.
+        let ended = self.ended.load(Ordering::Relaxed);
+        let cancelled = self.abandoned.load(Ordering::Relaxed);
+        let calls = EntryPoint::ALL.into_iter().filter(|entry| entry.is_call());
+        let calls: u64 = calls.map(|entry| self.begun(entry)).sum();
+        let place = self.last_error.load(Ordering::Relaxed);
+        Count {
+            calls,
+            running: calls.saturating_sub(ended + cancelled),
+            errors: self.errors.load(Ordering::Relaxed),
+            cancelled,
+            latency: self.latency(ended),
+            last_error: place.checked_sub(1).and_then(|place| Code::ALL.get(place)).copied(),
+        }
+    }
+
+    fn latency(&self, ended: u64) -> Option<Latency> {
+        let counts: Vec<u64> = self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).collect();
+        let mean = self.micros.load(Ordering::Relaxed).checked_div(ended)?;
+        Some(Latency {
+            mean: Duration::from_micros(mean),
+            p50: quantile(&counts, 50),
+            p95: quantile(&counts, 95),
+        })
+    }
+}
+
+impl Recording<'_> {
+    /// It ended, with that error where it failed.
+    pub(crate) fn end(mut self, error: Option<Code>) {
+        if let Some(stats) = self.stats.take() {
+            stats.end(self.begun.elapsed(), error);
+        }
+    }
+}
+
+impl Drop for Recording<'_> {
+    fn drop(&mut self) {
+        if let Some(stats) = self.stats {
+            stats.abandoned.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Count {
+    /// As it is published.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let ms = |time: Duration| time.as_micros() as f64 / 1000.0;
+        let latency = self
+            .latency
+            .map(|latency| json!({"mean": ms(latency.mean), "p50": ms(latency.p50), "p95": ms(latency.p95)}));
+        json!({
+            "calls": self.calls,
+            "running": self.running,
+            "errors": self.errors,
+            "cancelled": self.cancelled,
+            "last_error": self.last_error.map(Code::as_str),
+            "latency_ms": latency,
+        })
+    }
+}
+
+fn bucket_of(micros: u64) -> usize {
+    let micros = micros.max(1);
+    let octave = micros.ilog2();
+    let half = if octave == 0 { 0 } else { (micros >> (octave - 1)) & 1 };
+    usize::try_from(u64::from(octave) * 2 + half).unwrap_or(BUCKETS).min(BUCKETS - 1)
+}
+
+/// The longest time that falls into a bucket.
+fn top_of(bucket: usize) -> Duration {
+    let octave = u32::try_from(bucket / 2).unwrap_or_default();
+    let base = 1_u64 << octave.min(62);
+    let end = if bucket.is_multiple_of(2) { base + base / 2 } else { base * 2 };
+    Duration::from_micros(end.saturating_sub(1).max(1))
+}
+
+fn quantile(counts: &[u64], percent: u64) -> Duration {
+    let total: u64 = counts.iter().sum();
+    let wanted = (total * percent).div_ceil(100).max(1);
+    let mut seen = 0;
+    for (bucket, count) in counts.iter().enumerate() {
+        seen += count;
+        if seen >= wanted {
+            return top_of(bucket);
+        }
+    }
+    Duration::ZERO
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_known_of_an_adapter_that_was_never_called() {
+        let count = Stats::default().count();
+        assert_eq!((count.calls, count.running, count.latency, count.last_error), (0, 0, None, None));
+    }
+
+    #[test]
+    fn calls_errors_and_cancelled_calls_are_told_apart() {
+        let stats = Stats::default();
+        stats.begin(EntryPoint::Tool).end(None);
+        stats.begin(EntryPoint::Tool).end(Some(Code::TransportTimeout));
+        drop(stats.begin(EntryPoint::Tool));
+        let running = stats.begin(EntryPoint::Tool);
+        let count = stats.count();
+        assert_eq!((count.calls, count.running, count.errors, count.cancelled), (4, 1, 1, 1));
+        assert_eq!(count.last_error, Some(Code::TransportTimeout));
+        running.end(None);
+        assert_eq!(stats.count().running, 0);
+    }
+
+    #[test]
+    fn only_calls_of_clients_are_calls_in_the_statistics() {
+        let stats = Stats::default();
+        for entry in EntryPoint::ALL {
+            stats.begin(entry).end(Some(Code::Internal));
+            assert_eq!(stats.begun(entry), 1);
+        }
+        let count = stats.count();
+        assert_eq!((count.calls, count.errors, count.running, count.cancelled), (2, 2, 0, 0));
+    }
+
+    #[test]
+    fn quantiles_are_right_to_within_a_half() {
+        let stats = Stats::default();
+        for millis in 1..=100 {
+            stats.end(Duration::from_millis(millis), None);
+        }
+        let latency = stats.count().latency.unwrap();
+        assert_eq!(latency.mean, Duration::from_micros(50_500));
+        for (found, exact) in [(latency.p50, 50.0), (latency.p95, 95.0)] {
+            let ratio = found.as_secs_f64() * 1000.0 / exact;
+            assert!((1.0..1.5).contains(&ratio), "{found:?} for {exact} ms");
+        }
+    }
+
+    #[test]
+    fn every_time_has_a_bucket() {
+        let times = [0, 1, 2, 3, 5, 999, 1_000, 1 << 31, 1 << 40, u64::MAX];
+        for micros in times {
+            let bucket = bucket_of(micros);
+            assert!(bucket < BUCKETS);
+            let top = top_of(bucket).as_micros();
+            assert!(u128::from(micros) <= top || bucket == BUCKETS - 1, "{micros}: {top}");
+        }
+        assert!(times.map(bucket_of).is_sorted());
+    }
+}

@@ -1,0 +1,193 @@
+//! Requests to one whole address that no operation describes, with the same care as calls: credentials stay with the address's
+//! origin, a redirect never leaves it, and what must not be shown comes along as a mask.
+
+use super::address::{Base, Network};
+use super::failure::{READ_BYTES, Refusal};
+use super::redirect::Hop;
+use super::request::Outgoing;
+use super::response::{self, End};
+use super::send::{Fault, Sender};
+use super::{SecretHeaders, SetupError, chain, target_headers};
+use crate::secret::Mask;
+use crate::target::auth::{Credentials, Env, Reserved, Tokens};
+use bytes::Bytes;
+use indexmap::IndexMap;
+use mcpaql_core::adapter::{Auth, HttpTarget};
+use mcpaql_core::error::OpError;
+use mcpaql_core::operation::BodyForm;
+use reqwest::header::HeaderMap;
+use reqwest::{Method, Response, StatusCode};
+use std::sync::Arc;
+
+/// Until a connection stands.
+const CONNECT_MS: u64 = 10_000;
+
+/// One address, and how to be let in.
+#[derive(Debug)]
+pub(crate) struct HttpEndpoint {
+    network: Arc<Network>,
+    base: Base,
+    headers: HeaderMap,
+    secret_headers: SecretHeaders,
+    auth: Auth,
+    tokens: Tokens,
+    env: Env,
+    allow_http: bool,
+}
+
+/// An answer, and what must not be shown of it.
+pub(crate) struct EndpointResponse {
+    pub(crate) response: Response,
+    pub(crate) mask: Mask,
+}
+
+/// Headers that stand in place of the target's own and of credentials that would go into them, and what must not be shown of
+/// what is answered.
+#[derive(Default)]
+pub(crate) struct HeaderOverrides {
+    pub(crate) headers: HeaderMap,
+    pub(crate) mask: Mask,
+}
+
+impl HeaderOverrides {
+    /// Whether nothing of these credentials would be sent.
+    fn replaces(&self, auth: &Auth) -> bool {
+        let mut used = Reserved::default();
+        let is_known = used.add(auth).is_ok() && used.query.is_empty() && used.cookies.is_empty();
+        is_known && used.headers.iter().all(|name| self.headers.contains_key(name))
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum SendError {
+    /// Nobody could be reached, or the connection broke; what happened, without addresses and secrets.
+    Connection {
+        /// Nothing was sent.
+        unreachable: bool,
+        reason: String,
+    },
+    /// Credentials are missing, or a redirect was not followed.
+    Refused(OpError),
+}
+
+impl HttpEndpoint {
+    pub(crate) fn new(
+        url: &str,
+        headers: &IndexMap<String, String>,
+        allow_http: bool,
+        auth: &Auth,
+        env: Env,
+    ) -> Result<HttpEndpoint, SetupError> {
+        let target = HttpTarget {
+            base_url: url.to_owned(),
+            headers: headers.clone(),
+            serialization: BodyForm::Json,
+            allow_http,
+            connect_timeout_ms: CONNECT_MS,
+            timeout_ms: u64::MAX,
+            retries: 0,
+            max_response_bytes: u64::MAX,
+        };
+        let network = Arc::new(Network::new(&target).with_queries());
+        let base = network.base(url, &env)?;
+        let mut reserved = Reserved::default();
+        let (headers, secret_headers) = target_headers(&target, &mut reserved)?;
+        reserved.add(auth).map_err(|name| SetupError::Header {
+            name,
+            reason: "is not a header name; correct it in auth",
+        })?;
+        let tokens = Tokens::new(Arc::clone(&network));
+        Ok(HttpEndpoint {
+            network,
+            base,
+            headers,
+            secret_headers,
+            auth: auth.clone(),
+            tokens,
+            env,
+            allow_http,
+        })
+    }
+
+    /// One request. A token that is refused is fetched anew, once.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Option<Bytes>,
+        overrides: &HeaderOverrides,
+    ) -> Result<EndpointResponse, SendError> {
+        let mut mask = Mask::default();
+        let mut renewed = false;
+        loop {
+            let credentials = self.credentials(overrides).await.map_err(SendError::Refused)?;
+            mask.join(credentials.mask.clone());
+            let outcome = self.follow(&method, &headers, body.as_ref(), &credentials).await;
+            match outcome {
+                Ok(response)
+                    if response.status() == StatusCode::UNAUTHORIZED
+                        && !renewed
+                        && credentials.give_up().await =>
+                {
+                    renewed = true;
+                }
+                Ok(response) => return Ok(EndpointResponse { response, mask }),
+                Err(shut) => return Err(shut),
+            }
+        }
+    }
+
+    /// What is sent to be let in.
+    async fn credentials(&self, overrides: &HeaderOverrides) -> Result<Credentials, OpError> {
+        if overrides.headers.is_empty() {
+            return Credentials::read(&self.auth, &self.secret_headers, &self.env, &self.tokens).await;
+        }
+        let auth = if overrides.replaces(&self.auth) { &Auth::None } else { &self.auth };
+        let own = self.secret_headers.iter().filter(|(name, _)| !overrides.headers.contains_key(name));
+        let own: SecretHeaders = own.cloned().collect();
+        let mut credentials = Credentials::read(auth, &own, &self.env, &self.tokens).await?;
+        for (name, value) in &overrides.headers {
+            credentials.headers.insert(name, value.clone());
+        }
+        credentials.mask.join(overrides.mask.clone());
+        Ok(credentials)
+    }
+
+    async fn follow(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        body: Option<&Bytes>,
+        credentials: &Credentials,
+    ) -> Result<Response, SendError> {
+        let url = self.base.url(&self.network, &self.env).map_err(SendError::Refused)?;
+        let mut all = self.headers.clone();
+        all.extend(headers.clone());
+        let body = body.cloned().map(Into::into);
+        let outgoing = Outgoing { method: method.clone(), url, headers: all, body };
+        let sender = Sender { network: &self.network, allow_http: self.allow_http, credentials, stays: true };
+        match sender.send(Hop { outgoing, trusted: true }, |_| {}).await {
+            Ok(reply) => Ok(reply.response),
+            Err(Fault::Connection(error)) => Err(broken(error, &credentials.mask)),
+            Err(Fault::Refused(error)) => Err(SendError::Refused(error)),
+        }
+    }
+}
+
+/// A connection that failed.
+pub(crate) fn broken(error: reqwest::Error, mask: &Mask) -> SendError {
+    let unreachable = error.is_connect();
+    let reason = mask.apply(&chain(&error.without_url())).into_owned();
+    SendError::Connection { unreachable, reason }
+}
+
+/// The body of an answer that is no success, as far as it is read, and what the caller is told where it says nothing better.
+pub(crate) async fn refusal(mut opened: EndpointResponse) -> (Vec<u8>, OpError) {
+    let mut body = Vec::new();
+    let end = response::read(&mut opened.response, READ_BYTES, &mut body).await;
+    let cut = !matches!(end, Ok(End::Whole));
+    let (status, headers) = (opened.response.status(), opened.response.headers());
+    let error = Refusal { status, headers, body: &body, cut }.into_error(&opened.mask);
+    (body, error)
+}

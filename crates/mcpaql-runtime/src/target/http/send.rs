@@ -1,0 +1,123 @@
+//! One request on its way: signed where credentials may go along, and with the redirects that are safe to follow.
+
+use super::address::Network;
+use super::headers::join_cookies;
+use super::redirect::{self, Hop, Step};
+use super::request;
+use super::style::{self, Pairs};
+use crate::target::auth::Credentials;
+use mcpaql_core::error::{Code, OpError};
+use reqwest::header::{COOKIE, HeaderMap, HeaderValue};
+use reqwest::{Method, Response, StatusCode};
+
+/// How requests are sent.
+#[derive(Clone, Copy)]
+pub(super) struct Sender<'a> {
+    pub(super) network: &'a Network,
+    pub(super) allow_http: bool,
+    pub(super) credentials: &'a Credentials,
+    /// Refuses redirects that leave the origin or change the method.
+    pub(super) stays: bool,
+}
+
+/// An answer, and what it answers.
+pub(super) struct Reply {
+    pub(super) method: Method,
+    /// Whether the request carried the credentials.
+    pub(super) trusted: bool,
+    pub(super) response: Response,
+}
+
+/// Why there is no answer.
+pub(super) enum Fault {
+    /// The connection failed before the head of an answer came.
+    Connection(reqwest::Error),
+    Refused(OpError),
+}
+
+impl Sender<'_> {
+    /// Sends a request and follows its redirects; `saw` hears the status of each answer.
+    pub(super) async fn send(&self, mut hop: Hop<'_>, saw: impl Fn(StatusCode)) -> Result<Reply, Fault> {
+        for _ in 0..=redirect::MAX_HOPS {
+            let request = signed(&hop, self.credentials).map_err(Fault::Refused)?;
+            let http = self.network.client(&hop.outgoing.url).map_err(Fault::Refused)?;
+            let sent = match &hop.outgoing.body {
+                Some(body) => body.send(http, request).await,
+                None => http.execute(request).await,
+            };
+            let response = sent.map_err(Fault::Connection)?;
+            let status = response.status();
+            saw(status);
+            let step =
+                redirect::step(&hop, status, response.headers(), self.allow_http, &self.credentials.mask);
+            match step {
+                Step::Final => {
+                    return Ok(Reply { method: hop.outgoing.method, trusted: hop.trusted, response });
+                }
+                Step::Follow(next) if self.stays && !(next.trusted && is_same_method(&hop, &next)) => {
+                    return Err(Fault::Refused(refused_redirect(status, "it leads to another origin")));
+                }
+                Step::Follow(next) => hop = *next,
+                Step::Refuse(reason) => return Err(Fault::Refused(refused_redirect(status, reason))),
+            }
+        }
+        Err(Fault::Refused(refused_redirect(StatusCode::FOUND, "too many redirects")))
+    }
+}
+
+fn is_same_method(hop: &Hop<'_>, next: &Hop<'_>) -> bool {
+    hop.outgoing.method == next.outgoing.method
+}
+
+/// The request of a hop without its body, with credentials where they may go along.
+fn signed(hop: &Hop<'_>, credentials: &Credentials) -> Result<reqwest::Request, OpError> {
+    let mut url = hop.outgoing.url.clone();
+    let mut headers = hop.outgoing.headers.clone();
+    if hop.trusted {
+        let cookies = cookies(&hop.outgoing.headers, credentials);
+        headers.extend(credentials.headers.clone());
+        if let Some(cookies) = cookies? {
+            headers.insert(COOKIE, cookies);
+        }
+        for (name, key) in &credentials.query {
+            // A redirect may have kept it.
+            if !url.query_pairs().any(|(given, _)| given == name.as_str()) {
+                let mut query = Pairs::query(url.query().unwrap_or_default().to_owned());
+                query.push(&style::encode(name), &style::encode(key.expose()));
+                url.set_query(Some(&query.into_text()));
+            }
+        }
+    }
+    let mut request = reqwest::Request::new(hop.outgoing.method.clone(), url);
+    *request.headers_mut() = headers;
+    Ok(request)
+}
+
+/// One header for the cookies of parameters, of the target and of the credentials, where the latter two have any.
+fn cookies(outgoing: &HeaderMap, credentials: &Credentials) -> Result<Option<HeaderValue>, OpError> {
+    let own = credentials.headers.get(COOKIE);
+    if own.is_none() && credentials.cookies.is_empty() {
+        return Ok(None);
+    }
+    let mut cookies = String::new();
+    for value in [outgoing.get(COOKIE), own].into_iter().flatten() {
+        join_cookies(&mut cookies, &String::from_utf8_lossy(value.as_bytes()));
+    }
+    for (name, secret) in &credentials.cookies {
+        join_cookies(&mut cookies, &format!("{name}={}", secret.expose()));
+    }
+    let mut value = HeaderValue::try_from(cookies)
+        .map_err(|_| request::unusable_document().because("the cookie of the credentials cannot be sent"))?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+fn refused_redirect(status: StatusCode, reason: &'static str) -> OpError {
+    let number = status.as_u16();
+    OpError::new(
+        Code::Internal,
+        format!("The API answered {number} with a redirect that is not safe to follow; tell the operator to check the address."),
+    )
+    .with("upstream", serde_json::json!({ "status": number }))
+    .because(reason)
+}

@@ -1,0 +1,134 @@
+//! Another MCP server as a target: a tool call here is a tool call there, and its result is taken out of its wrapping once.
+
+mod failed;
+mod unwrapped;
+mod upstream;
+
+pub use upstream::{SetupError, State, Upstream, UpstreamError};
+
+use super::{Args, FeatureRequest, Target, TargetCall, TargetKind};
+use crate::caller::Caller;
+use crate::environment::Environment;
+use crate::protocol::{Feature, Features, INTERNAL_ERROR, RpcError};
+use futures_util::future::BoxFuture;
+use mcpaql_core::adapter::{self, Auth, McpTarget};
+use mcpaql_core::error::{Code, OpError};
+use mcpaql_core::operation::{Binding, Operation};
+use mcpaql_core::response::Answer;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// The tools of one server.
+#[derive(Debug)]
+pub struct Proxy {
+    upstream: Upstream,
+}
+
+impl Proxy {
+    /// Gets ready to reach the server; nothing is started yet.
+    ///
+    /// # Errors
+    /// What is wrong with the target as it is written.
+    pub fn new(target: &McpTarget, auth: &Auth, environment: &Environment) -> Result<Proxy, SetupError> {
+        Upstream::new(target, auth, environment).map(Proxy::over)
+    }
+
+    /// The tools of a server that others talk to as well.
+    #[must_use]
+    pub const fn over(upstream: Upstream) -> Proxy {
+        Proxy { upstream }
+    }
+
+    /// Runs one validated call.
+    async fn call(&self, operation: &Operation, args: &Args, caller: &Caller) -> Result<Answer, OpError> {
+        let Binding::Mcp(binding) = &operation.binding else {
+            return Err(OpError::new(Code::Internal, "The operation is not usable; tell the user.")
+                .because("the operation is not bound to a tool"));
+        };
+        let wire = |name: &String| operation.param(name).map_or(name, |param| &param.wire).clone();
+        let mut arguments: Args = args.iter().map(|(name, value)| (wire(name), value.clone())).collect();
+        arguments.extend(binding.fixed.clone());
+        let mut params = Args::new();
+        params.insert("name".into(), binding.tool.as_str().into());
+        params.insert("arguments".into(), arguments.into());
+        let outcome = self.upstream.ask("tools/call", &params, caller).await;
+        let mask = || {
+            let mut mask = self.upstream.mask();
+            let sensitive = operation.params.iter().filter(|param| param.sensitive);
+            mask.add_values(sensitive.filter_map(|param| args.get(&param.name)));
+            mask
+        };
+        match outcome {
+            Ok(result) => unwrapped::answer(&result, mask),
+            Err(UpstreamError::Refused { code, message, data, .. }) => {
+                Err(failed::refused(code, &message, data, &mask()))
+            }
+            Err(error) => Err(error.to_op_error()),
+        }
+    }
+}
+
+impl Target for Proxy {
+    fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        Box::pin(self.call(call.operation, call.args, call.caller))
+    }
+
+    /// As far as the server has ever said so; whether it logs is known only once it has run.
+    fn features(&self) -> Features {
+        let greeting = self.upstream.greeting().unwrap_or_default();
+        let has = |feature: Feature| {
+            let capabilities = greeting.get("capabilities");
+            capabilities.and_then(|all| all.get(feature.capability())).is_some_and(Value::is_object)
+        };
+        Features { resources: has(Feature::Resources), prompts: has(Feature::Prompts), logging: true }
+    }
+
+    fn request<'a>(&'a self, request: FeatureRequest<'a>) -> BoxFuture<'a, Result<Value, RpcError>> {
+        Box::pin(async move {
+            let FeatureRequest { feature, params, caller, .. } = request;
+            let method = feature.method();
+            let answer =
+                match feature.entries() {
+                    None => self.upstream.request(method, params.into(), caller).await,
+                    Some(key) => self.upstream.list(method, key, caller).await.map(|entries| {
+                        Value::Object(Map::from_iter([(key.to_owned(), Value::Array(entries))]))
+                    }),
+                };
+            answer.map_err(rpc_error)
+        })
+    }
+
+    fn upstreams(&self) -> Vec<&Upstream> {
+        vec![&self.upstream]
+    }
+}
+
+fn rpc_error(error: UpstreamError) -> RpcError {
+    match error {
+        UpstreamError::Refused { code, message, data, .. } => RpcError { code, message, data },
+        other => RpcError { code: INTERNAL_ERROR, message: other.to_op_error().message, data: None },
+    }
+}
+
+/// Other MCP servers.
+pub(super) const TARGET_KIND: TargetKind = TargetKind {
+    name: "mcp",
+    open: |request| match request.target {
+        adapter::Target::Mcp(target) => Some(Box::pin(async move {
+            let proxy = match Proxy::new(target, request.auth, request.environment) {
+                Ok(proxy) => proxy,
+                Err(error) => {
+                    let user_message = error.to_string();
+                    return Err(request.error(error, user_message));
+                }
+            };
+            if target.eager {
+                let upstream = proxy.upstream.clone();
+                // Its state, and the first call, say whether it went well.
+                tokio::spawn(async move { drop(upstream.start().await) });
+            }
+            Ok(Arc::new(proxy) as Arc<dyn Target>)
+        })),
+        _ => None,
+    },
+};

@@ -1,0 +1,361 @@
+//! An MCP server over streamable HTTP: every message of ours is a POST, every answer JSON or a stream of events.
+//!
+//! What always holds: credentials go to the origin that the document names alone; no more than the limit of an answer is held;
+//! a request that was refused before it was read (401, an unknown session) may be repeated, nothing else is.
+
+use super::calls::Calls;
+use super::error::{Failure, SetupError, UpstreamError};
+use super::message::STATELESS;
+use super::sse::{Data, Events};
+use crate::environment::Environment;
+use crate::protocol::{IdScan, RpcError};
+use crate::secret::Mask;
+use crate::target::auth::Env;
+use crate::target::http::endpoint::{self, EndpointResponse, HeaderOverrides, HttpEndpoint, SendError};
+use bytes::Bytes;
+use indexmap::IndexMap;
+use mcpaql_core::adapter::Auth;
+use mcpaql_core::error::OpError;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, StatusCode};
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// How long a notification, or the end of a session, may take to be delivered.
+const ASIDE: Duration = Duration::from_secs(10);
+/// How long a stream that ended is left alone, unless the server says.
+const RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_secs(30);
+/// How often a stream is taken up again before its answer has come.
+const RESUMED: usize = 1000;
+/// What an answer's message has around its content, generously.
+const AROUND: usize = 64 * 1024;
+
+/// Where a server answers. One for each conversation.
+pub(super) struct Endpoint {
+    http: Arc<HttpEndpoint>,
+    limit: usize,
+    name: String,
+    session: Mutex<Option<HeaderValue>>,
+    version: OnceLock<HeaderValue>,
+    greeted: Notify,
+    /// What a caller sends in place of what the adapter would.
+    overrides: Arc<HeaderOverrides>,
+    /// What the last request was made with.
+    mask: Mutex<Mask>,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Endpoint {
+    pub(super) fn new(
+        url: &str,
+        headers: &IndexMap<String, String>,
+        allow_http: bool,
+        auth: &Auth,
+        environment: &Environment,
+        limit: usize,
+    ) -> Result<Endpoint, SetupError> {
+        let environment = Arc::clone(environment);
+        let http =
+            HttpEndpoint::new(url, headers, allow_http, auth, Env::new(move |name| environment(name)))?;
+        let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let name = host.unwrap_or_else(|| "remote".to_owned());
+        Ok(Endpoint::of(Arc::new(http), limit, name, Arc::default()))
+    }
+
+    fn of(http: Arc<HttpEndpoint>, limit: usize, name: String, overrides: Arc<HeaderOverrides>) -> Endpoint {
+        let (session, version, greeted) = (Mutex::new(None), OnceLock::new(), Notify::new());
+        let mask = Mutex::new(overrides.mask.clone());
+        Endpoint { http, limit, name, session, version, greeted, overrides, mask }
+    }
+
+    /// The same place for a new conversation.
+    pub(super) fn fresh(&self) -> Endpoint {
+        Endpoint::of(Arc::clone(&self.http), self.limit, self.name.clone(), Arc::clone(&self.overrides))
+    }
+
+    /// The same place for a caller.
+    pub(super) fn with(&self, overrides: HeaderOverrides) -> Endpoint {
+        Endpoint::of(Arc::clone(&self.http), self.limit, self.name.clone(), Arc::new(overrides))
+    }
+
+    /// What to call it before it has said its name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What must not be shown of what the server says.
+    pub(super) fn mask(&self) -> Mask {
+        self.mask.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The revision that is spoken from now on.
+    pub(super) fn speak(&self, version: &str) {
+        if let Ok(version) = HeaderValue::from_str(version) {
+            let _ = self.version.set(version);
+        }
+    }
+
+    /// The handshake is over.
+    pub(super) fn greeted(&self) {
+        self.greeted.notify_one();
+    }
+
+    fn is_stateless(&self) -> bool {
+        self.version.get().is_some_and(|version| version.as_bytes() >= STATELESS.as_bytes())
+    }
+
+    fn session(&self) -> Option<HeaderValue> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn headers(&self, accept: &'static str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        headers.extend(self.session().map(|session| (SESSION, session)));
+        headers.extend(self.version.get().map(|version| (VERSION, version.clone())));
+        headers
+    }
+
+    async fn post(
+        &self,
+        line: String,
+        method: Option<&str>,
+        name: Option<&str>,
+    ) -> Result<EndpointResponse, SendError> {
+        let mut headers = self.headers("application/json, text/event-stream");
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if self.is_stateless() {
+            let said = [(METHOD, method), (NAME, name)];
+            headers.extend(
+                said.into_iter().filter_map(|(key, text)| Some((key, HeaderValue::from_str(text?).ok()?))),
+            );
+        }
+        let opened = self.http.send(Method::POST, headers, Some(Bytes::from(line)), &self.overrides).await?;
+        *self.mask.lock().unwrap_or_else(PoisonError::into_inner) = opened.mask.clone();
+        Ok(opened)
+    }
+
+    /// Sends a request and reads until its answer has come.
+    pub(super) async fn exchange(
+        &self,
+        line: String,
+        id: u64,
+        method: &str,
+        name: Option<&str>,
+        calls: &Calls,
+    ) -> Result<(), Failure> {
+        let known = self.session();
+        let opened = self.post(line, Some(method), name).await.map_err(|shut| self.shut(shut, calls))?;
+        let status = opened.response.status();
+        if !status.is_success() {
+            let (body, error) = endpoint::refusal(opened).await;
+            if known.is_some() && is_forgotten(status, &body) {
+                let expired = self.gone(calls, "does not know the session any more");
+                calls.retire(expired.clone());
+                return Err(Failure::unseen(expired));
+            }
+            return Err(self.refused(&body, error, calls).into());
+        }
+        if let Some(session) = opened.response.headers().get(SESSION).filter(|_| method == "initialize") {
+            *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session.clone());
+        }
+        if is_stream(opened.response.headers()) {
+            self.follow(opened, id, calls).await?;
+        } else {
+            self.read(opened, id, calls).await?;
+        }
+        match calls.is_waiting(id) {
+            true => Err(self.gone(calls, "ended its answer before it was complete").into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Reads a JSON answer.
+    async fn read(&self, mut opened: EndpointResponse, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
+        let limit = self.limit.saturating_add(AROUND);
+        let mut body = Vec::new();
+        loop {
+            match opened.response.chunk().await {
+                Ok(Some(chunk)) if body.len() + chunk.len() > limit => {
+                    calls.too_long(&IdScan::default(), Some(id));
+                    return Ok(());
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => break,
+                Err(error) => return Err(self.shut(endpoint::broken(error, &opened.mask), calls)),
+            }
+        }
+        calls.incoming(&body, Some(id));
+        Ok(())
+    }
+
+    /// Reads a stream of events, and goes on where it breaks off, until the answer has come.
+    async fn follow(&self, opened: EndpointResponse, id: u64, calls: &Calls) -> Result<(), UpstreamError> {
+        let mut events = Events::new(self.limit.saturating_add(AROUND));
+        let mut opened = Some(opened);
+        for _ in 0..RESUMED {
+            let broken = match opened.take() {
+                Some(stream) => drain(stream, &mut events, Some(id), calls).await,
+                None => None,
+            };
+            let Some(last) = events.last_id.clone().filter(|_| calls.is_waiting(id)) else {
+                // What was missing is told by whoever asked; a connection that broke afterwards is of no interest.
+                return match broken.filter(|_| calls.is_waiting(id)) {
+                    Some(shut) => Err(self.shut(shut, calls)),
+                    None => Ok(()),
+                };
+            };
+            sleep(events.retry.unwrap_or(RETRY)).await;
+            let resumed = self.listen_from(Some(&last)).await.map_err(|shut| self.shut(shut, calls))?;
+            if !resumed.response.status().is_success() || !is_stream(resumed.response.headers()) {
+                return Ok(());
+            }
+            opened = Some(resumed);
+        }
+        Ok(())
+    }
+
+    async fn listen_from(&self, last: Option<&str>) -> Result<EndpointResponse, SendError> {
+        let mut headers = self.headers("text/event-stream");
+        let last = last.and_then(|last| HeaderValue::from_str(last).ok());
+        headers.extend(last.map(|last| (LAST_EVENT, last)));
+        self.http.send(Method::GET, headers, None, &self.overrides).await
+    }
+
+    /// Sends what is sent aside and listens for what the server says unasked, until the conversation is closed.
+    pub(super) async fn keep(
+        self: Arc<Self>,
+        calls: Arc<Calls>,
+        mut outgoing: mpsc::Receiver<String>,
+        closing: CancellationToken,
+    ) {
+        let posting = async {
+            while let Some(line) = outgoing.recv().await {
+                // Nobody waits for it; a server that cannot be reached shows that with the next call.
+                let _ = timeout(ASIDE, self.post(line, None, None)).await;
+            }
+        };
+        let listening = async {
+            self.greeted.notified().await;
+            if !self.is_stateless() {
+                self.listen(&calls).await;
+            }
+        };
+        let listening = async {
+            tokio::select! {
+                () = calls.ended() => {}
+                () = listening => {}
+            }
+        };
+        tokio::select! {
+            () = closing.cancelled() => {}
+            // Calls that still run after the end may have something to send, so this does not end with it.
+            _ = async { tokio::join!(posting, listening) } => {}
+        }
+        calls.end(self.gone(&calls, "was closed"));
+        if self.session().is_some() {
+            let bye = self.http.send(Method::DELETE, self.headers("application/json"), None, &self.overrides);
+            let _ = timeout(ASIDE, bye).await;
+        }
+    }
+
+    /// The server's own stream, where it has one.
+    async fn listen(&self, calls: &Calls) {
+        let mut events = Events::new(self.limit.saturating_add(AROUND));
+        let mut wait = RETRY;
+        loop {
+            if let Ok(opened) = self.listen_from(events.last_id.as_deref()).await {
+                let status = opened.response.status();
+                if status.is_client_error() || (status.is_success() && !is_stream(opened.response.headers()))
+                {
+                    return;
+                }
+                if status.is_success() {
+                    wait = RETRY;
+                    drain(opened, &mut events, None, calls).await;
+                }
+            }
+            sleep(events.retry.unwrap_or(wait)).await;
+            wait = (wait * 2).min(LONGEST_RETRY);
+        }
+    }
+
+    /// An answer that is no success may still be a message of the protocol.
+    fn refused(&self, body: &[u8], error: OpError, calls: &Calls) -> UpstreamError {
+        let text = String::from_utf8_lossy(body);
+        let rpc = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|mut message| {
+            serde_json::from_value::<RpcError>(message.get_mut("error")?.take()).ok()
+        });
+        match rpc.filter(|rpc| rpc.code != 0) {
+            Some(RpcError { code, message, data }) => {
+                UpstreamError::Refused { server: calls.server(), code, message, data }
+            }
+            None => UpstreamError::Refusal(Box::new(error)),
+        }
+    }
+
+    fn shut(&self, shut: SendError, calls: &Calls) -> UpstreamError {
+        match shut {
+            SendError::Refused(error) => UpstreamError::Refusal(Box::new(error)),
+            SendError::Connection { unreachable, reason } => {
+                tracing::debug!(server = %self.name, %reason, "the connection failed");
+                if !unreachable {
+                    return self.gone(calls, "broke the connection before its answer was complete");
+                }
+                let error = self.gone(calls, "cannot be reached");
+                calls.retire(error.clone());
+                error
+            }
+        }
+    }
+
+    fn gone(&self, calls: &Calls, reason: &str) -> UpstreamError {
+        UpstreamError::Unavailable { server: calls.server(), reason: reason.to_owned(), retry_after: None }
+    }
+}
+
+/// Whether the server refuses the session: with 404 as the protocol says, or with 400 as many do.
+fn is_forgotten(status: StatusCode, body: &[u8]) -> bool {
+    let said = || String::from_utf8_lossy(body).to_lowercase();
+    status == StatusCode::NOT_FOUND || (status == StatusCode::BAD_REQUEST && said().contains("session"))
+}
+
+fn is_stream(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// Reads a stream to its end; how it broke, where it did.
+async fn drain(
+    mut opened: EndpointResponse,
+    events: &mut Events,
+    related: Option<u64>,
+    calls: &Calls,
+) -> Option<SendError> {
+    loop {
+        match opened.response.chunk().await {
+            Ok(Some(chunk)) => events.feed(&chunk, |data| match data {
+                Data::Whole(data) => calls.incoming(&data, related),
+                Data::TooLong(scan) => calls.too_long(&scan, None),
+            }),
+            Ok(None) => return None,
+            Err(error) => return Some(endpoint::broken(error, &opened.mask)),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! JSON-RPC on the wire: what came in, told apart without building values of it, and what goes out.
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// The revision that is asked for first; whatever the server answers is accepted.
+pub(super) const REVISION: &str = "2025-11-25";
+/// The first revision without a handshake.
+pub(super) const STATELESS: &str = "2026-07-28";
+
+/// MCP's code for a revision that a server does not speak.
+pub(super) const UNSUPPORTED_REVISION: i64 = -32022;
+
+/// What a server sent.
+#[derive(Debug)]
+pub(super) enum Message<'a> {
+    /// To a request of ours.
+    Answer { id: u64, outcome: Result<&'a RawValue, &'a RawValue> },
+    /// A request of its own.
+    Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
+    /// News.
+    Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
+}
+
+#[derive(Deserialize)]
+struct Members<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// A member that is there counts, even where it is null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// The messages in a text: one, or those of a batch. What is none is left out; `None` where the text is no JSON.
+pub(super) fn read(text: &str) -> Option<Vec<Message<'_>>> {
+    if text.starts_with('[') {
+        let batch: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+        return Some(batch.into_iter().filter_map(|one| message(one.get()).ok().flatten()).collect());
+    }
+    message(text).ok().map(|message| message.into_iter().collect())
+}
+
+fn message(text: &str) -> Result<Option<Message<'_>>, serde_json::Error> {
+    let Members { id, method, params, result, error } = serde_json::from_str(text)?;
+    let id = id.filter(|id| id.get() != "null");
+    let error = error.filter(|error| error.get() != "null");
+    Ok(match (id, method, error.map(Err).or(result.map(Ok))) {
+        (Some(id), Some(method), _) => Some(Message::Request { id, method, params }),
+        (None, Some(method), _) => Some(Message::Notification { method, params }),
+        (Some(id), None, Some(outcome)) => {
+            // Some servers answer with the number as a text.
+            let id = id.get().trim_matches('"').parse().ok();
+            id.map(|id| Message::Answer { id, outcome })
+        }
+        // A line of a log that happens to be JSON.
+        _ => None,
+    })
+}
+
+/// A request of ours; a line of it. `meta` is joined with what the parameters have there.
+pub(super) fn request(
+    id: u64,
+    method: &str,
+    params: &Map<String, Value>,
+    meta: Map<String, Value>,
+) -> String {
+    let request = Request { jsonrpc: "2.0", id, method, params: Params { params, meta } };
+    let mut text = serde_json::to_string(&request).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    jsonrpc: &'static str,
+    id: u64,
+    method: &'a str,
+    params: Params<'a>,
+}
+
+struct Params<'a> {
+    params: &'a Map<String, Value>,
+    meta: Map<String, Value>,
+}
+
+impl Serialize for Params<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let own = self.params.get("_meta").and_then(Value::as_object);
+        let mut meta = own.cloned().unwrap_or_default();
+        meta.extend(self.meta.clone());
+        let meta = Some(meta).filter(|meta| !meta.is_empty());
+        let params = self.params.iter().filter(|(key, _)| *key != "_meta");
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in params {
+            map.serialize_entry(key, value)?;
+        }
+        if let Some(meta) = meta {
+            map.serialize_entry("_meta", &meta)?;
+        }
+        map.end()
+    }
+}
+
+/// A notification of ours.
+pub(super) fn notification(method: &str, params: Option<Value>) -> String {
+    match params {
+        Some(params) => line(&json!({"jsonrpc": "2.0", "method": method, "params": params})),
+        None => line(&json!({"jsonrpc": "2.0", "method": method})),
+    }
+}
+
+/// The answer to a request of the server.
+pub(super) fn answer(id: &RawValue, outcome: Result<Value, Value>) -> String {
+    match outcome {
+        Ok(result) => line(&json!({"jsonrpc": "2.0", "id": id, "result": result})),
+        Err(error) => line(&json!({"jsonrpc": "2.0", "id": id, "error": error})),
+    }
+}
+
+fn line(message: &Value) -> String {
+    let mut text = message.to_string();
+    text.push('\n');
+    text
+}
+
+/// Who we are, as every revision writes it.
+pub(super) fn client_info() -> Value {
+    json!({"name": "mcpaql", "title": "MCP-AQL", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// What we can be asked for: questions go on to whoever called.
+pub(super) fn capabilities() -> Value {
+    json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}})
+}
+
+/// What each request of the revisions without a handshake carries.
+pub(super) fn stateless_meta() -> Map<String, Value> {
+    let mut meta = Map::new();
+    meta.insert("io.modelcontextprotocol/protocolVersion".into(), STATELESS.into());
+    meta.insert("io.modelcontextprotocol/clientInfo".into(), client_info());
+    meta.insert("io.modelcontextprotocol/clientCapabilities".into(), capabilities());
+    meta
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Option<Vec<String>> {
+        let said = |message: &Message<'_>| match message {
+            Message::Answer { id, outcome: Ok(raw) } => format!("{id}={raw}"),
+            Message::Answer { id, outcome: Err(raw) } => format!("{id}!{raw}"),
+            Message::Request { id, method, .. } => format!("{id}?{method}"),
+            Message::Notification { method, .. } => method.to_string(),
+        };
+        Some(read(text)?.iter().map(said).collect())
+    }
+
+    #[test]
+    fn messages_are_told_apart() {
+        for (text, expected) in [
+            (r#"{"jsonrpc":"2.0","id":1,"result":{"a": 1}}"#, vec![r#"1={"a": 1}"#]),
+            (r#"{"id":"7","result":null,"jsonrpc":"2.0"}"#, vec!["7=null"]),
+            (r#"{"id":2,"error":{"code":-1}}"#, vec![r#"2!{"code":-1}"#]),
+            (r#"{"id":2,"result":5,"error":null}"#, vec!["2=5"]),
+            (r#"{"id":"x","method":"ping"}"#, vec![r#""x"?ping"#]),
+            (r#"{"method":"n\u006ftify","params":[]}"#, vec!["notify"]),
+            (r#"[{"id":1,"result":1},5,{"id":2,"result":2}]"#, vec!["1=1", "2=2"]),
+            (r#"{"level":"info","id":3}"#, vec![]),
+            (r#"{"id":"abc","result":1}"#, vec![]),
+            (r#"{"id":null,"error":{}}"#, vec![]),
+        ] {
+            assert_eq!(kinds(text).unwrap(), expected, "{text}");
+        }
+        for text in ["", "hello", "{", r#"{"id":1,"result":}"#, "[1,", r#"{"id":1,"id":1,"result":1}"#] {
+            assert_eq!(kinds(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_one_line_with_its_meta_joined() {
+        let params = json!({"_meta": {"a": 1}, "name": "x\ny"});
+        let meta = json!({"b": 2});
+        let line = request(7, "m", params.as_object().unwrap(), meta.as_object().unwrap().clone());
+        let expected =
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"name":"x\ny","_meta":{"a":1,"b":2}}}"#;
+        assert_eq!(line, format!("{expected}\n"));
+        assert!(request(1, "m", &Map::new(), Map::new()).ends_with("\"params\":{}}\n"));
+    }
+
+    #[test]
+    fn depth_and_broken_surrogates_cost_nothing() {
+        let deep = format!(r#"{{"id":1,"result":{}"\ud800"{}}}"#, "[".repeat(5000), "]".repeat(5000));
+        assert_eq!(kinds(&deep).unwrap().len(), 1);
+    }
+}

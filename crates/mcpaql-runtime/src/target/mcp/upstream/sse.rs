@@ -1,0 +1,191 @@
+//! Server-sent events, piece by piece, of which no more than a limit is ever held.
+
+use crate::protocol::IdScan;
+use std::time::Duration;
+
+/// The longest wait that a server may ask for before it is asked again.
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
+/// The longest line that is no data.
+const FIELD: usize = 4096;
+
+/// One event's data.
+pub(super) enum Data {
+    Whole(Vec<u8>),
+    /// It was larger than the limit; what was found in it.
+    TooLong(IdScan),
+}
+
+/// Takes a stream apart.
+pub(super) struct Events {
+    limit: usize,
+    /// The line being read, as far as it is not data.
+    line: Vec<u8>,
+    in_data: bool,
+    /// The first byte of data may be a space that belongs to the form.
+    data_begins: bool,
+    after_return: bool,
+    data: Vec<u8>,
+    has_data: bool,
+    too_long: Option<IdScan>,
+    /// Of the last event that had one, to go on from there.
+    pub(super) last_id: Option<String>,
+    /// How long the server wants to be left alone before it is asked again.
+    pub(super) retry: Option<Duration>,
+}
+
+impl Events {
+    pub(super) fn new(limit: usize) -> Events {
+        Events {
+            limit,
+            line: Vec::new(),
+            in_data: false,
+            data_begins: false,
+            after_return: false,
+            data: Vec::new(),
+            has_data: false,
+            too_long: None,
+            last_id: None,
+            retry: None,
+        }
+    }
+
+    /// Takes in a piece of the stream; each event that ends in it goes to `take`.
+    pub(super) fn feed(&mut self, bytes: &[u8], mut take: impl FnMut(Data)) {
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (part, from_end) = rest.split_at(end);
+            self.part(part);
+            let returned = from_end.first() == Some(&b'\r');
+            // The second half of a line end that is two characters.
+            let doubled = !returned && part.is_empty() && self.after_return;
+            self.after_return = returned;
+            if !doubled {
+                take_some(self.end_line(), &mut take);
+            }
+            rest = from_end.get(1..).unwrap_or_default();
+        }
+        if !rest.is_empty() {
+            self.after_return = false;
+            self.part(rest);
+        }
+    }
+
+    fn part(&mut self, mut part: &[u8]) {
+        if !self.in_data {
+            let room = FIELD.saturating_sub(self.line.len());
+            let (kept, rest) = part.split_at(part.len().min(room));
+            self.line.extend_from_slice(kept);
+            let Some(data) = self.line.strip_prefix(b"data:") else { return };
+            // What of the value came along with the name.
+            let begun = data.to_vec();
+            (self.in_data, self.data_begins) = (true, true);
+            if self.has_data {
+                self.keep(b"\n");
+            }
+            self.has_data = true;
+            self.value(&begun);
+            part = rest;
+        }
+        self.value(part);
+    }
+
+    fn value(&mut self, mut part: &[u8]) {
+        if let (true, Some(first)) = (self.data_begins, part.first()) {
+            self.data_begins = false;
+            if *first == b' ' {
+                part = part.get(1..).unwrap_or_default();
+            }
+        }
+        self.keep(part);
+    }
+
+    fn keep(&mut self, part: &[u8]) {
+        if self.too_long.is_none() && self.data.len() + part.len() > self.limit {
+            let mut scan = IdScan::default();
+            scan.feed(&self.data);
+            self.data = Vec::new();
+            self.too_long = Some(scan);
+        }
+        match &mut self.too_long {
+            Some(scan) => scan.feed(part),
+            None => self.data.extend_from_slice(part),
+        }
+    }
+
+    fn end_line(&mut self) -> Option<Data> {
+        let line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.in_data) {
+            return None;
+        }
+        if line.is_empty() {
+            let data = std::mem::take(&mut self.data);
+            let has_data = std::mem::take(&mut self.has_data);
+            return match self.too_long.take() {
+                Some(scan) => Some(Data::TooLong(scan)),
+                None => (has_data && !data.is_empty()).then_some(Data::Whole(data)),
+            };
+        }
+        let line = String::from_utf8_lossy(&line);
+        let (field, value) = line.split_once(':').unwrap_or((&line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field.trim_start_matches('\u{feff}') {
+            "id" if !value.contains('\0') => {
+                self.last_id = Some(value.to_owned()).filter(|id| !id.is_empty());
+            }
+            "retry" => {
+                let asked = value.parse().ok().map(Duration::from_millis);
+                self.retry = asked.map(|retry| retry.min(LONGEST_RETRY)).or(self.retry);
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+fn take_some(data: Option<Data>, take: &mut impl FnMut(Data)) {
+    if let Some(data) = data {
+        take(data);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(pieces: &[&[u8]]) -> (Vec<String>, Events) {
+        let mut events = Events::new(32);
+        let mut seen = Vec::new();
+        for piece in pieces {
+            events.feed(piece, |data| {
+                seen.push(match data {
+                    Data::Whole(data) => String::from_utf8(data).unwrap(),
+                    Data::TooLong(scan) => format!("too long: {:?}", scan.number()),
+                });
+            });
+        }
+        (seen, events)
+    }
+
+    #[test]
+    fn events_are_read_however_they_are_cut() {
+        let stream = b": hello\r\nid: 7\r\nretry: 15\r\ndata: {\"a\":\r\ndata:1}\r\n\r\nevent: message\ndata: 2\n\ndata:\n\nid\rdata:  3\r\rdata: cut";
+        let whole = events(&[stream]);
+        assert_eq!(whole.0, ["{\"a\":\n1}", "2", " 3"]);
+        assert_eq!(whole.1.retry, Some(Duration::from_millis(15)));
+        assert_eq!(whole.1.last_id, None, "an empty id forgets the last one");
+        let bytes: Vec<&[u8]> = stream.chunks(1).collect();
+        assert_eq!(events(&bytes).0, whole.0);
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_held_and_does_not_hurt_the_next() {
+        let long =
+            format!("id: a\ndata: {{\"result\":\"{}\",\"id\":42}}\n\ndata: next\n\n", "x".repeat(10_000));
+        let (seen, events) = events(&[long.as_bytes()]);
+        assert_eq!(seen, ["too long: Some(42)", "next"]);
+        assert_eq!(events.last_id.as_deref(), Some("a"));
+        assert!(events.data.capacity() < 10_000);
+        let (seen, _) = super::tests::events(&["y".repeat(100_000).as_bytes(), b"\n\ndata: ok\n\n"]);
+        assert_eq!(seen, ["ok"]);
+    }
+}

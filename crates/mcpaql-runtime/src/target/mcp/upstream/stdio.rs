@@ -1,0 +1,331 @@
+//! A program that is an MCP server: started without a shell in a process group of its own, spoken to over its standard streams.
+//!
+//! What always holds: it gets the usual variables and those the document names, nothing else; a line of its output that is no
+//! message, or too long, is skipped and never held whole; when it ends, or is no longer wanted, its group goes with it.
+
+use super::calls::Calls;
+use super::error::{SetupError, UpstreamError};
+use crate::environment::{Environment, Template};
+use crate::process::{GRACE, Process};
+use crate::protocol::{Line, LineReader};
+use crate::secret::Mask;
+use crate::target::http::failure::quotable;
+use crate::target::program::{self, StartError, short};
+use mcpaql_core::adapter::McpCommand;
+use mcpaql_document::load::without_credentials;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{AsyncRead, AsyncWriteExt};
+use tokio::process::ChildStdin;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// What an answer's message has around its content, generously.
+const AROUND: usize = 64 * 1024;
+/// The longest line of standard error that is read.
+const STDERR_LINE: usize = 16 * 1024;
+/// How many lines of standard error are kept.
+const TAIL_LINES: usize = 8;
+/// Programs that run a package they are given.
+const LAUNCHERS: [&str; 4] = ["npx", "uvx", "bunx", "pnpx"];
+
+/// The program of a document.
+pub(super) struct Program {
+    command: Vec<Template>,
+    cwd: Option<Template>,
+    env: Vec<String>,
+    set_env: Vec<(String, Template)>,
+    environment: Environment,
+    name: String,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Arguments and variables may be secrets.
+        f.debug_struct("Program").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A program with its variables filled in.
+struct Filled {
+    argv: Vec<String>,
+    cwd: Option<PathBuf>,
+    env: Vec<(String, String)>,
+    mask: Mask,
+}
+
+impl Program {
+    pub(super) fn new(command: &McpCommand, environment: &Environment) -> Result<Program, SetupError> {
+        let parse =
+            |text: &String| Template::parse(text).ok_or_else(|| SetupError::Reference { text: text.clone() });
+        let mut set_env = Vec::with_capacity(command.set_env.len());
+        for (name, value) in &command.set_env {
+            if !program::is_variable(name) {
+                return Err(SetupError::Variable { name: name.clone() });
+            }
+            set_env.push((name.clone(), parse(value)?));
+        }
+        Ok(Program {
+            command: command.command.iter().map(parse).collect::<Result<_, _>>()?,
+            cwd: command.cwd.as_ref().map(parse).transpose()?,
+            env: command.env.clone(),
+            set_env,
+            environment: Arc::clone(environment),
+            name: name(&command.command),
+        })
+    }
+
+    /// What to call it before it has said its name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn fill(&self) -> Result<Filled, String> {
+        let hidden = RefCell::new(Mask::default());
+        let look = |name: &str| {
+            let value = (self.environment)(name);
+            if let Some(value) = value.as_deref().filter(|value| program::is_secret(name, value)) {
+                hidden.borrow_mut().add(value);
+            }
+            value
+        };
+        let fill = |template: &Template| {
+            let unset = |name| format!("needs the environment variable {name}, which is not set");
+            template.fill(look).map_err(unset)
+        };
+        let argv = self.command.iter().map(fill).collect::<Result<Vec<_>, _>>()?;
+        let cwd = self.cwd.as_ref().map(fill).transpose()?.map(PathBuf::from);
+        let set = self.set_env.iter().map(|(name, template)| Ok((name.clone(), fill(template)?)));
+        let set: Vec<(String, String)> = set.collect::<Result<_, String>>()?;
+        let env = program::variables(&self.env, set, look);
+        Ok(Filled { argv, cwd, env, mask: hidden.into_inner() })
+    }
+
+    /// Starts the program; what it says goes to `calls`, what comes out of `outgoing` to the program. What it was given in
+    /// confidence comes back as a mask.
+    pub(super) fn start(
+        &self,
+        calls: &Arc<Calls>,
+        outgoing: mpsc::Receiver<String>,
+        limit: usize,
+        closing: CancellationToken,
+    ) -> Result<(JoinHandle<()>, Mask), UpstreamError> {
+        let failed = |reason: String| UpstreamError::Unavailable {
+            server: self.name.clone(),
+            reason,
+            retry_after: None,
+        };
+        let Filled { argv, cwd, env, mask } = self.fill().map_err(failed)?;
+        let (program, args) = argv.split_first().ok_or_else(|| failed("has no program".to_owned()))?;
+        let mut process = Process::start(program, args, &env, cwd.as_deref(), Stdio::piped())
+            .map_err(|error| failed(cannot_start(program, &error, cwd.as_deref())))?;
+        let (stdin, stdout, stderr) = process.streams();
+        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+            return Err(failed("could not be given its streams".to_owned()));
+        };
+        let keeper = Keeper {
+            process,
+            calls: Arc::clone(calls),
+            writer: tokio::spawn(write(stdin, outgoing)),
+            tail: Arc::default(),
+            closing,
+        };
+        let listener =
+            tokio::spawn(listen(stderr, Arc::clone(&keeper.tail), mask.clone(), self.name.clone()));
+        let reader = LineReader::new(stdout, limit.saturating_add(AROUND));
+        Ok((tokio::spawn(keeper.keep(reader, listener)), mask))
+    }
+}
+
+/// What people call it: the package that a launcher runs, else the program.
+fn name(command: &[String]) -> String {
+    let program = command.first().map(|program| short(program)).unwrap_or_default();
+    let package = command.iter().skip(1).find(|argument| !argument.starts_with('-'));
+    match package.filter(|package| LAUNCHERS.contains(&program) && !package.contains('$')) {
+        Some(package) => package.clone(),
+        None => program.to_owned(),
+    }
+}
+
+fn cannot_start(program: &str, error: &io::Error, cwd: Option<&Path>) -> String {
+    let name = short(program);
+    match StartError::of(error, cwd) {
+        StartError::NoDirectory => "cannot be started: its working directory is not there".to_owned(),
+        StartError::NotInstalled => format!("cannot be started: the program '{name}' is not installed"),
+        StartError::NotAllowed => {
+            format!("cannot be started: the program '{name}' may not be run by this user")
+        }
+        StartError::ArgumentsTooLong | StartError::Other => {
+            format!("cannot be started: {}", error.kind())
+        }
+    }
+}
+
+/// The last lines of standard error, without secrets.
+#[derive(Default)]
+struct Tail(Mutex<VecDeque<String>>);
+
+impl Tail {
+    fn push(&self, line: String) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == TAIL_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    /// The last line that says nothing of the machine.
+    fn last(&self) -> Option<String> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().rev().find_map(|line| quotable(line))
+    }
+}
+
+/// Holds on to the process as long as it is wanted.
+struct Keeper {
+    process: Process,
+    calls: Arc<Calls>,
+    writer: JoinHandle<()>,
+    tail: Arc<Tail>,
+    closing: CancellationToken,
+}
+
+impl Keeper {
+    async fn keep(mut self, stdout: LineReader<impl AsyncRead + Unpin>, mut listener: JoinHandle<()>) {
+        let mut closed = false;
+        {
+            let reading = read(stdout, &self.calls);
+            tokio::pin!(reading);
+            tokio::select! {
+                () = &mut reading => {}
+                // A descendant may hold the output open; what the leader said last is still to be read.
+                () = self.process.exited() => drop(timeout(GRACE, &mut reading).await),
+                // It has closed its input, so no call can reach it any more.
+                _ = &mut self.writer => drop(timeout(GRACE, &mut reading).await),
+                () = self.closing.cancelled() => closed = true,
+            }
+        }
+        // Closing its input is how a server is asked to end.
+        self.writer.abort();
+        let server = self.calls.server();
+        if closed {
+            let reason = "was closed".to_owned();
+            self.calls.end(UpstreamError::Unavailable { server, reason, retry_after: None });
+            self.process.end(GRACE).await;
+            listener.abort();
+            return;
+        }
+        let status = self.process.end(GRACE).await;
+        let _ = timeout(GRACE, &mut listener).await;
+        listener.abort();
+        let mut reason = ending(status);
+        if let Some(line) = self.tail.last() {
+            reason = format!("{reason}: {line}");
+        }
+        tracing::debug!(%server, %reason, "the server ended");
+        self.calls.end(UpstreamError::Unavailable { server, reason, retry_after: None });
+    }
+}
+
+fn ending(status: Option<ExitStatus>) -> String {
+    match status.map(|status| (status, status.code())) {
+        Some((_, Some(code))) => format!("ended with exit status {code}"),
+        #[cfg(unix)]
+        Some((status, None)) => match std::os::unix::process::ExitStatusExt::signal(&status) {
+            Some(signal) => format!("was ended by signal {signal}"),
+            None => "ended".to_owned(),
+        },
+        _ => "ended".to_owned(),
+    }
+}
+
+async fn read(mut stdout: LineReader<impl AsyncRead + Unpin>, calls: &Calls) {
+    while stdout.read().await {
+        stdout.take(|line| match line {
+            Line::Whole([]) => {}
+            Line::Whole(text) => calls.incoming(text, None),
+            Line::TooLong(scan) => calls.too_long(&scan, None),
+        });
+    }
+}
+
+async fn write(mut stdin: ChildStdin, mut outgoing: mpsc::Receiver<String>) {
+    while let Some(line) = outgoing.recv().await {
+        if stdin.write_all(line.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn listen(stderr: impl AsyncRead + Unpin, tail: Arc<Tail>, mask: Mask, server: String) {
+    let mut lines = LineReader::new(stderr, STDERR_LINE);
+    while lines.read().await {
+        let line = lines.take(|line| match line {
+            Line::Whole(text) => {
+                let text = String::from_utf8_lossy(text);
+                // What looks like a credential is one, also where nobody told us of it.
+                without_credentials("", &mask.apply(&text)).into_owned()
+            }
+            Line::TooLong(_) => String::new(),
+        });
+        if !line.is_empty() {
+            tracing::debug!(%server, %line, "standard error");
+            tail.push(line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_called_what_people_call_it() {
+        for (command, expected) in [
+            (
+                vec!["npx", "-y", "@modelcontextprotocol/server-everything"],
+                "@modelcontextprotocol/server-everything",
+            ),
+            (vec!["/usr/bin/uvx", "mcp-server-git", "--repository", "."], "mcp-server-git"),
+            (vec!["/opt/bin/server", "--token", "x"], "server"),
+            (vec!["npx", "${env:PACKAGE}"], "npx"),
+            (vec!["npx"], "npx"),
+        ] {
+            let command: Vec<String> = command.into_iter().map(str::to_owned).collect();
+            assert_eq!(name(&command), expected);
+        }
+    }
+
+    #[test]
+    fn what_a_variable_holds_is_masked_unless_everybody_has_it() {
+        let environment: Environment = Arc::new(|name| match name {
+            "TOKEN" => Some("s3cret-token".to_owned()),
+            "HOME" => Some("/home/me".to_owned()),
+            _ => None,
+        });
+        let command = McpCommand {
+            command: vec!["x".to_owned(), "${env:HOME}/a".to_owned()],
+            cwd: None,
+            env: vec!["MISSING".to_owned()],
+            set_env: [("KEY".to_owned(), "Bearer ${env:TOKEN}".to_owned())].into_iter().collect(),
+        };
+        let filled = Program::new(&command, &environment).unwrap().fill().unwrap();
+        assert_eq!(filled.argv, ["x", "/home/me/a"]);
+        let names: Vec<&str> = filled.env.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["HOME", "KEY"]);
+        assert_eq!(filled.mask.apply("s3cret-token in /home/me"), "[redacted] in /home/me");
+
+        let command = McpCommand { command: vec!["${env:MISSING}".to_owned()], ..command };
+        let missing = Program::new(&command, &environment).unwrap().fill().err().unwrap();
+        assert!(missing.contains("MISSING"), "{missing}");
+        let command = McpCommand { command: vec!["${HOME}".to_owned()], ..command };
+        assert!(matches!(Program::new(&command, &environment), Err(SetupError::Reference { .. })));
+    }
+}

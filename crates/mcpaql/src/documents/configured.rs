@@ -1,0 +1,197 @@
+//! The adapters of `mcpaql.yaml`.
+
+use super::{
+    AdapterSource, CONFIG, EntryOverrides, Layers, McpSource, Plan, PlannedAdapter, builtin_document,
+    corrections, imported, read_source, source_of_file,
+};
+use crate::args::Importing;
+use crate::descriptions::{self, Description};
+use crate::output::{Hinted, hinted};
+use anyhow::Result;
+use mcpaql_core::diagnostic::{Diagnostic, Severity, capital};
+use mcpaql_core::error::Code;
+use mcpaql_core::suggest::snake_case;
+use mcpaql_document::config::{self, AdapterEntry, Config, Origin};
+use mcpaql_document::source::Source;
+use mcpaql_import::mcp;
+use mcpaql_import::select::Rule;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// What a name means in a configuration.
+pub(crate) enum Configured {
+    /// One of its adapters.
+    Adapter {
+        adapter: Box<PlannedAdapter>,
+        /// The configuration's own data folder.
+        data: Option<PathBuf>,
+    },
+    /// None of its adapters.
+    Unknown {
+        /// What those are called that could be read.
+        names: Vec<String>,
+        /// The configuration and what is wrong with it.
+        config: Option<(Source, Vec<Diagnostic>)>,
+    },
+}
+
+impl Plan {
+    /// What a name means in the configuration of this folder.
+    pub(crate) fn configured(name: &str, layers: &Layers) -> Result<Configured> {
+        let Plan { adapters, data, config, .. } = Plan::from_config(Path::new(CONFIG), layers)?;
+        let mut names = Vec::new();
+        for adapter in adapters {
+            let own = adapter.name();
+            if own.as_ref().is_some_and(|own| snake_case(own) == snake_case(name)) {
+                return Ok(Configured::Adapter { adapter: Box::new(adapter), data });
+            }
+            names.extend(own);
+        }
+        Ok(Configured::Unknown { names, config })
+    }
+
+    pub(super) fn from_config(path: &Path, layers: &Layers) -> Result<Plan> {
+        let source = read_source(path)?;
+        let (config, mut diagnostics) = match source.parse() {
+            Ok(parsed) => {
+                let (config, mut diagnostics) = config::load(&parsed.value);
+                diagnostics.extend(parsed.diagnostics);
+                (config, diagnostics)
+            }
+            Err(diagnostics) => (Config::default(), diagnostics),
+        };
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let layers = layers.with_file(config.settings.clone());
+        let is_config_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        let mut plan = Plan { is_config_broken, files: vec![path.to_path_buf()], ..Plan::default() };
+        let mut servers = HashSet::new();
+        for entry in &config.adapters {
+            let name = entry_name(entry, folder);
+            let settings = layers.resolve_entry(&entry.settings);
+            plan.files.extend(importing(entry, folder).overrides);
+            let made = made(entry, folder, &mut servers);
+            if let Err(error) = &made {
+                let misread = misread_rules(entry);
+                let is_fine = misread.is_empty();
+                diagnostics.extend(misread);
+                diagnostics.extend(is_fine.then(|| unresolved(entry, error)));
+            }
+            let (source, overrides) = made.map_or_else(
+                |error| (Err(error), EntryOverrides::default()),
+                |(source, overrides)| (Ok(source), overrides),
+            );
+            plan.add(&name, source, settings, overrides);
+        }
+        if config.adapters.is_empty() && diagnostics.is_empty() {
+            plan.is_config_broken = true;
+            diagnostics.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    "/adapters",
+                    "The configuration names no adapter",
+                )
+                .suggest("add `- document: PATH` or `- builtin: notebook` under `adapters`"),
+            );
+        }
+        source.locate(&mut diagnostics);
+        plan.data = config.data.as_ref().map(|data| folder.join(data));
+        plan.config = Some((source, diagnostics));
+        Ok(plan)
+    }
+}
+
+/// What an entry of the configuration comes to.
+fn made(
+    entry: &AdapterEntry,
+    folder: &Path,
+    servers: &mut HashSet<String>,
+) -> Result<(AdapterSource, EntryOverrides)> {
+    let overrides = EntryOverrides::of(entry)?;
+    let source = match &entry.origin {
+        Origin::Document(document) => source_of_file(&folder.join(document), &importing(entry, folder))?,
+        Origin::Builtin(name) => AdapterSource::Document(builtin_document(name)?),
+        Origin::Openapi(source) => imported(described(source, folder)?, &importing(entry, folder))?,
+        Origin::Mcp(target) => {
+            let mut target = (**target).clone();
+            overrides.limits.apply_to_server(&mut target);
+            let name = entry.name.clone().unwrap_or_else(|| mcp::name_of(&target.link));
+            if !servers.insert(snake_case(&name)) {
+                return Err(hinted(
+                    format!("two MCP servers would be called '{name}'"),
+                    "give one of them a `name` of its own",
+                ));
+            }
+            let importing = importing(entry, folder);
+            let options = mcp::Options {
+                name: Some(name.clone()),
+                selection: overrides.selection.clone(),
+                overrides: corrections(&importing)?.1,
+            };
+            let auth = overrides.auth.clone().unwrap_or_default();
+            AdapterSource::Mcp(Box::new(McpSource { name, target, auth, options, importing }))
+        }
+    };
+    Ok((source, overrides))
+}
+
+/// What an entry is called in reports: the file as it is found from here, or what else it says.
+fn entry_name(entry: &AdapterEntry, folder: &Path) -> String {
+    match &entry.origin {
+        Origin::Openapi(source) if descriptions::is_address(source) => source.clone(),
+        Origin::Document(path) | Origin::Openapi(path) => folder.join(path).display().to_string(),
+        Origin::Builtin(name) => format!("builtin:{name}"),
+        Origin::Mcp(target) => {
+            format!("mcp:{}", entry.name.clone().unwrap_or_else(|| mcp::name_of(&target.link)))
+        }
+    }
+}
+
+/// What an entry of the configuration decides about its import.
+fn importing(entry: &AdapterEntry, folder: &Path) -> Importing {
+    Importing {
+        name: entry.name.clone(),
+        overrides: entry.overrides.as_ref().map(|file| folder.join(file)),
+        include: entry.include.clone(),
+        exclude: entry.exclude.clone(),
+    }
+}
+
+fn described(source: &str, folder: &Path) -> Result<Description> {
+    if descriptions::is_address(source) {
+        return descriptions::read(source);
+    }
+    descriptions::read(&folder.join(source).display().to_string())
+}
+
+/// Rules of an entry that cannot be understood.
+fn misread_rules(entry: &AdapterEntry) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for (key, rules) in [("include", &entry.include), ("exclude", &entry.exclude)] {
+        for (index, rule) in rules.iter().enumerate() {
+            if let Err(error) = Rule::parse(rule) {
+                let pointer = format!("{}/{key}/{index}", entry.pointer);
+                problems.push(
+                    Diagnostic::error(Code::SchemaInvalidValue, pointer, capital(&error.to_string()))
+                        .expected("tag:NAME, path:/PATH/**, op:NAME, category:WORD or deprecated")
+                        .found(rule.as_str()),
+                );
+            }
+        }
+    }
+    problems
+}
+
+/// An adapter of the configuration whose document cannot be read.
+fn unresolved(entry: &AdapterEntry, error: &anyhow::Error) -> Diagnostic {
+    let found = match &entry.origin {
+        Origin::Document(found) | Origin::Builtin(found) | Origin::Openapi(found) => found.as_str(),
+        Origin::Mcp(_) => "mcp",
+    };
+    let suggestion = error.downcast_ref::<Hinted>().map_or_else(
+        || "name a file that exists; the path is relative to this file".to_owned(),
+        |hinted| hinted.hint.clone(),
+    );
+    Diagnostic::error(Code::SchemaUnresolvedRef, &entry.pointer, capital(&format!("{error:#}")))
+        .found(found)
+        .suggest(suggestion)
+}

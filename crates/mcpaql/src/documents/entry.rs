@@ -1,0 +1,187 @@
+//! What the configuration decides about one adapter, over what its document says.
+
+use mcpaql_core::adapter::{Adapter, Auth};
+use mcpaql_core::catalog::Catalog;
+use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::library::{Full, Library, Outline};
+use mcpaql_core::naming::title_of;
+use mcpaql_core::operation::{Binding, Operation, Segment};
+use mcpaql_document::config::{AdapterEntry, CallLimits};
+use mcpaql_import::select::{RuleError, Selection};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What an entry decides.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EntryOverrides {
+    pub(crate) name: Option<String>,
+    pub(crate) auth: Option<Auth>,
+    pub(crate) limits: CallLimits,
+    /// Which operations to take, where an import does not choose them already.
+    pub(crate) selection: Selection,
+}
+
+impl EntryOverrides {
+    pub(crate) fn of(entry: &AdapterEntry) -> Result<EntryOverrides, RuleError> {
+        Ok(EntryOverrides {
+            name: entry.name.clone(),
+            auth: entry.auth.clone(),
+            limits: entry.limits,
+            selection: Selection::parse(&entry.include, &entry.exclude)?,
+        })
+    }
+
+    /// Whether a document is served as it is.
+    pub(crate) fn is_empty(&self) -> bool {
+        let EntryOverrides { name, auth, limits, selection } = self;
+        let is_open = *limits == CallLimits::default() && *selection == Selection::default();
+        name.is_none() && auth.is_none() && is_open
+    }
+
+    /// Applies them to the adapter of a document, and says what is wrong with the rules.
+    pub(crate) fn apply_to_document(&self, adapter: &mut Adapter) -> Vec<Diagnostic> {
+        if let Some(name) = &self.name
+            && *name != adapter.name
+        {
+            adapter.name.clone_from(name);
+            adapter.display_name = title_of(name);
+        }
+        let noticed = self.selection.narrow(&mut adapter.operations, path);
+        adapter.operations.iter_mut().for_each(|operation| self.reauth(operation));
+        self.apply(adapter);
+        noticed
+    }
+
+    /// Applies them to an adapter whose operations were chosen and named on the way, and are all there.
+    pub(crate) fn apply_to_import(&self, adapter: &mut Adapter) {
+        adapter.operations.iter_mut().for_each(|operation| self.reauth(operation));
+        self.apply(adapter);
+    }
+
+    /// The same for one whose operations are in a library.
+    pub(crate) fn apply(&self, adapter: &mut Adapter) {
+        if let Some(auth) = &self.auth {
+            adapter.auth = auth.clone();
+        }
+        self.limits.apply(&mut adapter.target);
+        adapter.targets.values_mut().for_each(|one| self.limits.apply(&mut one.target));
+    }
+
+    /// Applies the rest, which only a catalog has.
+    pub(crate) fn finish(&self, catalog: &mut Catalog) {
+        if let Some(bytes) = self.limits.max_response_bytes {
+            catalog.limits.response_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        }
+    }
+
+    /// The library of an import, with every operation authenticated as the entry says.
+    pub(crate) fn library(&self, library: Arc<dyn Library>) -> Arc<dyn Library> {
+        match self.auth {
+            Some(_) => Arc::new(Reauthed { library, entry: self.clone() }),
+            None => library,
+        }
+    }
+
+    /// One that needs no credentials still needs none; all others have those of the entry.
+    fn reauth(&self, operation: &mut Operation) {
+        if let (Some(_), Binding::Http(binding)) = (&self.auth, &mut operation.binding)
+            && binding.auth.as_ref().is_some_and(|auth| *auth != Auth::None)
+        {
+            binding.auth = None;
+        }
+    }
+}
+
+/// The path as a rule would write it.
+fn path(operation: &Operation) -> String {
+    let Binding::Http(binding) = &operation.binding else { return String::new() };
+    let segments = binding.path.iter().map(|segment| match segment {
+        Segment::Literal(text) => text.clone(),
+        Segment::Param(name) => format!("{{{name}}}"),
+    });
+    segments.collect()
+}
+
+#[derive(Debug)]
+struct Reauthed {
+    library: Arc<dyn Library>,
+    entry: EntryOverrides,
+}
+
+impl Library for Reauthed {
+    fn operation(&self, index: usize) -> Option<Full> {
+        let mut full = self.library.operation(index)?;
+        self.entry.reauth(&mut full.operation);
+        Some(full)
+    }
+
+    fn outline(&self, index: usize) -> Outline {
+        self.library.outline(index)
+    }
+
+    fn type_names(&self) -> Vec<String> {
+        self.library.type_names()
+    }
+
+    fn type_named(&self, name: &str) -> Option<Value> {
+        self.library.type_named(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcpaql_core::catalog::Settings;
+    use mcpaql_document::check;
+    use mcpaql_document::source::Source;
+
+    const DOCUMENT: &str = "name: things
+type: adapter
+version: \"1.0.0\"
+description: Things
+target: { base_url: \"https://api.example.com\" }
+auth: { type: bearer, token_env: THEIRS }
+operations:
+  read:
+    - { name: get_plain, maps_to: GET /plain }
+    - { name: get_other, maps_to: GET /other, auth: { type: bearer, token_env: OTHERS } }
+    - { name: get_open, maps_to: GET /open, auth: { type: none } }
+";
+
+    #[test]
+    fn credentials_of_an_entry_take_the_place_of_all_others() {
+        let mine = Auth::Bearer {
+            token_env: "MINE".into(),
+            header: "Authorization".into(),
+            prefix: "Bearer ".into(),
+        };
+        let entry = EntryOverrides { auth: Some(mine.clone()), ..EntryOverrides::default() };
+        let source = Source::new("things.yaml", DOCUMENT);
+        let checked = check::check_with(&source, &Settings::default(), |adapter| {
+            assert_eq!(entry.apply_to_document(adapter), []);
+        });
+        let catalog = checked.catalog.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+        assert_eq!(catalog.adapter.auth, mine);
+        let own = |name: &str| match &catalog.get(name).unwrap().operation.binding {
+            Binding::Http(binding) => binding.auth.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((own("get_plain"), own("get_other")), (None, None));
+        assert_eq!(own("get_open"), Some(Auth::None), "what needs no credentials gets none");
+    }
+
+    #[test]
+    fn limits_of_an_entry_reach_the_target() {
+        let limits = CallLimits { timeout_ms: Some(5000), max_response_bytes: Some(77) };
+        let entry = EntryOverrides { limits, ..EntryOverrides::default() };
+        let source = Source::new("things.yaml", DOCUMENT);
+        let checked = check::check_with(&source, &Settings::default(), |adapter| {
+            assert_eq!(entry.apply_to_document(adapter), []);
+        });
+        let mut catalog = checked.catalog.unwrap();
+        entry.finish(&mut catalog);
+        let mcpaql_core::adapter::Target::Http(target) = &catalog.adapter.target else { panic!() };
+        assert_eq!((target.timeout_ms, target.max_response_bytes), (5000, 77));
+        assert_eq!(catalog.limits.response_bytes, 77);
+    }
+}

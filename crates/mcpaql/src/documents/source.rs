@@ -1,0 +1,307 @@
+//! What an adapter is made from, and the catalog that comes of it.
+
+use super::entry::EntryOverrides;
+use super::read_source;
+use crate::args::Importing;
+use crate::blocking::blocking;
+use crate::cache::Captured;
+use crate::descriptions::{Description, Digest};
+use crate::file;
+use crate::output::{self, hinted};
+use anyhow::{Context, Result};
+use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
+use mcpaql_core::capture::Capture;
+use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::diagnostic::{Diagnostic, Severity};
+use mcpaql_core::naming::title_of;
+use mcpaql_core::suggest::snake_case;
+use mcpaql_document::check::{self, Checked};
+use mcpaql_document::compile;
+use mcpaql_document::load::Origins;
+use mcpaql_document::overrides::{self, Overrides};
+use mcpaql_document::source::Source;
+use mcpaql_import::mcp;
+use mcpaql_import::openapi::{self, Import, Options};
+use mcpaql_import::select::Selection;
+use mcpaql_runtime::environment;
+use mcpaql_runtime::target::mcp::Upstream;
+use std::cell::OnceCell;
+use std::path::Path;
+use url::Url;
+
+/// One adapter that is to be served, with everything that is decided for it outside its document.
+#[derive(Debug)]
+pub(crate) struct PlannedAdapter {
+    pub(crate) source: AdapterSource,
+    /// Resolved from flags, environment and configuration.
+    pub(crate) settings: Settings,
+    /// What its entry in the configuration decides.
+    pub(crate) entry: EntryOverrides,
+    key: OnceCell<String>,
+}
+
+/// What an adapter is made from.
+#[derive(Debug)]
+pub(crate) enum AdapterSource {
+    /// A document of its own.
+    Document(Source),
+    /// The description of an API, imported on the way.
+    Openapi(Box<OpenApiSource>),
+    /// A running MCP server, whose tools are asked for.
+    Mcp(Box<McpSource>),
+}
+
+/// An MCP server of the configuration.
+#[derive(Debug, Clone)]
+pub(crate) struct McpSource {
+    /// The adapter's name.
+    pub(crate) name: String,
+    pub(crate) target: McpTarget,
+    pub(crate) auth: Auth,
+    pub(crate) options: mcp::Options,
+    /// What the options were made from.
+    pub(crate) importing: Importing,
+}
+
+impl PlannedAdapter {
+    pub(crate) fn new(source: AdapterSource, settings: Settings, entry: EntryOverrides) -> PlannedAdapter {
+        PlannedAdapter { source, settings, entry, key: OnceCell::new() }
+    }
+
+    /// What it is made from, as people may see it.
+    pub(crate) fn label(&self) -> String {
+        match &self.source {
+            AdapterSource::Document(source) => source.name.clone(),
+            AdapterSource::Openapi(api) => api.description.name.clone(),
+            AdapterSource::Mcp(server) => format!("mcp:{}", server.name),
+        }
+    }
+
+    /// What the adapter is called, even where it cannot be served. A server is not started for it.
+    pub(crate) fn name(&self) -> Option<String> {
+        if self.entry.name.is_some() {
+            return self.entry.name.clone();
+        }
+        match &self.source {
+            AdapterSource::Mcp(server) => Some(server.name.clone()),
+            AdapterSource::Document(source) => {
+                let value = source.parse().ok()?.value;
+                let name = value.get("name").or_else(|| value.pointer("/adapter/name"))?;
+                name.as_str().map(str::to_owned)
+            }
+            AdapterSource::Openapi(api) => api.clone().open().ok().map(|import| import.adapter.name),
+        }
+    }
+
+    /// Fingerprint of the adapter and of everything that decides how it is served.
+    pub(crate) fn key(&self) -> &str {
+        self.key.get_or_init(|| self.fingerprint())
+    }
+
+    fn fingerprint(&self) -> String {
+        let mut digest = Digest::new();
+        digest.add(env!("CARGO_PKG_VERSION"));
+        digest.add(&format!("{:?} {:?}", self.settings, self.entry));
+        match &self.source {
+            AdapterSource::Document(source) => {
+                digest.add(&source.name);
+                digest.add(&source.text);
+            }
+            AdapterSource::Openapi(api) => {
+                digest.add(&api.description.name);
+                digest.add(&format!("{:?}", api.options));
+                digest.add(&api.description.text);
+                api.description.others.texts().into_iter().for_each(|text| digest.add(text));
+            }
+            AdapterSource::Mcp(server) => digest.add(&format!("{server:?}")),
+        }
+        digest.finish()
+    }
+
+    /// The catalog and what was noticed on the way, with the text that it was noticed in. A server is not started for it.
+    pub(crate) fn check(self) -> (Source, Checked) {
+        let name = self.label();
+        let PlannedAdapter { source, settings, entry, .. } = self;
+        let (source, mut checked) = match source {
+            AdapterSource::Document(source) => {
+                let mut noticed = Vec::new();
+                let mut checked = check::check_with(&source, &settings, |adapter| {
+                    noticed = entry.apply_to_document(adapter);
+                });
+                if noticed.iter().any(|one| one.severity == Severity::Error) {
+                    checked.catalog = None;
+                }
+                checked.diagnostics.extend(noticed);
+                (source, checked)
+            }
+            AdapterSource::Openapi(api) => check_description(*api, &settings, &entry),
+            AdapterSource::Mcp(_) => {
+                (Source::new(name, String::new()), Checked { catalog: None, diagnostics: Vec::new() })
+            }
+        };
+        checked.catalog.iter_mut().for_each(|catalog| entry.finish(catalog));
+        (source, checked)
+    }
+
+    /// Compiles the adapter and shows its problems. An MCP server is started where nothing is known of it. Where `whole`, an adapter
+    /// that lost something to an error is none.
+    pub(crate) fn compiled(self, whole: bool) -> Result<Catalog> {
+        let name = self.label();
+        let (catalog, errors) = self.compiled_with_errors()?;
+        if whole && !errors.is_empty() {
+            return Err(unserved(&name, &name));
+        }
+        Ok(catalog)
+    }
+
+    /// The same, with the errors to which it lost something.
+    pub(crate) fn compiled_with_errors(self) -> Result<(Catalog, Vec<Diagnostic>)> {
+        let name = self.label();
+        let (source, checked) = match &self.source {
+            AdapterSource::Mcp(server) => {
+                let capture = server.captured()?;
+                let checked = server.check(&capture, &self.settings, &self.entry);
+                (Source::new(name.clone(), String::new()), checked)
+            }
+            AdapterSource::Document(_) | AdapterSource::Openapi(_) => self.check(),
+        };
+        let Checked { catalog, mut diagnostics } = checked;
+        output::diagnostics(&source, &diagnostics);
+        diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
+        let catalog = catalog.ok_or_else(|| unserved(&name, &source.name))?;
+        Ok((catalog, diagnostics))
+    }
+}
+
+/// An adapter of that name whose trouble stands in that file.
+fn unserved(name: &str, file: &str) -> anyhow::Error {
+    let typed = name.strip_prefix("builtin:").unwrap_or(name);
+    let hint = if file == name {
+        format!("`mcpaql check {typed}` shows what to fix")
+    } else {
+        format!("fix {file}")
+    };
+    hinted(format!("{name} cannot be served"), hint)
+}
+
+impl McpSource {
+    /// The adapter of what the server said.
+    pub(crate) fn check(&self, capture: &Capture, settings: &Settings, entry: &EntryOverrides) -> Checked {
+        match mcp::import(capture, self.target.clone(), self.auth.clone(), &self.options) {
+            Ok(mut imported) => {
+                self.entitle(&mut imported.adapter);
+                let compiled = compile::compile(imported.adapter, &Origins::default(), settings);
+                // The operator cannot fix what a server says, only the own rules.
+                let ours = imported.report.diagnostics.into_iter().filter(|one| one.pointer.is_empty());
+                let diagnostics = ours.chain(compiled.diagnostics).collect();
+                let mut checked = Checked { catalog: compiled.catalog, diagnostics };
+                checked.catalog.iter_mut().for_each(|catalog| entry.finish(catalog));
+                checked
+            }
+            Err(diagnostics) => Checked { catalog: None, diagnostics },
+        }
+    }
+
+    /// A title that spells the name better is kept; any other would be the same for every server of its kind.
+    pub(crate) fn entitle(&self, adapter: &mut Adapter) {
+        let plain = |text: &str| snake_case(text).replace('_', "");
+        if plain(&adapter.display_name) != plain(&self.name) {
+            adapter.display_name = title_of(&self.name);
+        }
+    }
+
+    /// What the server said the last time, else what it says now.
+    fn captured(&self) -> Result<Capture> {
+        let slot = self.kept();
+        if let Some(known) = slot.as_ref().and_then(Captured::read) {
+            return Ok(known);
+        }
+        let capture = blocking(async || {
+            let upstream = Upstream::new(&self.target, &self.auth, &environment::process())?;
+            let capture = upstream.capture().await;
+            upstream.close().await;
+            Ok(capture?)
+        });
+        let capture = capture.with_context(|| format!("cannot ask the MCP server '{}'", self.name))?;
+        slot.iter().for_each(|slot| slot.write(&capture));
+        Ok(capture)
+    }
+
+    /// Where what the server says is kept: under how it is reached, of which only a fingerprint is written.
+    pub(crate) fn kept(&self) -> Option<Captured> {
+        let mut digest = Digest::new();
+        digest.add(&format!("{:?} {:?}", self.target.link, self.auth));
+        Captured::new(&digest.finish())
+    }
+}
+
+fn check_description(api: OpenApiSource, settings: &Settings, entry: &EntryOverrides) -> (Source, Checked) {
+    let name = api.description.name.clone();
+    match api.open() {
+        Ok(Import { mut adapter, library, report, .. }) => {
+            entry.apply(&mut adapter);
+            let compiled = compile::compile_deferred(adapter, entry.library(library), settings);
+            let mut diagnostics = report.diagnostics;
+            diagnostics.extend(compiled.diagnostics);
+            (Source::new(name, String::new()), Checked { catalog: compiled.catalog, diagnostics })
+        }
+        Err((source, diagnostics)) => (source, Checked { catalog: None, diagnostics }),
+    }
+}
+
+/// The file of corrections, and what it says.
+pub(crate) fn corrections(flags: &Importing) -> Result<(Option<Source>, Overrides)> {
+    let Some(path) = flags.overrides.as_deref() else { return Ok((None, Overrides::default())) };
+    let source = read_source(path)?;
+    match overrides::parse(&source) {
+        Ok(corrections) => Ok((Some(source), corrections)),
+        Err(diagnostics) => {
+            output::diagnostics(&source, &diagnostics);
+            anyhow::bail!("{} cannot be used", source.name)
+        }
+    }
+}
+
+/// A description of an API and how it is imported.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenApiSource {
+    pub(crate) description: Description,
+    /// What the options were made from.
+    pub(crate) importing: Importing,
+    options: Options,
+    /// The file of corrections, where there is one.
+    overrides: Option<Source>,
+}
+
+impl OpenApiSource {
+    pub(crate) fn new(description: Description, flags: &Importing) -> Result<OpenApiSource> {
+        let (overrides, corrections) = corrections(flags)?;
+        let options = Options {
+            name: flags.name.clone(),
+            url: description.url.as_ref().map(Url::to_string),
+            selection: Selection::parse(&flags.include, &flags.exclude)?,
+            overrides: corrections,
+        };
+        Ok(OpenApiSource { description, importing: flags.clone(), options, overrides })
+    }
+
+    /// The files that it is read from.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.description.others.files()
+    }
+
+    /// Imports the description as far as serving needs it; else what is wrong, with the text that it is wrong in.
+    pub(crate) fn open(self) -> Result<Import, (Source, Vec<Diagnostic>)> {
+        let Description { name, url, text, others } = self.description;
+        openapi::open(text, &self.options, others).map_err(|diagnostics| {
+            let corrected =
+                diagnostics.iter().any(|diagnostic| diagnostic.pointer.starts_with("/operations"));
+            let source = self.overrides.filter(|_| corrected);
+            // The text went into the import: where something is wrong with it, its file shows the place.
+            let placed = url.is_none() && diagnostics.iter().any(|diagnostic| diagnostic.span.is_some());
+            let text = placed.then(|| file::read_text(Path::new(&name)).ok()).flatten();
+            let text = text.unwrap_or_default().trim_start_matches(['\u{feff}', '\0']).to_owned();
+            (source.unwrap_or_else(|| Source::new(name, text)), diagnostics)
+        })
+    }
+}
