@@ -24,7 +24,8 @@ pub struct Difference {
 #[must_use]
 pub fn differences(path: &str, kept: &str, generated: &str) -> Vec<Difference> {
     match path {
-        "Cargo.toml" => cargo(kept, generated),
+        "Cargo.toml" => toml(kept, generated, "package", &CARGO),
+        "pyproject.toml" => toml(kept, generated, "project", &PYTHON),
         "package.json" => npm(kept, generated),
         _ => Vec::new(),
     }
@@ -33,12 +34,15 @@ pub fn differences(path: &str, kept: &str, generated: &str) -> Vec<Difference> {
 /// Members of `[package]`, of which one stands.
 const CARGO: [&[&str]; 3] = [&["name"], &["version"], &["license", "license-file"]];
 
-fn cargo(kept: &str, generated: &str) -> Vec<Difference> {
-    let compared = CARGO.iter().filter_map(|keys| {
-        let wanted = member(generated, keys)?;
+/// Members of `[project]`.
+const PYTHON: [&[&str]; 2] = [&["name"], &["version"]];
+
+fn toml(kept: &str, generated: &str, table: &str, members: &[&[&str]]) -> Vec<Difference> {
+    let compared = members.iter().filter_map(|keys| {
+        let wanted = member(generated, table, keys)?;
         let (key, value) = (wanted.key, wanted.value?);
         let should = format!("{key} = {}", Value::from(value.as_str()));
-        let (says, line) = match member(kept, keys) {
+        let (says, line) = match member(kept, table, keys) {
             None => (None, None),
             Some(Member { value: None, .. }) => return None,
             Some(found) if found.key == key && found.value.as_deref() == Some(&value) => return None,
@@ -49,7 +53,7 @@ fn cargo(kept: &str, generated: &str) -> Vec<Difference> {
     compared.collect()
 }
 
-/// A member of `[package]` in TOML.
+/// A member of a table in TOML.
 struct Member<'t> {
     key: &'t str,
     /// `None` where it is no plain string.
@@ -59,13 +63,13 @@ struct Member<'t> {
     line: usize,
 }
 
-/// The first of these members. Only what people write in a manifest is read: one member to a line, strings on one.
-fn member<'t>(text: &'t str, keys: &[&str]) -> Option<Member<'t>> {
+/// The first of these members of the table. Only what people write in a manifest is read: one member to a line, strings on one.
+fn member<'t>(text: &'t str, table: &str, keys: &[&str]) -> Option<Member<'t>> {
     let mut inside = false;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         if let Some(header) = line.strip_prefix('[') {
-            inside = header.split(']').next().map(str::trim) == Some("package");
+            inside = header.split(']').next().map(str::trim) == Some(table);
             continue;
         }
         let Some((key, value)) = line.split_once('=').filter(|_| inside) else { continue };
@@ -132,6 +136,9 @@ mod tests {
         assert_eq!(differences("Cargo.toml", GENERATED, GENERATED), []);
         let edited = format!("{GENERATED}\n[dependencies]\nrand = {{ version = \"1\" }}\n");
         assert_eq!(differences("Cargo.toml", &edited, GENERATED), []);
+        let python = |name: &str| format!("[project]\nname = \"{name}\"\nversion = \"2.0.0\"\n");
+        let found = differences("pyproject.toml", &python("tickets-adapter"), &python("desk-adapter"));
+        assert_eq!(found.iter().map(|one| one.line).collect::<Vec<_>>(), [Some(2)]);
     }
 
     #[test]

@@ -1,10 +1,13 @@
-//! One look at a text, for all rules at once: which of the telling words it holds, and what its characters are.
+//! One look at a text, for all rules at once: which of the words that rules ask for it holds, and what its characters are.
 //!
 //! Most rules about texts look for what hardly any text holds. What always holds: a text is read once and byte by byte, whatever
 //! it says; case does not matter, and any white space is one blank; what is said to be missing is missing, and what may be there
 //! is looked at closely by the rule that asks.
 
 use super::patterns;
+use aho_corasick::Anchored;
+use aho_corasick::automaton::{Automaton, StateID};
+use aho_corasick::dfa::DFA;
 use std::sync::LazyLock;
 
 /// What was seen in a text.
@@ -32,7 +35,7 @@ impl Clue {
     /// Parts of names that ask for a secret.
     pub(crate) const SECRET: Clue = Clue(1 << 58);
     /// Any pattern of a poisoned tool.
-    pub(crate) const POISON: Clue = Clue((1 << 58) - 1);
+    pub(crate) const POISON: Clue = Clue((1 << 57) - 1);
 
     /// What a pattern of a poisoned tool needs first.
     pub(crate) const fn poison(pattern: usize) -> Clue {
@@ -42,7 +45,8 @@ impl Clue {
 
 impl Prefilter {
     pub(crate) fn of(text: &str) -> Prefilter {
-        READER.read(text)
+        let words = WORDS.as_ref().map_or(u64::MAX, |words| words.read(text));
+        Prefilter { words, marks: marks(text) }
     }
 
     /// Whether any of the words may be there.
@@ -120,7 +124,7 @@ fn words() -> impl Iterator<Item = (&'static str, Clue)> {
         (&["<!--", "[//]:"], Clue::COMMENT),
         (patterns::SECRET_NAMES, Clue::SECRET),
     ];
-    let fixed = fixed.into_iter().flat_map(|(words, telling)| words.iter().map(move |word| (*word, telling)));
+    let fixed = fixed.into_iter().flat_map(|(words, clue)| words.iter().map(move |word| (*word, clue)));
     fixed.chain(
         patterns::first_needs()
             .flat_map(|(pattern, words)| words.iter().map(move |word| (*word, Clue::poison(pattern)))),
@@ -143,150 +147,68 @@ fn marks(text: &str) -> u8 {
     })
 }
 
-/// Classes of bytes: more than there are characters in words.
-const CLASSES: usize = 64;
-const BLANK: u8 = 1;
+/// An automaton over all words at once; nothing where it cannot be built, and then every word may be there.
+static WORDS: LazyLock<Option<Words>> = LazyLock::new(Words::new);
 
-static READER: LazyLock<Reader> = LazyLock::new(|| Reader::new(words()));
-
-/// An automaton that is in one state for each beginning of a word, as Aho and Corasick have it.
-///
-/// A state is the index of its row, so that the next one is found with an addition.
-struct Reader {
-    /// By byte, its class. Characters that are in no word share class 0.
-    classes: [u8; 256],
-    /// By state and class, the next state.
-    next: Vec<u32>,
-    /// By row, what ends there.
-    found: Vec<u64>,
+/// In lower case, and a blank for all white space.
+#[inline]
+const fn fold(byte: u8) -> u8 {
+    match byte {
+        b'\t'..=b'\r' => b' ',
+        _ => byte.to_ascii_lowercase(),
+    }
 }
 
-/// Set in a state where a word ends.
-const END: u32 = 1 << 31;
+/// Two blanks: the second one changes nothing.
+const BLANKS: u64 = 1 << 57;
 
-impl Reader {
-    fn new(words: impl Iterator<Item = (&'static str, Clue)>) -> Reader {
-        let words: Vec<(&str, Clue)> = words.collect();
-        let mut reader = Reader { classes: classes(&words), next: vec![0; CLASSES], found: vec![0] };
-        let mut blanks = Vec::new();
-        for (word, telling) in words {
-            let mut state = 0;
-            for byte in word.bytes() {
-                let class = reader.class(byte);
-                state = match reader.step(state, class) {
-                    0 => {
-                        let new = u32::try_from(reader.next.len()).unwrap_or_default();
-                        reader.next.resize(reader.next.len() + CLASSES, 0);
-                        reader.found.push(0);
-                        reader.set(state, class, new);
-                        if class == BLANK {
-                            blanks.push(new);
-                        }
-                        new
+struct Words {
+    automaton: DFA,
+    start: StateID,
+    /// By the number of a word, who asks.
+    clues: Vec<u64>,
+}
+
+impl Words {
+    fn new() -> Option<Words> {
+        let (words, clues): (Vec<&str>, Vec<u64>) =
+            words().map(|(word, clue)| (word, clue.0)).chain([("  ", BLANKS)]).unzip();
+        let automaton = DFA::builder().prefilter(false).build(words).ok()?;
+        let start = automaton.start_state(Anchored::No).ok()?;
+        Some(Words { automaton, start, clues })
+    }
+
+    /// Steps through the automaton instead of searching with it, so that case does not matter and any white space is one blank.
+    fn read(&self, text: &str) -> u64 {
+        let (mut found, mut state) = (0, self.start);
+        let mut folded = [0; 64];
+        for chunk in text.as_bytes().chunks(folded.len()) {
+            // All at once, which takes next to no time.
+            folded.iter_mut().zip(chunk).for_each(|(to, from)| *to = fold(*from));
+            for byte in folded.iter().take(chunk.len()) {
+                let next = self.automaton.next_state(Anchored::No, state, *byte);
+                if self.automaton.is_special(next) {
+                    let ending = self.ending(next);
+                    if ending == BLANKS {
+                        continue;
                     }
-                    known => known,
-                };
-            }
-            if let Some(found) = reader.found.get_mut(row(state)) {
-                *found |= telling.0;
-            }
-        }
-        reader.complete(&blanks);
-        reader
-    }
-
-    /// Adds where to go on when a word does not: with the longest beginning of another that was read, too.
-    fn complete(&mut self, blanks: &[u32]) {
-        let every = || 0..CLASSES as u8;
-        let begun = every().map(|class| self.step(0, class)).filter(|state| *state != 0);
-        let mut open: Vec<(u32, u32)> = begun.map(|state| (state, 0)).collect();
-        let mut read = 0;
-        while let Some((state, other)) = open.get(read).copied() {
-            read += 1;
-            let also = self.ends(other);
-            if let Some(found) = self.found.get_mut(row(state)) {
-                *found |= also;
-            }
-            for class in every() {
-                let beside = self.step(other, class);
-                match self.step(state, class) {
-                    0 => self.set(state, class, beside),
-                    known => open.push((known, beside)),
+                    found |= ending;
                 }
+                state = next;
             }
         }
-        // A second blank changes nothing.
-        for state in blanks {
-            self.set(*state, BLANK, *state);
+        found
+    }
+
+    /// Who asks for the words that end in a state.
+    fn ending(&self, state: StateID) -> u64 {
+        if !self.automaton.is_match(state) {
+            return 0;
         }
-        let found = &self.found;
-        let ends = |state: u32| found.get(row(state)).is_some_and(|found| *found != 0);
-        for next in self.next.iter_mut().filter(|next| ends(**next)) {
-            *next |= END;
-        }
+        (0..self.automaton.match_len(state))
+            .filter_map(|index| self.clues.get(self.automaton.match_pattern(state, index).as_usize()))
+            .fold(0, |found, clue| found | clue)
     }
-
-    #[inline]
-    fn class(&self, byte: u8) -> u8 {
-        self.classes.get(usize::from(byte)).copied().unwrap_or_default()
-    }
-
-    #[inline]
-    fn step(&self, state: u32, class: u8) -> u32 {
-        self.next.get(state as usize + usize::from(class)).copied().unwrap_or_default()
-    }
-
-    #[inline]
-    fn ends(&self, state: u32) -> u64 {
-        self.found.get(row(state)).copied().unwrap_or_default()
-    }
-
-    fn set(&mut self, state: u32, class: u8, next: u32) {
-        if let Some(slot) = self.next.get_mut(state as usize + usize::from(class)) {
-            *slot = next;
-        }
-    }
-
-    fn read(&self, text: &str) -> Prefilter {
-        let (mut words, mut state) = (0, 0);
-        for byte in text.bytes() {
-            state = self.step(state, self.class(byte));
-            if state & END != 0 {
-                state &= !END;
-                words |= self.ends(state);
-            }
-        }
-        Prefilter { words, marks: marks(text) }
-    }
-}
-
-const fn row(state: u32) -> usize {
-    state as usize / CLASSES
-}
-
-/// Every character of the words has a class, small and capital letters the same.
-fn classes(words: &[(&str, Clue)]) -> [u8; 256] {
-    let mut classes = [0; 256];
-    let mut last = BLANK;
-    let mut set = |byte: u8, class: u8| {
-        if let Some(slot) = classes.get_mut(usize::from(byte)) {
-            *slot = class;
-        }
-    };
-    for blank in [b' ', b'\t', b'\n', 0x0b, 0x0c, b'\r'] {
-        set(blank, BLANK);
-    }
-    let mut known = vec![b' '];
-    for byte in words.iter().flat_map(|(word, _)| word.bytes()) {
-        if !known.contains(&byte) {
-            known.push(byte);
-            last += 1;
-            set(byte, last);
-            set(byte.to_ascii_uppercase(), last);
-        }
-    }
-    debug_assert!(usize::from(last) < CLASSES, "words have more characters than there are classes");
-    classes
 }
 
 #[cfg(test)]
@@ -296,14 +218,14 @@ mod tests {
 
     #[test]
     fn every_word_is_found_wherever_it_stands_and_however_it_is_spelled() {
-        for (word, telling) in words() {
+        for (word, clue) in words() {
             for text in [
                 word.to_owned(),
                 format!("Text, then {} and more.", word.to_uppercase()),
                 format!("é{}é", word.replace(' ', " \n\t ")),
                 word.repeat(2),
             ] {
-                assert!(Prefilter::of(&text).holds(telling), "{word} in {text:?}");
+                assert!(Prefilter::of(&text).holds(clue), "{word} in {text:?}");
             }
             assert!(word.is_ascii() && !word.contains("  "), "{word}");
             assert_eq!(word, word.to_ascii_lowercase());
@@ -334,7 +256,7 @@ mod tests {
                 false => plain.push(c.to_ascii_lowercase()),
             }
         }
-        words().filter(|(word, _)| plain.contains(word)).fold(0, |found, (_, telling)| found | telling.0)
+        words().filter(|(word, _)| plain.contains(word)).fold(0, |found, (_, clue)| found | clue.0)
     }
 
     proptest! {

@@ -12,7 +12,7 @@ use super::{Additional, ArrayRules, Node, NumberRules, ObjectRules, Rules, Schem
 use super::{TypeSet, format::Format};
 use indexmap::IndexMap;
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Hir, HirKind, Repetition};
+use regex_syntax::hir::{Capture, Hir, HirKind, Repetition};
 use serde_json::{Map, Number, Value, json};
 
 /// References that are followed to find the types of a variant.
@@ -290,12 +290,21 @@ fn linear(translated: &str) -> String {
 fn counted(pattern: &Hir) -> Hir {
     let all = |parts: &[Hir]| parts.iter().map(counted).collect();
     match pattern.kind() {
-        HirKind::Repetition(repeated) => Hir::repetition(Repetition {
-            min: repeated.min.min(MAX_REPEAT),
-            max: repeated.max.filter(|max| *max <= MAX_REPEAT),
-            greedy: repeated.greedy,
-            sub: Box::new(counted(&repeated.sub)),
-        }),
+        HirKind::Repetition(repeated) => {
+            let sub = match counted(&repeated.sub) {
+                // Without a group `(?:a+)+` would be written as `a++`, which engines refuse.
+                sub if matches!(sub.kind(), HirKind::Repetition(_)) => {
+                    Hir::capture(Capture { index: 1, name: None, sub: Box::new(sub) })
+                }
+                sub => sub,
+            };
+            Hir::repetition(Repetition {
+                min: repeated.min.min(MAX_REPEAT),
+                max: repeated.max.filter(|max| *max <= MAX_REPEAT),
+                greedy: repeated.greedy,
+                sub: Box::new(sub),
+            })
+        }
         HirKind::Capture(group) => counted(&group.sub),
         HirKind::Concat(parts) => Hir::concat(all(parts)),
         HirKind::Alternation(parts) => Hir::alternation(all(parts)),
@@ -361,6 +370,13 @@ mod tests {
         let (mut schemas, _) = Schemas::compile(&types);
         let (id, _) = schemas.add(schema, "");
         schemas.standard(id)
+    }
+
+    #[test]
+    fn a_repeated_repetition_keeps_its_group() {
+        for (given, expected) in [("^(a+)+$", r"(?:\A(a+)+\z)"), ("(?:[a-c]{2,3}){4}", "([a-c]{2,3}){4}")] {
+            assert_eq!(linear(given), expected);
+        }
     }
 
     #[test]

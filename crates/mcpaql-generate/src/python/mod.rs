@@ -21,15 +21,14 @@ const KEYWORDS: [&str; 35] = [
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// No function and no field of an adapter: words of the language, what annotations are made of, what modules of operations
-/// import, and what parameters have in common.
+/// No function and no field of an adapter: words of the language, what annotations are made of, and what modules of operations
+/// import.
 const RESERVED: &[&str] = &[
     "False",
     "None",
     "True",
     "and",
     "annotations",
-    "args",
     "as",
     "assert",
     "async",
@@ -39,14 +38,12 @@ const RESERVED: &[&str] = &[
     "call",
     "class",
     "continue",
-    "dataclass",
     "def",
     "del",
     "dict",
     "elif",
     "else",
     "except",
-    "field",
     "finally",
     "float",
     "for",
@@ -61,13 +58,11 @@ const RESERVED: &[&str] = &[
     "list",
     "nonlocal",
     "not",
-    "of",
     "or",
     "params",
     "pass",
     "raise",
     "return",
-    "self",
     "str",
     "try",
     "types",
@@ -78,39 +73,21 @@ const RESERVED: &[&str] = &[
 
 /// No type of an adapter: what generated files use.
 const TYPES: &[&str] = &[
-    "AllOf",
-    "Answer",
-    "Any",
-    "AnyOf",
-    "ApiKey",
-    "Basic",
-    "Bearer",
     "Call",
-    "Code",
-    "Command",
+    "CommandLine",
     "Final",
-    "Group",
     "Handler",
     "Handlers",
     "HttpRequest",
     "Json",
     "Literal",
-    "Mapping",
-    "NoAuth",
     "None",
     "NotRequired",
-    "OAuth2",
-    "Operation",
     "Param",
-    "Params",
-    "StoreAction",
-    "Style",
-    "ToolCall",
     "True",
     "False",
     "TypeAlias",
     "TypedDict",
-    "Unset",
     "When",
 ];
 
@@ -118,8 +95,7 @@ const STYLE: Style =
     Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
 
 /// Files that every project has besides the runtime, by their place in it.
-const OWN: [(&str, &str); 7] = [
-    ("pyproject.toml", include_str!("../../templates/python/pyproject.toml")),
+const OWN: [(&str, &str); 5] = [
     (
         "src/adapter_template/__init__.py",
         include_str!("../../templates/python/src/adapter_template/__init__.py"),
@@ -129,35 +105,39 @@ const OWN: [(&str, &str); 7] = [
         include_str!("../../templates/python/src/adapter_template/__main__.py"),
     ),
     ("src/adapter_template/py.typed", include_str!("../../templates/python/src/adapter_template/py.typed")),
-    ("tests/test_adapter.py", include_str!("../../templates/python/tests/test_adapter.py")),
-    ("tests/test_introspection.py", include_str!("../../templates/python/tests/test_introspection.py")),
-    ("tests/test_stdio.py", include_str!("../../templates/python/tests/test_stdio.py")),
+    ("tests/test_runtime.py", include_str!("../../templates/python/tests/test_runtime.py")),
+    ("tests/test_server.py", include_str!("../../templates/python/tests/test_server.py")),
+];
+
+/// Files that belong to the author after the first time.
+const AUTHORED: [(&str, &str); 2] = [
+    ("pyproject.toml", include_str!("../../templates/python/pyproject.toml")),
+    (
+        "src/adapter_template/handlers.py",
+        include_str!("../../templates/python/src/adapter_template/handlers.py"),
+    ),
 ];
 
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     crate::supported(project)?;
     let package = format!("src/{}", project.module());
-    let mut files: Vec<File> = OWN
-        .iter()
-        .chain(templates::PYTHON)
-        .map(|(path, text)| {
-            File::generated(path.replace("adapter_template", &project.module()), filled(project, text))
-        })
-        .collect();
+    let file = |owner: Owner| {
+        move |(path, text): &(&str, &str)| File {
+            path: path.replace("adapter_template", &project.module()),
+            text: filled(project, text),
+            owner,
+        }
+    };
+    let mut files: Vec<File> = OWN.iter().chain(templates::PYTHON).map(file(Owner::Generator)).collect();
+    files.extend(AUTHORED.iter().map(file(Owner::Author)));
     files.push(File::generated(".gitignore", include_str!("../../templates/python/gitignore")));
-    let handlers = include_str!("../../templates/python/src/adapter_template/handlers.py");
-    files.push(File {
-        path: format!("{package}/handlers.py"),
-        text: filled(project, handlers),
-        owner: Owner::Author,
-    });
     files.push(File::generated(format!("{package}/catalog.json"), catalog_data::text(project.catalog)));
     let model = Model::of(project.catalog, &STYLE);
     let mut annotations = Annotations::new(&model, TYPES);
     let modules = modules(&model);
     for module in &modules {
-        let text = operations::module(module, &mut annotations);
+        let text = operations::module(module, &mut annotations)?;
         files.push(File::generated(format!("{package}/operations/{}.py", module.name), text));
     }
     files.push(File::generated(format!("{package}/operations/__init__.py"), operations::index(&modules)));

@@ -67,34 +67,35 @@ fn an_operation_is_its_parameters_its_request_and_its_handler() {
     let files = written(&document).unwrap();
     let text = |path: &str| file(&files, path);
     assert_eq!(
-        text("operations/create.py").split_once("response import Answer\n").unwrap().1,
-        r#"
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportParams(Params):
-    """Parameters of `import`."""
-
-    class_: str = field(metadata={"name": "class"})
-    """Which 'one'."""
-    labels: list[str] | Unset = UNSET
-    gift: bool = False
-    """Default: `false`."""
-    note: str | Unset | None = field(default=UNSET, repr=False)
+        text("operations/create.py").split_once("dispatch import Call\n").unwrap().1,
+        r#"    from ..runtime.requests import Json
 
 
-IMPORT_ = HttpRequest(
+ImportParams = TypedDict(
+    "ImportParams",
+    {
+        "class": "str",
+        "labels": "NotRequired[list[str]]",
+        "gift": "bool",
+        "note": "NotRequired[str | None]",
+    },
+)
+"""Parameters of `import`."""
+
+
+IMPORT_: HttpRequest[Json] = HttpRequest(
     method="POST",
     path="/orders/{class}",
-    params=(
-        Param("class", "path"),
-        Param("labels", "query", style=Style("pipeDelimited", explode=False)),
-        Param("gift", "body"),
-        Param("note", "body", wire="Note", sensitive=True),
-    ),
+    params={
+        "class": Param("path"),
+        "labels": Param("query", style="pipeDelimited", explode=False),
+        "gift": Param("body"),
+        "note": Param("body", wire="Note", sensitive=True),
+    },
 )
 
 
-async def import_(params: ImportParams, call: Call) -> Answer:
+async def import_(params: ImportParams, call: Call) -> Json:
     """Places an order."""
     return await call.http(IMPORT_, params)
 "#
@@ -104,51 +105,45 @@ async def import_(params: ImportParams, call: Call) -> Answer:
     assert!(project.text.contains("description = \"A 'shop'.\""), "{}", project.text);
     let authored: Vec<&str> =
         files.iter().filter(|file| file.owner == Owner::Author).map(|file| file.path.as_str()).collect();
-    assert_eq!(authored, ["src/shop_adapter/handlers.py"]);
+    assert_eq!(authored, ["pyproject.toml", "src/shop_adapter/handlers.py"]);
 }
 
 #[test]
-fn a_tool_of_another_server_is_a_literal_and_a_handler() {
+fn a_command_is_a_literal_and_what_it_answers_has_a_type() {
     let mut document = shop(
-        serde_json::json!({"transport": "mcp", "command": ["server"]}),
-        serde_json::json!({"name": "add_label", "tool": "edit-labels", "fixed": {"action": "add", "deep": [{"dry": null}]}, "params": {
-            "label_name": {"type": "string", "required": true, "as": "label-name"},
-            "token": {"type": "string", "sensitive": true}
-        }}),
+        serde_json::json!({"transport": "native", "protocol": "command"}),
+        serde_json::json!({
+            "name": "look", "command": ["ls", {"when": "all", "args": ["-a"]}, ["-w", "{width}"], "{path}"],
+            "output": "json", "exit": {"2": "NOT_FOUND_RESOURCE"}, "returns": "Entry[]",
+            "params": {"path": {"type": "string", "sensitive": true}, "all": {"type": "boolean"}, "width": {"type": "integer"}}
+        }),
     );
-    let touch = serde_json::json!({"name": "touch", "description": "Touches."});
-    document["operations"]["create"].as_array_mut().unwrap().push(touch);
+    document["types"] = serde_json::json!({"Entry": {"type": "object", "properties": {
+        "name": {"type": "string", "required": true}
+    }}});
     let files = written(&document).unwrap();
     let text = file(&files, "operations/create.py");
     for said in [
-        "from ..runtime.bindings import ToolCall\n",
-        r#"
-ADD_LABEL = ToolCall(
-    tool="edit-labels",
-    names={"label_name": "label-name"},
-    fixed={"action": "add", "deep": [{"dry": None}]},
-    sensitive=("token",),
-)
-"#,
-        "    return await call.tool(ADD_LABEL, params)\n",
-        "\nTOUCH = ToolCall(tool=\"touch\")\n",
+        "LOOK: CommandLine[list[types.Entry]] = CommandLine(\n",
+        "    argv=(\"ls\", When(\"all\", (\"-a\",)), (\"-w\", \"{width}\"), \"{path}\"),\n",
+        "    params={\"path\": Param(sensitive=True)},\n",
+        "    exit={2: \"NOT_FOUND_RESOURCE\"},\n",
+        "async def look(params: LookParams, call: Call) -> list[types.Entry]:\n",
     ] {
         assert!(text.contains(said), "{said}\n{text}");
     }
 }
 
 #[test]
-fn what_asks_after_work_in_the_background_has_no_handler() {
+fn what_needs_rust_is_refused_with_its_name() {
     let mut document = shop(
         serde_json::json!({"transport": "native", "protocol": "command"}),
         serde_json::json!({"name": "look", "command": ["ls"]}),
     );
     document["operations"]["execute"] =
         serde_json::json!([{"name": "build", "command": ["make"], "lifecycle": true}]);
-    let files = written(&document).unwrap();
-    let index = file(&files, "operations/__init__.py");
-    assert!(index.contains("\"build\": Operation(execute.BuildParams, execute.build),"), "{index}");
-    assert!(!index.contains("_execution"), "{index}");
+    let refused = written(&document).unwrap_err();
+    assert!(refused.message.contains("build"), "{refused}");
 }
 
 fn file<'f>(files: &'f [File], path: &str) -> &'f str {
@@ -157,44 +152,33 @@ fn file<'f>(files: &'f [File], path: &str) -> &'f str {
 
 #[test]
 fn no_constant_takes_a_name_that_its_module_imports() {
-    let mut document = shop(
+    let document = shop(
         serde_json::json!({"protocol": "rest", "base_url": "https://shop.example"}),
-        serde_json::json!({"name": "unset", "maps_to": "POST /unset", "params": {"note": {"type": "string"}}}),
+        serde_json::json!({"name": "type_checking", "maps_to": "POST /type"}),
     );
-    let checking = serde_json::json!({"name": "type_checking", "maps_to": "POST /type"});
-    document["operations"]["create"].as_array_mut().unwrap().push(checking);
     let files = written(&document).unwrap();
     let text = file(&files, "operations/create.py");
-    for line in [
-        "    note: str | Unset = UNSET\n",
-        "\nUNSET_ = HttpRequest(",
-        "\n    return await call.http(UNSET_, params)\n",
-        "\nTYPE_CHECKING_ = HttpRequest(",
-    ] {
-        assert!(text.contains(line), "{line}");
-    }
+    assert!(text.contains("\nTYPE_CHECKING_: HttpRequest[Json] = HttpRequest("), "{text}");
 }
 
 #[test]
 fn what_a_text_says_is_not_imported() {
-    let said =
-        "Takes Style( and Code( of types. as = field( or str | Unset = UNSET: TypeAlias = Literal[Json].";
+    let said = "Takes When( and Param( of types. as Literal[Json] or NotRequired[str]: TypeAlias.";
     let mut document = shop(
         serde_json::json!({"protocol": "rest", "base_url": "https://shop.example"}),
-        serde_json::json!({"name": "add", "maps_to": "POST /add", "description": said, "params": {
-            "note": {"type": "string", "required": true, "description": said, "enum": ["Param(", "types."]},
-            "node": {"type": "Node", "required": true},
+        serde_json::json!({"name": "add", "maps_to": "POST /add", "description": said, "returns": "Node", "params": {
+            "note": {"type": "string", "required": true, "description": said},
         }}),
     );
     document["types"] = serde_json::json!({"Node": {"type": "object", "description": said, "properties": {
-        "name": {"type": "string", "description": said}
+        "name": {"type": "string", "required": true, "description": said}
     }}});
     let files = written(&document).unwrap();
     let head = |path: &str| {
         let text = file(&files, path);
         let lines = text
             .lines()
-            .take_while(|line| !line.starts_with(['@', 'c']))
+            .take_while(|line| !line.starts_with("class"))
             .filter(|line| line.contains("import "));
         lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
     };
@@ -202,19 +186,13 @@ fn what_a_text_says_is_not_imported() {
         head("operations/create.py"),
         [
             "from __future__ import annotations",
-            "from dataclasses import dataclass",
-            "from typing import TYPE_CHECKING, Literal",
-            "from ..runtime.bindings import HttpRequest, Param",
-            "from ..runtime.params import Params",
+            "from typing import TYPE_CHECKING, TypedDict",
+            "from ..runtime.requests import HttpRequest, Param",
             "from .. import types",
-            "from ..runtime.pipeline import Call",
-            "from ..runtime.response import Answer",
+            "from ..runtime.dispatch import Call",
         ]
     );
-    assert_eq!(
-        head("types.py"),
-        ["from __future__ import annotations", "from typing import NotRequired, TypedDict"]
-    );
+    assert_eq!(head("types.py"), ["from __future__ import annotations", "from typing import TypedDict"]);
 }
 
 #[test]
@@ -227,7 +205,7 @@ fn an_adapter_without_operations_has_an_empty_table() {
         document["operations"] = operations;
         let files = written(&document).unwrap();
         let index = file(&files, "operations/__init__.py");
-        assert!(index.contains("OPERATIONS: Final[Mapping[str, Operation[Any]]] = {}\n"), "{index}");
+        assert!(index.contains("DEFAULTS: Final[Handlers] = {}\n"), "{index}");
         assert!(!index.contains("from . import"), "{index}");
     }
 }

@@ -3,8 +3,7 @@
 //! What always holds: an annotation is short, because what is long gets a name; what stands in the file needs nothing that is
 //! defined behind it.
 
-use super::expression::string;
-use super::operations::bracketed;
+use super::expression::{WIDTH, string};
 use super::{docstring, is_plain_name};
 use crate::model::{Definition, Field, Model, Scope, Shape, Text, Type};
 use serde_json::Value;
@@ -36,6 +35,11 @@ impl Annotations {
     /// What of the language's own names was needed since this was asked last.
     pub(super) fn used(&mut self) -> HashSet<&'static str> {
         std::mem::take(&mut self.used)
+    }
+
+    /// The type of what may be anything.
+    pub(super) fn any(&mut self) -> String {
+        self.annotation(&Type::Any, "", "")
     }
 
     /// The type of a field, with null where it may be that; `module` stands before the adapter's own types.
@@ -111,7 +115,7 @@ fn written(literals: &[Value]) -> String {
     literals.iter().map(literal).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn literal(value: &Value) -> String {
+fn literal(value: &Value) -> String {
     match value {
         Value::String(text) => string(text),
         Value::Bool(true) => "True".into(),
@@ -128,7 +132,7 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
     for definition in &model.types {
         if let Shape::Object { fields, .. } = &definition.shape {
             optional |= fields.iter().any(|field| !field.required);
-            object(&mut text, definition, fields, annotations);
+            object(&mut text, definition, fields, &definition.ident, "", annotations);
         }
     }
     let in_classes = annotations.used();
@@ -170,10 +174,10 @@ pub(super) fn file(model: &Model<'_>, annotations: &mut Annotations) -> String {
         head.line(format!("from typing import {}", typing.join(", ")));
     }
     if json && evaluated {
-        head.line("").line("from .runtime.jsontext import Json");
+        head.line("").line("from .runtime.requests import Json");
     } else if json {
         head.line("").line("if TYPE_CHECKING:").within(|head| {
-            head.line("from .runtime.jsontext import Json");
+            head.line("from .runtime.requests import Json");
         });
     }
     // Two empty lines stand between imports and a class, one before anything else.
@@ -188,9 +192,17 @@ fn class_fits(fields: &[Field]) -> bool {
     fields.iter().all(|field| is_plain_name(&field.name))
 }
 
-fn object(text: &mut Text, definition: &Definition, fields: &[Field], annotations: &mut Annotations) {
+/// An object as a class; `module` stands before the adapter's own types.
+pub(super) fn object(
+    text: &mut Text,
+    definition: &Definition,
+    fields: &[Field],
+    owner: &str,
+    module: &str,
+    annotations: &mut Annotations,
+) {
     let kind = |field: &Field, annotations: &mut Annotations| {
-        let kind = annotations.field(field, &definition.ident, "");
+        let kind = annotations.field(field, owner, module);
         if field.required { kind } else { format!("NotRequired[{kind}]") }
     };
     text.line("").line("");
@@ -222,6 +234,27 @@ fn object(text: &mut Text, definition: &Definition, fields: &[Field], annotation
         });
     });
     docstring(text, &definition.docs);
+}
+
+/// `name: kind`, broken behind the first bracket where it is too long.
+fn bracketed(text: &mut Text, name: &str, kind: &str) {
+    let line = format!("{name}: {kind}");
+    let inner = kind.strip_suffix(']').and_then(|kind| kind.split_once('['));
+    match inner {
+        Some((outer, inner)) if line.chars().count() > text.room(WIDTH) && !outer.contains(' ') => {
+            text.block(format!("{name}: {outer}["), "]", |text| {
+                text.line(inner);
+            });
+        }
+        None if line.chars().count() > text.room(WIDTH) => {
+            text.block(format!("{name}: ("), ")", |text| {
+                text.line(kind);
+            });
+        }
+        _ => {
+            text.line(line);
+        }
+    }
 }
 
 /// Aliases behind what they name: those of the document, and those that were made for long types.
@@ -288,7 +321,7 @@ impl Alias {
         match self {
             Alias::Literals(name, literals) => {
                 let line = format!("{name}: TypeAlias = Literal[{}]", literals.join(", "));
-                if line.chars().count() <= super::expression::WIDTH || literals.len() == 1 {
+                if line.chars().count() <= WIDTH || literals.len() == 1 {
                     text.line(line);
                 } else {
                     text.block(format!("{name}: TypeAlias = Literal["), "]", |text| {
@@ -301,11 +334,11 @@ impl Alias {
             Alias::Types(name, variants) => {
                 let written = variants.join(" | ");
                 let line = format!("{name}: TypeAlias = {written}");
-                if line.chars().count() <= super::expression::WIDTH || variants.len() == 1 {
+                if line.chars().count() <= WIDTH || variants.len() == 1 {
                     text.line(line);
                 } else {
                     text.block(format!("{name}: TypeAlias = ("), ")", |text| {
-                        if written.chars().count() <= text.room(super::expression::WIDTH) {
+                        if written.chars().count() <= text.room(WIDTH) {
                             text.line(written);
                             return;
                         }

@@ -1,4 +1,4 @@
-//! `mcpaql call`: one operation from the command line, through the same pipeline as a client's call.
+//! `mcpaql call`: one operation from the command line, on the same path as a client's call.
 
 use crate::documents::{Request, open_gateway};
 use crate::file;

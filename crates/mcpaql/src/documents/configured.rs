@@ -8,6 +8,7 @@ use crate::args::Importing;
 use crate::descriptions::{self, Description};
 use crate::output::{Hinted, hinted};
 use anyhow::Result;
+use mcpaql_audit::settings;
 use mcpaql_core::diagnostic::{Diagnostic, Severity, capital};
 use mcpaql_core::error::Code;
 use mcpaql_core::suggest::snake_case;
@@ -17,6 +18,20 @@ use mcpaql_import::mcp;
 use mcpaql_import::select::Rule;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+
+/// Both parts of `mcpaql.yaml`: the adapters, and what audits hold tools against. Every problem is reported with its pointer.
+pub(crate) fn load_config(source: &Source) -> (Config, settings::Settings, Vec<Diagnostic>) {
+    match source.parse() {
+        Ok(parsed) => {
+            let (config, mut diagnostics) = config::load(&parsed.value);
+            let (audit, problems) = settings::read(&parsed.value, &config.settings.policies);
+            diagnostics.extend(problems);
+            diagnostics.extend(parsed.diagnostics);
+            (config, audit, diagnostics)
+        }
+        Err(diagnostics) => (Config::default(), settings::Settings::default(), diagnostics),
+    }
+}
 
 /// What a name means in a configuration.
 pub(crate) enum Configured {
@@ -52,14 +67,7 @@ impl Plan {
 
     pub(super) fn from_config(path: &Path, layers: &Layers) -> Result<Plan> {
         let source = read_source(path)?;
-        let (config, mut diagnostics) = match source.parse() {
-            Ok(parsed) => {
-                let (config, mut diagnostics) = config::load(&parsed.value);
-                diagnostics.extend(parsed.diagnostics);
-                (config, diagnostics)
-            }
-            Err(diagnostics) => (Config::default(), diagnostics),
-        };
+        let (config, _, mut diagnostics) = load_config(&source);
         let folder = path.parent().unwrap_or(Path::new(""));
         let layers = layers.with_file(config.settings.clone());
         let is_config_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);

@@ -8,7 +8,7 @@ mod members;
 mod settings;
 mod source;
 
-pub(crate) use configured::Configured;
+pub(crate) use configured::{Configured, load_config};
 pub(crate) use entry::EntryOverrides;
 pub(crate) use mcpaql_runtime::environment::data_folder as default_data;
 pub(crate) use members::open_gateway;

@@ -1,7 +1,7 @@
 //! From flags and files to what tools are held against.
 
 use crate::args;
-use crate::documents::CONFIG;
+use crate::documents::{CONFIG, load_config};
 use crate::output;
 use crate::output::hinted;
 use anyhow::{Result, bail};
@@ -10,7 +10,7 @@ use mcpaql_audit::{all_rules, load, settings};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::policy::{self, Policy};
 use mcpaql_core::suggest;
-use mcpaql_document::config::{self, Config};
+use mcpaql_document::config::Config;
 use mcpaql_document::source::Source;
 use std::path::Path;
 
@@ -69,15 +69,7 @@ fn configured() -> Result<(Config, settings::Settings)> {
         return Ok(Default::default());
     }
     let source = Source::new(CONFIG, crate::file::read_text(path)?);
-    let (config, settings, mut diagnostics) = match source.parse() {
-        Ok(parsed) => {
-            let (config, mut diagnostics) = config::load(&parsed.value);
-            let (settings, found) = settings::read(&parsed.value, &config.settings.policies);
-            diagnostics.extend(found);
-            (config, settings, diagnostics)
-        }
-        Err(diagnostics) => (Config::default(), settings::Settings::default(), diagnostics),
-    };
+    let (config, settings, mut diagnostics) = load_config(&source);
     let decides = |diagnostic: &Diagnostic| {
         let part = |part: &str| diagnostic.pointer.starts_with(part);
         part("/audit") || part("/policies") || part("/conventions") || diagnostic.pointer.is_empty()

@@ -70,7 +70,7 @@ async fn adapters_of_the_configuration_are_taken_by_name() {
              - {{mcp: {{command: ['{BINARY}', serve, --data, d, --mode, discrete]}}, name: inner}}\n"
         ),
     );
-    let args = ["-t", "python", "-q"];
+    let args = ["-t", "rust", "-q"];
     for (name, file, kind) in [
         ("things", "things.md", "document"),
         ("few", "few-adapter.md", "document"),
@@ -84,7 +84,7 @@ async fn adapters_of_the_configuration_are_taken_by_name() {
         let checked = place.run(&["check", &format!("{name}/schema/{file}")]).await;
         assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
         let readme = read(&place, &format!("{name}/README.md"));
-        assert!(readme.contains(&format!("mcpaql generate -s {name} -t python -o FOLDER")), "{readme}");
+        assert!(readme.contains(&format!("mcpaql generate -s {name} -t rust -o FOLDER")), "{readme}");
     }
     let ran = generate(&place, &["-s", "inner", "-t", "rust", "-q", "-o", "inner"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");

@@ -1,18 +1,17 @@
-"""Serves the adapter: `python -m adapter_template`."""
+"""Serves the adapter: `python -m adapter_template`, or with `--http PORT` over Streamable HTTP."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-from .handlers import HANDLERS
-from .operations import OPERATIONS
+from .handlers import HANDLERS, TOOLS
+from .operations import DEFAULTS
 from .runtime import server
 
 
 def main() -> None:
     """Serves until the client ends the conversation."""
-    sys.exit(server.main(Path(__file__).parent, OPERATIONS, HANDLERS))
+    server.main(Path(__file__).parent, {**DEFAULTS, **HANDLERS}, TOOLS)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,23 @@
-"""Handlers of your own, in place of the default ones. This file is yours: generating again leaves it alone.
+"""Answers and tools of your own. This file is yours: generating again leaves it alone.
 
-A handler gets the parameters, validated and completed with defaults, and the call. It gives the answer as JSON or as an
-`Answer`, or raises `OpError`. `call.http`, `call.store`, `call.command` and `call.tool` reach the target as the default
-handlers do, and `call.progress` tells whoever waits how far the work has come:
+A handler gets the checked parameters of an operation and gives the data of the answer, or raises `OpError`. The
+functions in `operations/` are the default handlers. What they give is typed, so trimming an answer is one line:
 
-    from .operations import Handlers, read
-    from .runtime.errors import Code, OpError
-    from .runtime.pipeline import Call
-    from .runtime.response import Answer, Notice
+    from .operations import read
+    from .runtime.dispatch import Call
 
-    async def get_thing(params: read.GetThingParams, call: Call) -> Answer:
-        if params.id == "secret":
-            raise OpError(Code.PERMISSION_DENIED, "That thing is not shown to anybody; choose another one.")
-        answer = await call.http(read.GET_THING, params)
-        answer.warnings.append(Notice("SEEN", "This handler was here."))
-        return answer
+    async def get_thing(params: read.GetThingParams, call: Call) -> object:
+        thing = await read.get_thing(params, call)
+        return {"id": thing["id"], "name": thing["name"]}
 
     HANDLERS: Handlers = {"get_thing": get_thing}
+
+A tool of your own is what `tools/list` shows of it, and a function that answers its calls with text:
+
+    async def ping(arguments: Mapping[str, Any]) -> str:
+        return "pong"
+
+    TOOLS: list[Tool] = [({"name": "ping", "inputSchema": {"type": "object"}}, ping)]
 """
 
 from __future__ import annotations
@@ -25,5 +26,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .operations import Handlers
+    from .runtime.server import Tool
 
 HANDLERS: Handlers = {}
+TOOLS: list[Tool] = []

@@ -21,7 +21,7 @@ pub(super) enum Message<'a> {
     Answer { id: u64, outcome: Result<&'a RawValue, &'a RawValue> },
     /// A request of its own.
     Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
-    /// News.
+    /// Something that nobody answers.
     Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
 }
 

@@ -240,7 +240,7 @@ impl Session {
         (level.replace(wanted) != Some(wanted)).then_some(wanted)
     }
 
-    /// One request and its answer. News of its progress begin its time anew, and so does an answered question.
+    /// One request and its answer. A report of progress begins its time anew, and so does an answered question.
     async fn ask_once(
         &self,
         method: &str,

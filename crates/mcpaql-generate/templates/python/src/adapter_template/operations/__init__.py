@@ -1,18 +1,12 @@
-"""What the adapter can do: every operation with its parameters and its default handler."""
+"""Every operation of the adapter, and the function that answers it by default."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypedDict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..runtime.pipeline import Operation
+from typing import Final, TypedDict
 
 
 class Handlers(TypedDict, total=False):
-    """Handlers that stand in for the default ones, by the names of their operations."""
+    """Functions that answer operations, by their names."""
 
 
-OPERATIONS: Final[Mapping[str, Operation[Any]]] = {}
-"""By the names that callers use."""
+DEFAULTS: Final[Handlers] = {}

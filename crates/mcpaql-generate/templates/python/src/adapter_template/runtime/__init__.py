@@ -1,1 +1,1 @@
-"""What every generated adapter shares: it interprets the compiled catalog and answers as `mcpaql serve` does."""
+"""What every generated adapter shares: validation, introspection, HTTP, commands and the MCP server."""

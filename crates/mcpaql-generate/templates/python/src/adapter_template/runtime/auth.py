@@ -1,261 +1,207 @@
-"""Credentials of an HTTP target: where they go, and their values for one call.
+"""The credentials of HTTP requests: read from the environment on every call, OAuth tokens fetched and kept.
 
-Values are read from the environment on every call, so a rotated variable works without a restart and a missing one
-fails only the calls that need it. Of alternatives the first whose variables are all set is taken. What always holds:
-whatever was read or fetched is in the mask of the call.
+Of alternatives the first one whose variables are all set is taken. Whatever was read is in the mask of the call.
 """
 
-from __future__ import annotations
-
+import asyncio
 import base64
 import re
-from typing import TYPE_CHECKING, NoReturn
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+from urllib.parse import quote_plus
 
-from .bindings import AllOf, AnyOf, ApiKey, Auth, Basic, Bearer, NoAuth, OAuth2
-from .environment import Template, Variable
+import httpx2 as httpx
+
 from .errors import Code, OpError
-from .http.headers import is_sendable, name_of
-from .secrets import Mask, Secret
+from .http_response import read_body, read_json
+from .requests import Auth
+from .secrets import Mask, filled, variable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from .jsontext import Json
-    from .oauth import Issued, Tokens
-
-_COOKIE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")
+Network: TypeAlias = Callable[[str], tuple[httpx.URL, httpx.AsyncClient]]
+_FETCH_SECONDS, _MAX_LIFE_SECONDS = 30.0, 24 * 3600.0
+_MAX_TOKEN_BYTES = 64 * 1024
+_MARGIN_SECONDS = 60.0  # a token is given up this long before it ends, or a tenth of its life where that is less
 
 
-class Env:
-    """Environment variables that hold credentials."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        """Of the process, usually."""
-        self._environ = environ
-
-    def get(self, name: str) -> Secret | None:
-        """The variable's value without white space around it (a line feed at the end is common in secret files)."""
-        value = self._environ.get(name)
-        return None if value is None else Secret(value.strip())
-
-    def require(self, name: str) -> Secret:
-        """The variable's value, which must not be empty."""
-        secret = self.get(name)
-        if secret is None or not secret.expose():
-            raise missing(name)
-        return secret
-
-    def has(self, name: str) -> bool:
-        """Whether it is set to something."""
-        secret = self.get(name)
-        return secret is not None and secret.expose() != ""
+def _missing(names: list[str]) -> OpError:
+    message = f"Credentials for this API are missing; tell the user to set {', '.join(names)} and restart the server."
+    return OpError(Code.PERMISSION_DENIED, message, variables=names)
 
 
-def missing(name: str) -> OpError:
-    """A variable is not set."""
-    message = (
-        f"The credentials for this API are not set up; tell the user to set the environment variable {name} for this "
-        "server and to start it again."
-    )
-    return OpError(Code.PERMISSION_DENIED, message).detail("variable", name)
+def _sendable(value: str, name: str, forbidden: str = r"[\x00-\x08\x0a-\x1f\x7f]") -> str:
+    if re.search(forbidden, value) is None:
+        return value
+    message = f"The environment variable {name} holds characters that cannot be sent; tell the user to correct it."
+    raise OpError(Code.PERMISSION_DENIED, message, variable=name)
 
 
-def _unsendable(name: str) -> OpError:
-    message = (
-        f"The environment variable {name} holds characters that cannot be sent in a header; tell the user to correct "
-        "its value."
-    )
-    return OpError(Code.PERMISSION_DENIED, message).detail("variable", name)
+def _parts(auth: Auth) -> list[Auth]:
+    return [scheme or {} for scheme in auth.get("of", ())]
 
 
-class Reserved:
-    """What only the server itself sets: a parameter of that name is refused."""
-
-    def __init__(self) -> None:
-        """Nothing yet."""
-        self.headers: set[str] = set()
-        self.query: list[str] = []
-        self.cookies: set[str] = set()
-
-    def copy(self) -> Reserved:
-        """Another one that holds the same."""
-        reserved = Reserved()
-        reserved.headers |= self.headers
-        reserved.query += self.query
-        reserved.cookies |= self.cookies
-        return reserved
-
-    def add(self, auth: Auth) -> None:
-        """Adds what these credentials use, alternatives included.
-
-        Raises `ValueError` with the header's name, where it is not one.
-        """
-        match auth:
-            case Bearer(header=name) | ApiKey(place="header", name=name):
-                header = name_of(name)
-                if header is None:
-                    raise ValueError(name)
-                self.headers.add(header)
-            case ApiKey(place="query"):
-                self.query.append(auth.name)
-            case ApiKey():
-                self.cookies.add(auth.name)
-            case Basic() | OAuth2():
-                self.headers.add("authorization")
-            case AllOf() | AnyOf():
-                for scheme in auth.schemes:
-                    self.add(scheme)
-            case NoAuth():
-                pass
+def reserved(auth: Auth) -> set[tuple[str, str]]:
+    """Place and name of what these credentials use, alternatives included: a parameter must not set it."""
+    place, name = auth.get("in", "header"), auth.get("header", auth.get("name", "authorization"))
+    own = {(place, name.lower() if place == "header" else name)} if auth and "of" not in auth else set()
+    return own.union(*map(reserved, _parts(auth)))
 
 
+def _variables(auth: Auth) -> list[str]:
+    own = [name for key, name in auth.items() if key.endswith("_env") and name]
+    return own + [name for scheme in _parts(auth) for name in _variables(scheme)]
+
+
+def _chosen(auth: Auth) -> list[Auth] | None:
+    match auth:
+        case {"type": "all"}:
+            found = [_chosen(scheme) for scheme in _parts(auth)]
+            return None if None in found else [one for schemes in found for one in schemes or ()]
+        case {"type": "any"}:
+            return next((found for found in map(_chosen, _parts(auth)) if found is not None), None)
+        case {"type": "basic", "username_env": user, "password_env": password}:
+            # A password may be empty where the user name is the secret.
+            return [auth] if variable(user) and variable(password) is not None else None
+    return [auth] if all(map(variable, _variables(auth))) else None
+
+
+def _basic(user: str, password: str) -> str:
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
+
+
+def _unreachable(cause: object) -> OpError:
+    message = "The service that issues tokens for this API could not be reached; try later or tell the user."
+    return OpError(Code.TRANSPORT_CONNECTION, message, cause)
+
+
+class Token:
+    """The token of one OAuth 2.0 scheme. Calls that need one meanwhile share one fetch and its outcome."""
+
+    def __init__(self, oauth: Auth, network: Network) -> None:
+        self._oauth, self._network, self._until = oauth, network, 0.0
+        self._keys: tuple[str, str | None, str | None] | None = None
+        self._value: str | None = None
+        self._rotated: str | None = None  # the refresh token that replaced the one in the environment
+        self._in_body = False  # this server takes the client's secret in the body alone
+        self._fetch: asyncio.Task[str] | None = None
+
+    def forget(self, value: str) -> None:
+        if self._value == value:
+            self._value = None
+
+    async def value(self, mask: Mask) -> str:
+        names = (self._oauth[key] for key in ("client_id_env", "client_secret_env", "refresh_token_env"))
+        client_id, secret, refresh = (None if name is None else variable(name) for name in names)
+        keys = (client_id or "", secret, refresh)
+        mask.add(secret, refresh, self._rotated)
+        if keys != self._keys:
+            self._keys, self._value, self._rotated, self._in_body, self._fetch = keys, None, None, False, None
+        if self._value is not None and time.monotonic() < self._until:
+            return self._value
+        if self._fetch is None or self._fetch.done():
+            # A task of its own: a call that is cancelled must not lose a rotated refresh token.
+            self._fetch = asyncio.create_task(self._fetched(*keys))
+        return await asyncio.shield(self._fetch)
+
+    async def _fetched(self, client_id: str, secret: str | None, given: str | None) -> str:
+        refresh, started = self._rotated or given, time.monotonic()
+        form = {"grant_type": "refresh_token" if refresh else "client_credentials"}
+        form |= {"refresh_token": refresh} if refresh else {}
+        form |= {"scope": " ".join(self._oauth["scopes"])} if self._oauth["scopes"] else {}
+        in_body = self._in_body or secret is None
+        try:
+            async with asyncio.timeout(_FETCH_SECONDS):
+                status, said = await self._ask(form, client_id, secret, in_body=in_body)
+                if status in (400, 401) and not in_body and said.get("error") not in ("invalid_grant", "invalid_scope"):
+                    in_body = True
+                    status, said = await self._ask(form, client_id, secret, in_body=True)
+        except (TimeoutError, httpx.HTTPError) as error:
+            raise _unreachable(type(error).__name__) from None
+        token, rotated = said.get("access_token"), said.get("refresh_token")
+        if not isinstance(token, str) or not 200 <= status <= 299:
+            if status >= 500 or status == 429:
+                raise _unreachable(f"status {status}")
+            message = f"The service that issues tokens refused the credentials ({status}); tell the user to check them."
+            raise OpError(Code.PERMISSION_DENIED, message, variables=_variables(self._oauth))
+        if refresh is not None and isinstance(rotated, str):
+            self._rotated = rotated
+        self._in_body, self._value = in_body, token
+        life = _MAX_LIFE_SECONDS
+        with suppress(TypeError, ValueError):
+            life = min(float(said.get("expires_in", life)), life)
+        self._until = started + life - min(_MARGIN_SECONDS, life / 10)
+        return token
+
+    async def _ask(self, form: dict[str, str], client_id: str, secret: str | None, *, in_body: bool) -> tuple[int, Any]:
+        url, client = self._network(self._oauth["token_url"])
+        headers = {"accept": "application/json", "accept-encoding": "gzip"}
+        if in_body:
+            form = {**form, "client_id": client_id, **({"client_secret": secret} if secret is not None else {})}
+        else:
+            # RFC 6749, 2.3.1: both halves are form-encoded first.
+            headers["authorization"] = _basic(quote_plus(client_id), quote_plus(secret or ""))
+        body, said = bytearray(), None
+        async with client.stream("POST", url, data=form, headers=headers) as response:
+            if await read_body(response, _MAX_TOKEN_BYTES, body):
+                with suppress(ValueError):
+                    said = read_json(body.decode())
+        return response.status_code, said if isinstance(said, dict) else {}
+
+
+@dataclass(slots=True)
 class Credentials:
     """The credentials of one call."""
 
-    def __init__(self) -> None:
-        """None."""
-        self.headers: dict[str, str] = {}
-        self.query: list[tuple[str, Secret]] = []
-        self.cookies: list[tuple[str, Secret]] = []
-        self.mask = Mask()
-        # The fetched tokens among them, so that a refused one can be given up.
-        self._tokens: list[Issued] = []
+    headers: dict[str, str] = field(default_factory=dict)
+    query: dict[str, str] = field(default_factory=dict)
+    cookies: dict[str, str] = field(default_factory=dict)
+    mask: Mask = field(default_factory=Mask)
+    tokens: list[tuple[Token, str]] = field(default_factory=list)
 
-    @staticmethod
-    async def read(auth: Auth, headers: Mapping[str, Template], env: Env, tokens: Tokens) -> Credentials:
-        """Reads what the way of authentication and the secret headers of the target need."""
-        credentials = Credentials()
-        for name, template in headers.items():
-            credentials._fill(name, template, env)
-        for simple in _chosen(auth, env):
-            await credentials._add(simple, env, tokens)
-        return credentials
 
-    async def give_up(self) -> bool:
-        """Gives up the fetched tokens, because the API refused them; `False` where there are none."""
-        for issued in self._tokens:
-            await issued.give_up()
-        return bool(self._tokens)
+class Authenticator:
+    """Reads credentials and keeps the tokens of one target."""
 
-    async def _add(self, auth: Auth, env: Env, tokens: Tokens) -> None:
+    def __init__(self, network: Network, headers: Mapping[str, str]) -> None:
+        self._network, self._headers = network, headers  # the target's headers with variables in them
+        self._tokens: dict[str, Token] = {}
+
+    async def read(self, auth: Auth) -> Credentials:
+        found = Credentials()
+        for name, template in self._headers.items():
+            try:
+                value, secrets = filled(template)
+            except KeyError as unset:
+                raise _missing(list(unset.args)) from None
+            found.mask.add(*secrets)
+            found.headers[name] = _sendable(value, f"of header {name}")
+        schemes = _chosen(auth)
+        if schemes is None:
+            raise _missing(_variables(auth))
+        for scheme in schemes:
+            await self._add(found, scheme)
+        return found
+
+    async def _add(self, found: Credentials, auth: Auth) -> None:
         match auth:
-            case Bearer():
-                self._header(auth.header, auth.prefix, auth.token_env, env)
-            case ApiKey(place="header"):
-                self._header(auth.name, auth.prefix, auth.key_env, env)
-            case ApiKey(place="query"):
-                self.query.append((auth.name, self._prefixed(auth.prefix, auth.key_env, env)))
-            case ApiKey():
-                value = self._prefixed(auth.prefix, auth.key_env, env)
-                # What ends a cookie, or is no character of one, would change what is sent.
-                if not _COOKIE.fullmatch(value.expose()):
-                    raise _unsendable(auth.key_env)
-                self.cookies.append((auth.name, value))
-            case Basic():
-                self._basic(auth.username_env, auth.password_env, env)
-            case OAuth2():
-                issued = await tokens.issue(auth, env, self.mask)
-                self._set("authorization", f"Bearer {issued.token.expose()}", auth.client_id_env)
-                self._tokens.append(issued)
-            case NoAuth() | AllOf() | AnyOf():
-                pass
-
-    def _header(self, name: str, prefix: str, variable: str, env: Env) -> None:
-        header = name_of(name)
-        if header is None:
-            raise _unsendable(variable)
-        self._set(header, self._prefixed(prefix, variable, env).expose(), variable)
-
-    def _prefixed(self, prefix: str, variable: str, env: Env) -> Secret:
-        secret = env.require(variable).expose()
-        self.mask.add(secret)
-        return Secret(f"{prefix}{secret}")
-
-    def _fill(self, name: str, template: Template, env: Env) -> None:
-        value: list[str] = []
-        last = ""
-        for piece in template.pieces:
-            if not isinstance(piece, Variable):
-                value.append(piece)
-                continue
-            last = piece.name
-            if piece.fallback is not None and not env.has(piece.name):
-                value.append(piece.fallback)
-                continue
-            secret = env.require(piece.name).expose()
-            self.mask.add(secret)
-            value.append(secret)
-        self._set(name, "".join(value), last)
-
-    def _basic(self, username: str, password: str, env: Env) -> None:
-        """An API key as user name with an empty password is common; then the user name is the secret."""
-        user = env.require(username).expose()
-        word = env.get(password)
-        if word is None:
-            raise missing(password)
-        if ":" in user:
-            raise _unsendable(username)
-        pair = f"{user}:{word.expose()}"
-        self.mask.add(pair)
-        self.mask.add(word.expose() or user)
-        self._set("authorization", f"Basic {base64.b64encode(pair.encode()).decode()}", username)
-
-    def _set(self, name: str, value: str, variable: str) -> None:
-        if not is_sendable(value):
-            raise _unsendable(variable)
-        self.headers[name] = value
-
-
-def _chosen(auth: Auth, env: Env) -> Iterable[Auth]:
-    """The simple schemes that stand for this one now: all of several, and the first alternative that is set."""
-    match auth:
-        case AllOf():
-            return [simple for scheme in auth.schemes for simple in _chosen(scheme, env)]
-        case AnyOf():
-            found = next((scheme for scheme in auth.schemes if _is_set(scheme, env)), None)
-            if found is None:
-                return [] if not auth.schemes else _none_set(auth.schemes)
-            return _chosen(found, env)
-        case _:
-            return [auth]
-
-
-def _is_set(auth: Auth, env: Env) -> bool:
-    match auth:
-        case AllOf():
-            return all(_is_set(scheme, env) for scheme in auth.schemes)
-        case AnyOf():
-            return any(_is_set(scheme, env) for scheme in auth.schemes)
-        case Basic():
-            # A password may be empty where the user name is the secret.
-            return env.has(auth.username_env) and env.get(auth.password_env) is not None
-        case _:
-            return all(map(env.has, variables(auth)))
-
-
-def variables(auth: Auth) -> list[str]:
-    """The variables a scheme needs, for people: alternatives are not told apart."""
-    match auth:
-        case Bearer():
-            return [auth.token_env]
-        case ApiKey():
-            return [auth.key_env]
-        case Basic():
-            return [auth.username_env, auth.password_env]
-        case OAuth2():
-            names = (auth.client_id_env, auth.client_secret_env, auth.refresh_token_env)
-            return [name for name in names if name is not None]
-        case AllOf() | AnyOf():
-            return [name for scheme in auth.schemes for name in variables(scheme)]
-        case NoAuth():
-            return []
-
-
-def _none_set(schemes: tuple[Auth, ...]) -> NoReturn:
-    alternatives: list[Json] = [" and ".join(variables(scheme)) for scheme in schemes]
-    names = ", or ".join(map(str, alternatives))
-    message = (
-        f"The credentials for this API are not set up; tell the user to set the environment variables {names} for this "
-        "server and to start it again."
-    )
-    raise OpError(Code.PERMISSION_DENIED, message).detail("variables", alternatives)
+            case {"type": "bearer", "token_env": name} | {"type": "api_key", "key_env": name}:
+                found.mask.add(secret := variable(name) or "")
+                value, place = auth["prefix"] + secret, auth.get("in", "header")
+                if place == "header":
+                    found.headers[auth.get("header", auth.get("name", "")).lower()] = _sendable(value, name)
+                elif place == "query":
+                    found.query[auth["name"]] = value
+                else:
+                    found.cookies[auth["name"]] = _sendable(value, name, r'[^!-~]|[",;\\]')
+            case {"type": "basic", "username_env": user, "password_env": password}:
+                login, word = _sendable(variable(user) or "", user, ":"), variable(password) or ""
+                # An API key as user name with an empty password is common.
+                found.mask.add(f"{login}:{word}", word or login)
+                found.headers["authorization"] = _basic(login, word)
+            case {"type": "oauth2"}:
+                token = self._tokens.setdefault(str(auth), Token(auth, self._network))
+                found.mask.add(value := await token.value(found.mask))
+                found.tokens.append((token, value))
+                found.headers["authorization"] = _sendable(f"Bearer {value}", auth["client_id_env"])

@@ -1,200 +1,211 @@
-"""Local programs: one process per call, from an argv template, never through a shell.
+"""The command target: one process for each call, never through a shell; a value never becomes an option."""
 
-What always holds: the environment is cleared but for named variables; the working directory is the adapter's; time and
-output are bounded; a call that ends early, for whatever reason, takes its process and that process's children with it.
-"""
-
-from __future__ import annotations
-
+import asyncio
+import contextlib
 import errno
+import math
+import os
+import re
+import signal
+import sys
+import time
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from . import jsontext
-from .argv import build
-from .environment import Template, Unset
+from . import styles
 from .errors import Code, OpError
-from .output import answer, clean, last_line
-from .process import TAIL, Finished, Job, run
-from .response import Answer, Notice
+from .http_response import Answer, read_json
+from .requests import CommandLine, When
+from .secrets import Mask, filled
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from .bindings import Args, Command, CommandTarget
-    from .jsontext import Json
-
-PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER")
-"""Passed on to every program; adapters add to them."""
-SECRET_LENGTH = 6
-"""A shorter value is a setting, not a secret, and would mask ordinary words."""
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER")
+_SECRET_LENGTH = 6  # a shorter value is a setting, not a secret, and would mask ordinary words
+_GRACE_SECONDS = 0.5  # for a program to end after the polite signal, and for its children to close its output
+_TAIL_BYTES, _CHUNK_BYTES = 2048, 64 * 1024
+_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_ESCAPES = re.compile(r"\x1b(\[[^@-~]*.?|.)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]", re.DOTALL)
 
 
-class CommandSetupError(Exception):
-    """Why an adapter's programs cannot be run. For the operator: it may name paths."""
+def argv(template: Iterable[str | tuple[str, ...] | When], args: Mapping[str, Any]) -> list[str]:
+    """The program and its arguments. A missing parameter, null and an empty array drop the argument or its group."""
+    given = {name: value for name, value in args.items() if value is not None and value != []}
+    out: list[str] = []
+    past_options = False
+    for entry in template:
+        texts = (entry,) if isinstance(entry, str) else entry
+        if isinstance(entry, When):
+            texts = entry.args if args.get(entry.param) is True else ()
+        elif not all(_params(str(text)) <= given.keys() for text in texts):
+            continue
+        for text in map(str, texts):
+            if _params(text) <= given.keys():
+                out += _arguments(text, given, past_options=past_options)
+            past_options = past_options or text == "--"
+    return out
 
 
-class Runner:
-    """Runs the programs of one adapter."""
+def _params(text: str) -> set[str]:
+    return set(_PLACEHOLDER.findall(text))
 
-    def __init__(self, target: CommandTarget, environ: Mapping[str, str]) -> None:
-        """Prepares to run the programs of that target; `environ` is what the server's own environment holds.
 
-        Raises `CommandSetupError` where the working directory is not there or names a variable that is not set, or
-        where a fixed variable cannot be set.
-        """
+def _arguments(text: str, given: Mapping[str, Any], *, past_options: bool) -> list[str]:
+    literals, names = _PLACEHOLDER.split(text)[::2], _PLACEHOLDER.findall(text)
+    only = given[names[0]] if len(names) == 1 else None
+    out: list[str] = []
+    for item in [item for item in only if item is not None] if isinstance(only, list) else [None]:
+        values = [styles.scalar(given[name] if item is None else item) for name in names]
+        argument = "".join(part for pair in zip(literals, [*values, ""], strict=True) for part in pair)
+        # The first character comes from a value.
+        if argument.startswith("-") and not literals[0] and not past_options:
+            message = f"Parameter '{names[0]}' must not start with '-': the program would read it as an option."
+            raise OpError(Code.INVALID_VALUE, message, param_name=names[0])
+        out.append(argument)
+    return out
+
+
+class CommandRunner:
+    """Runs the programs of one target."""
+
+    def __init__(self, target: Mapping[str, Any]) -> None:
         self._target = target
-        self._cwd = None if target.cwd is None else _expand(target.cwd, environ)
-        if self._cwd is not None and not Path(self._cwd).is_dir():
-            raise CommandSetupError(f"the working directory {self._cwd} does not exist or is not a directory")
-        # What errors must not show, and what they show instead.
-        self._hidden: list[tuple[str, str]] = []
-        self._env: dict[str, str] = {}
-        for name in (*PASSED_ON, *target.env):
-            value = environ.get(name)
-            if value is None or name in self._env or name in target.set_env:
-                continue
-            if name not in PASSED_ON and len(value.encode()) >= SECRET_LENGTH:
-                self._hidden.append((value, "***"))
-            self._env[name] = value
-        for name, value in target.set_env.items():
-            if not name or "=" in name or "\0" in name or "\0" in value:
-                raise CommandSetupError(
-                    f"the environment variable '{name}' cannot be set: '=' and NUL are not allowed in names, "
-                    "NUL not in values",
-                )
-            self._env[name] = value
-        places = ((self._cwd, "."), (environ.get("HOME"), "~"))
-        self._hidden += [(path, mask) for path, mask in places if path is not None and len(path) > 1]
+        names = {name for name in (*_PASSED_ON, *target["env"]) if name in os.environ}
+        self._env = {**{name: os.environ[name] for name in names}, **target["set_env"]}
+        own = [self._env[name] for name in names - set(_PASSED_ON) - set(target["set_env"])]
+        self._secrets = [value for value in own if len(value) >= _SECRET_LENGTH]
 
-    async def call(self, command: Command, args: Args, limit_ms: int | None = None) -> Answer:
-        """Runs one call; `limit_ms` stands in place of the target's timeout.
-
-        Raises `OpError` for a value the program must not see, a program that is missing, fails, writes too much or
-        takes too long.
-        """
-        program, arguments = build(command.argv, args)
-        usual_ms = self._target.timeout_ms if limit_ms is None else limit_ms
-        timeout_ms = usual_ms if command.timeout_ms is None else command.timeout_ms
-        job = Job(
-            program=program,
-            args=arguments,
-            env=self._env,
-            cwd=self._cwd,
-            stdin=_stdin(command, args),
-            max_output=self._target.max_output_bytes,
-            timeout=timeout_ms / 1000,
-        )
+    async def call(self, command: CommandLine[Any], args: Mapping[str, Any]) -> Answer:
+        line, stdin = argv(command.argv, args), _stdin(command, args)
+        name, milliseconds = Path(line[0]).name, command.timeout_ms or self._target["timeout_ms"]
+        process = await self._start(name, line, stdin)
         try:
-            finished = await run(job)
-        except OSError as error:
-            raise self._cannot_run(program, error) from None
-        return self._judge(short(program), command, args, finished, timeout_ms)
-
-    def _judge(self, name: str, command: Command, args: Args, finished: Finished, timeout_ms: int) -> Answer:
-        if finished.ending == "too_large":
-            most = self._target.max_output_bytes
-            message = f"{name} wrote more than {most} bytes and was stopped; ask for less."
-            raise OpError(Code.PAYLOAD_TOO_LARGE, message, {"limit": "max_output_bytes", "max": most})
-        if finished.ending == "timed_out":
-            message = f"{name} did not finish within {timeout_ms} ms and was stopped; ask for less or try later."
-            raise OpError(Code.TRANSPORT_TIMEOUT, message)
-        meaning = command.exit.get(finished.status) if finished.status >= 0 else None
-        if isinstance(meaning, Code):
-            raise self._failed(meaning, name, command, args, finished)
-        if finished.status != 0 and meaning is None:
-            raise self._failed(Code.INTERNAL, name, command, args, finished)
-        answered = answer(command.output, finished.stdout)
-        if finished.ending == "held":
-            message = f"{name} left a process behind that kept its output open; it was stopped."
-            answered.warnings.append(Notice("OUTPUT_HELD_OPEN", message))
-        return answered
-
-    def _failed(self, code: Code, name: str, command: Command, args: Args, finished: Finished) -> OpError:
-        hidden = self._hidden_in(command, args)
-        stream, said = "stderr", clean(finished.stderr, TAIL, hidden)
-        if not said:
+            async with asyncio.timeout(milliseconds / 1000):
+                stdout, stderr, held = await self._follow(process, stdin)
+        except TimeoutError:
+            message = f"{name} did not finish within {milliseconds} ms and was stopped; ask for less or try later."
+            raise OpError(Code.TRANSPORT_TIMEOUT, message) from None
+        finally:
+            if process.returncode is None:
+                await asyncio.shield(asyncio.ensure_future(_end(process)))
+        status = process.returncode or 0
+        meaning = command.exit.get(status, "success" if status == 0 else Code.INTERNAL)
+        if meaning != "success":
+            mask = Mask(self._secrets)
+            mask.add_values(args.get(name) for name, param in command.params.items() if param.sensitive)
+            # Programs often repeat a value line by line.
+            mask.add(*(line for text in mask.known for line in text.splitlines()))
+            details: dict[str, Any] = {"exit_status": status} if status >= 0 else {"signal": -status}
             # Some programs say on standard output why they refuse.
-            stream, said = "stdout", clean(finished.stdout, TAIL, hidden)
-        status = finished.status
-        how = f"failed with exit status {status}" if status >= 0 else "was ended by a signal"
-        line = last_line(said)
-        if line is not None:
-            message = f"{name} {how}: {line}"
-        elif said:
-            message = f"{name} {how}; details.{stream} says why."
-        else:
-            message = f"{name} {how} and said nothing; tell the user."
-        error = OpError(code, message)
-        if status >= 0:
-            error.detail("exit_status", status)
-        else:
-            error.detail("signal", -status)
-        return error.detail(stream, said) if said else error
+            said = {"stderr": _clean(stderr, mask), "stdout": _clean(stdout, mask) if not stderr.strip() else ""}
+            details |= {stream: text for stream, text in said.items() if text}
+            raise OpError(Code(meaning), f"{name} failed; the details say how and why.", **details)
+        answer = _output(command.output, stdout)
+        if held:
+            await _end(process)
+            message = f"{name} left a process behind that kept its output open; it was stopped."
+            answer.warnings.append(("OUTPUT_HELD_OPEN", message))
+        return answer
 
-    def _hidden_in(self, command: Command, args: Args) -> list[tuple[str, str]]:
-        """What no error of this call may show: sensitive arguments and the operator's own values and places."""
-        sensitive = [value for name in command.sensitive if name in args for value in _texts(args[name])]
-        hidden = [*((value, "***") for value in sensitive), *self._hidden]
-        # The longest first: a value inside another must not break its mask.
-        return sorted(hidden, key=lambda pair: -len(pair[0].encode()))
+    async def _start(self, name: str, line: list[str], stdin: bytes | None) -> Process:
+        cwd = None if self._target["cwd"] is None else filled(self._target["cwd"])[0]
+        options: dict[str, Any] = {"env": self._env, "cwd": cwd, "stdout": PIPE, "stderr": PIPE}
+        options["stdin"] = DEVNULL if stdin is None else PIPE
+        if sys.platform != "win32":
+            options["process_group"] = 0
+        starting = asyncio.ensure_future(asyncio.create_subprocess_exec(line[0], *line[1:], **options))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # The process may be there already, although nobody was told so yet.
+            with contextlib.suppress(OSError):
+                await _end(await starting)
+            raise
+        except OSError as error:
+            code = Code.PAYLOAD_TOO_LARGE if error.errno == errno.E2BIG else Code.INTERNAL
+            raise OpError(code, f"The program '{name}' cannot be run so ({error.strerror}); tell the user.") from None
 
-    def _cannot_run(self, program: str, error: OSError) -> OpError:
-        name = short(program)
-        if self._cwd is not None and not Path(self._cwd).is_dir():
-            message = "The adapter's working directory is gone; tell the user."
-        elif error.errno == errno.E2BIG:
-            message = f"The parameters are too long for the arguments of '{name}'; send less."
-            return OpError(Code.PAYLOAD_TOO_LARGE, message, {"limit": "argument list"}).because(error)
-        elif error.errno == errno.ENOENT:
-            message = f"The program '{name}' is not installed on the server; tell the user to install it."
-        elif error.errno == errno.EACCES:
-            message = f"The program '{name}' may not be run by the server; tell the user."
-        else:
-            message = f"The program '{name}' could not be run; tell the user."
-        return OpError(Code.INTERNAL, message).because(error)
+    async def _follow(self, process: Process, stdin: bytes | None) -> tuple[bytes, bytes, bool]:
+        stdout, stderr = bytearray(), bytearray()
 
+        async def read(pipe: asyncio.StreamReader | None, out: bytearray, most: int | None) -> None:
+            while pipe is not None and (chunk := await pipe.read(_CHUNK_BYTES)):
+                out += chunk
+                if most is not None and len(out) > most:
+                    message = f"The program wrote more than {most} bytes and was stopped; ask for less."
+                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_output_bytes", max=most)
+                if most is None:
+                    del out[: -8 * _TAIL_BYTES]
 
-def short(program: str) -> str:
-    """The program without its folder."""
-    return program.replace("\\", "/").rpartition("/")[2]
-
-
-def _stdin(command: Command, args: Args) -> bytes | None:
-    if command.stdin is None:
-        return None
-    if command.stdin == "*":
-        params = {command.wires.get(name, name): value for name, value in args.items()}
-        return jsontext.write(params).encode()
-    value = args.get(command.stdin)
-    if value is None:
-        return None
-    return (value if isinstance(value, str) else jsontext.write(value)).encode()
-
-
-def _texts(value: Json) -> Iterator[str]:
-    """Every text and number in a value, and each line of a text: programs often repeat a value line by line."""
-    if isinstance(value, str):
-        yield from (line for line in (line.removesuffix("\r") for line in value.split("\n")) if line)
-        if value:
-            yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-    elif value is not None and not isinstance(value, bool):
-        yield jsontext.number_text(value)
+        if process.stdin is not None:
+            # What the program does not read stays in the buffer of the pipe.
+            process.stdin.write(stdin or b"")
+            process.stdin.close()
+        works = read(process.stdout, stdout, self._target["max_output_bytes"]), read(process.stderr, stderr, None)
+        tasks = [asyncio.ensure_future(work) for work in works]
+        until = math.inf
+        try:
+            # A child may hold the output open although the process is gone.
+            while pending := [task for task in tasks if not task.done()]:
+                if process.returncode is not None:
+                    until = min(until, time.monotonic() + _GRACE_SECONDS)
+                if time.monotonic() > until:
+                    return bytes(stdout), bytes(stderr), True
+                await asyncio.wait(pending, timeout=0.02, return_when=asyncio.FIRST_EXCEPTION)
+                for task in tasks:
+                    _ = task.done() and task.result()
+            await process.wait()
+            return bytes(stdout), bytes(stderr), False
+        finally:
+            for task in tasks:
+                task.cancel()
 
 
-def _expand(text: str, environ: Mapping[str, str]) -> str:
-    """The working directory with its variables filled in."""
-    try:
-        return Template.parse(text).fill(environ.get)
-    except ValueError:
-        message = f"the working directory '{text}' has a '${{' that is not '${{env:NAME}}'"
-        raise CommandSetupError(message) from None
-    except Unset as unset:
-        message = f"the working directory needs the environment variable {unset.name}; set it"
-        raise CommandSetupError(message) from None
+async def _end(process: Process) -> None:
+    """Ends the process and its group: politely first, so that programs can remove their lock files."""
+
+    def send(number: int) -> None:
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                os.killpg(process.pid, number)
+
+    if process.returncode is None:
+        send(signal.SIGTERM)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
+    send(getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def _stdin(command: CommandLine[Any], args: Mapping[str, Any]) -> bytes | None:
+    if command.stdin == "params":
+        wires = {name: param.wire or name for name, param in command.params.items()}
+        return styles.json_text({wires.get(name, name): value for name, value in args.items()}).encode()
+    value = args.get(command.stdin_param or "")
+    return None if value is None else styles.scalar(value).encode()
+
+
+def _clean(output: bytes, mask: Mask) -> str:
+    """The end of an output for people: without escape sequences and control characters, masked before it is cut."""
+    text = mask.apply(_ESCAPES.sub("", output.decode(errors="replace"))).strip()
+    return text.encode()[-_TAIL_BYTES:].decode(errors="ignore").strip()
+
+
+def _output(form: str, stdout: bytes) -> Answer:
+    if form in ("json", "jsonlines"):
+        try:
+            text = stdout.decode()
+            if form == "json":
+                return Answer(read_json(text) if text.strip() else None)
+            return Answer([read_json(line) for line in text.split("\n") if line.strip()])
+        except ValueError as error:
+            message = "The program's output is not the JSON that was expected; tell the user."
+            raise OpError(Code.INTERNAL, message, type(error).__name__) from None
+    text = stdout.decode(errors="replace")
+    warning = "The program's output is not UTF-8; what could not be read is shown as \ufffd."
+    warnings = [] if text.encode() == stdout else [("OUTPUT_NOT_UTF8", warning)]
+    if form == "lines":
+        lines = text.removesuffix("\n").split("\n") if text else []
+        return Answer([line.removesuffix("\r") for line in lines], None, warnings)
+    return Answer(text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text, None, warnings)

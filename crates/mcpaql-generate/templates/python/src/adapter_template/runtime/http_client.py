@@ -1,0 +1,250 @@
+"""The HTTP target: attempts, redirects, renewed tokens, and one deadline for all of it.
+
+Credentials go to the origin that the document names alone. A loopback address is never reached through a proxy.
+"""
+
+import asyncio
+import ipaddress
+import random
+import re
+import socket
+from collections.abc import Mapping
+from contextlib import aclosing, suppress
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any
+
+import httpx2 as httpx
+
+from . import http_response as responses
+from . import styles
+from .auth import Authenticator, Credentials, reserved
+from .errors import Code, OpError
+from .http_request import Args, Outgoing, Request, build
+from .http_response import Answer
+from .requests import Auth
+from .secrets import Mask, filled
+
+_USER_AGENT = "mcpaql/__GENERATOR_VERSION__"
+_MAX_REDIRECTS, _BACKOFF_SECONDS, _MAX_BACKOFF_SECONDS = 5, 0.2, 5.0
+_EARLY_SECONDS = 0.01  # an error's body is read until then: what arrived of it is better than a timeout
+
+
+def _is_local(url: httpx.URL, *, only_loopback: bool = False) -> bool:
+    """Whether the host is this machine, or an unspecified or link-local address: their services trust whoever calls.
+
+    An address is read in any of its spellings, such as `127.1` or `0x7f000001`.
+    """
+    host, address = url.host.rstrip("."), None
+    with suppress(ValueError):
+        address = ipaddress.ip_address(host)
+        address = getattr(address, "ipv4_mapped", None) or address
+    with suppress(OSError, UnicodeError):
+        address = address or ipaddress.ip_address(socket.inet_aton(host))
+    if address is None:
+        return f".{host}".endswith(".localhost")
+    return address.is_loopback or (not only_loopback and (address.is_unspecified or address.is_link_local))
+
+
+async def _hide_location(response: httpx.Response) -> None:
+    response.extensions["location"] = responses.header(response, "location")
+    response.headers.pop("location", None)
+
+
+class HttpClient:
+    """Sends the requests of one target."""
+
+    def __init__(self, target: Mapping[str, Any]) -> None:
+        self.target = target
+        self._clients: dict[bool, httpx.AsyncClient] = {}
+        headers: dict[str, str] = {name.lower(): value for name, value in target["headers"].items()}
+        secret = {name: value for name, value in headers.items() if "${" in value}
+        self._headers = {name: value for name, value in headers.items() if name not in secret}
+        cookies = (pair.partition("=")[0].strip() for pair in headers.get("cookie", "").split(";"))
+        self._reserved = {*(("header", name) for name in secret), *(("cookie", name) for name in cookies)}
+        self.authenticator = Authenticator(self.reach, secret)
+
+    async def close(self) -> None:
+        for client in self._clients.values():
+            await client.aclose()
+
+    async def call(self, request: Request, args: Args) -> Answer:
+        auth: Auth = (self.target["auth"] if request.auth is None else request.auth) or {}
+        base, _ = self.reach(request.base_url or self.target["base_url"])
+        outgoing = build(base, self._headers, self._reserved | reserved(auth), request, args)
+        milliseconds = self.target["timeout_ms"]
+        deadline = asyncio.get_running_loop().time() + milliseconds / 1000
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await _Call(self, request, args, auth, deadline).run(outgoing)
+        except TimeoutError:
+            message = f"The API did not answer within {milliseconds} ms; after a write first read whether it worked."
+            raise OpError(Code.TRANSPORT_TIMEOUT, message) from None
+
+    def reach(self, text: str) -> tuple[httpx.URL, httpx.AsyncClient]:
+        """An address of the document with its variables filled in, and the client that reaches it."""
+        try:
+            url = httpx.URL(filled(text)[0])
+            usable = url.scheme in ("http", "https") and re.fullmatch(r"[\w.:-]+", url.host)
+            plain = url.scheme == "http" and not (self.target["allow_http"] or _is_local(url, only_loopback=True))
+            if usable and not (plain or url.userinfo or url.query or url.fragment):
+                return url, self.client(url)
+            reason: object = "it needs an https URL without credentials, query and fragment, or allow_http"
+        except (KeyError, ValueError, httpx.InvalidURL) as error:
+            reason = error
+        message = "The address of this API is not set up; tell the user to check its environment variables."
+        raise OpError(Code.INTERNAL, message, reason)
+
+    def client(self, url: httpx.URL) -> httpx.AsyncClient:
+        local = _is_local(url, only_loopback=True)
+        if local not in self._clients:
+            self._clients[local] = httpx.AsyncClient(
+                trust_env=not local,
+                timeout=httpx.Timeout(None, connect=self.target["connect_timeout_ms"] / 1000),
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=90),
+                headers={"user-agent": _USER_AGENT},
+                event_hooks={"response": [_hide_location]},
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # nothing is kept between calls
+            )
+        return self._clients[local]
+
+
+class _Call:
+    def __init__(self, client: HttpClient, request: Request, args: Args, auth: Auth, deadline: float) -> None:
+        self._client, self._request, self._args, self._auth, self._deadline = client, request, args, auth, deadline
+        self._credentials = Credentials()
+        self._mask = Mask()
+
+    async def run(self, first: Outgoing) -> Answer:
+        await self._sign_in()
+        attempts = self._client.target["retries"] if self._request.repeatable else 0
+        repetition, renewed = 0, False
+        while True:
+            wait = min(_BACKOFF_SECONDS * 2.0**repetition, _MAX_BACKOFF_SECONDS) * random.uniform(0.5, 1)  # noqa: S311
+            try:
+                hop, response = await self._follow(first)
+            except httpx.HTTPError as error:
+                if repetition >= attempts or wait >= self._left:
+                    raise self._broken(error) from None
+            else:
+                async with aclosing(response):
+                    status, asked = response.status_code, responses.retry_after(response)
+                    # A request that was refused had no effect, so it may be repeated, whatever it does; once.
+                    if status == 401 and hop.trusted and not renewed and self._credentials.tokens:
+                        renewed = True
+                        for token, value in self._credentials.tokens:
+                            token.forget(value)
+                        await self._sign_in()
+                        continue
+                    wait = max(wait, asked or 0.0)
+                    busy = status in (502, 503, 504) or (status == 429 and asked is not None)
+                    if not busy or repetition >= attempts or wait >= self._left:
+                        return await self._conclude(hop, response, repeated=repetition > 0)
+            repetition += 1
+            await asyncio.sleep(wait)
+
+    @property
+    def _left(self) -> float:
+        return self._deadline - asyncio.get_running_loop().time()
+
+    async def _sign_in(self) -> None:
+        self._credentials = await self._client.authenticator.read(self._auth)
+        self._mask.add(*self._credentials.mask.known)
+
+    async def _follow(self, hop: Outgoing) -> tuple[Outgoing, httpx.Response]:
+        reason: object = "too many redirects"
+        for _ in range(_MAX_REDIRECTS + 1):
+            response = await self._send(hop)
+            if response.status_code not in (301, 302, 303, 307, 308):
+                return hop, response
+            await response.aclose()
+            try:
+                hop = self._redirected(hop, response)
+            except ValueError as error:
+                reason = error
+                break
+        message = f"The API answered {response.status_code} with a redirect that is not safe to follow."
+        raise OpError(Code.INTERNAL, message, reason, upstream={"status": response.status_code})
+
+    async def _send(self, hop: Outgoing) -> httpx.Response:
+        url, headers, credentials = hop.url, {"accept-encoding": "gzip", **hop.headers}, self._credentials
+        if hop.trusted:
+            cookies = [headers.get("cookie"), credentials.headers.get("cookie")]
+            cookies += [f"{name}={value}" for name, value in credentials.cookies.items()]
+            headers |= credentials.headers
+            if any(cookies):
+                headers["cookie"] = "; ".join(filter(None, cookies))
+            # A redirect may have kept a key of the query.
+            own = credentials.query.items()
+            keys = [(styles.encode(name), styles.encode(key)) for name, key in own if name not in url.params]
+            query = "&".join(filter(None, [url.query.decode(), styles.written(keys)]))
+            url = url.copy_with(query=query.encode()) if keys else url
+        client = self._client.client(url)
+        pairs = [(name.encode(), value.strip(" \t").encode()) for name, value in headers.items()]
+        request = client.build_request(hop.method, url, headers=pairs, content=hop.body)
+        if not hop.body:
+            request.headers.pop("content-length", None)
+        return await client.send(request, stream=True, auth=None)
+
+    def _redirected(self, hop: Outgoing, response: httpx.Response) -> Outgoing:
+        """Where a redirect leads. Raises `ValueError` for one that is not followed, with the reason for the log."""
+        here, status, location = hop.url, response.status_code, response.extensions["location"]
+        try:
+            to = here.join((location or "").strip()).copy_with(fragment=None)
+        except (httpx.InvalidURL, UnicodeError):
+            raise ValueError("the location is no URL") from None
+        named = location is not None and re.fullmatch(r"[\w.:-]+", to.host)
+        far = to.scheme == "http" and not (self._client.target["allow_http"] or _is_local(to, only_loopback=True))
+        same = (to.scheme, to.netloc) == (here.scheme, here.netloc)
+        becomes_get = status == 303 and hop.method != "HEAD"
+        read = hop.method in ("GET", "HEAD") or becomes_get
+        for reason, refused in (
+            ("the location is no address", not named or to.scheme not in ("http", "https") or to.userinfo),
+            ("plain http", far or (here.scheme == "https" and to.scheme == "http")),
+            ("from the outside to this machine", _is_local(to) and not _is_local(here)),
+            ("a credential would go to another origin", not same and self._mask.finds(str(to))),
+            ("a write is not repeated as another request", not read and (status not in (307, 308) or not same)),
+        ):
+            if refused:
+                raise ValueError(reason)
+        trusted = hop.trusted and same
+        headers = dict(hop.headers) if trusted else {"accept": hop.headers["accept"]}
+        if becomes_get:
+            headers.pop("content-type", None)
+        body = hop.body if trusted and not becomes_get else None
+        return Outgoing("GET" if becomes_get else hop.method, to, headers, body, trusted)
+
+    async def _conclude(self, hop: Outgoing, response: httpx.Response, *, repeated: bool) -> Answer:
+        status, limit, body = response.status_code, self._client.target["max_response_bytes"], bytearray()
+        if status == 304:
+            return Answer(None, None, [("NOT_MODIFIED", "Nothing changed since the version that the call named.")])
+        if 200 <= status <= 299:
+            if hop.method == "HEAD":
+                return Answer(responses.head_data(response, self._mask))
+            try:
+                if status not in (204, 205) and not await responses.read_body(response, limit, body):
+                    message = f"The answer is larger than {limit} bytes; ask for less with a page or a filter."
+                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_response_bytes", max_bytes=limit)
+            except httpx.HTTPError as error:
+                raise self._broken(error) from None
+            return responses.decode(responses.header(response, "content-type") or "", bytes(body), self._mask)
+        whole = False
+        # What arrived of a slow or broken error is enough: the status is known.
+        with suppress(TimeoutError, httpx.HTTPError):
+            async with asyncio.timeout_at(self._deadline - _EARLY_SECONDS):
+                whole = await responses.read_body(response, min(limit, responses.MAX_ERROR_BYTES), body)
+        failed = responses.failure(response, bytes(body), self._error_mask(), cut=not whole)
+        if repeated and self._request.removes:
+            failed.message += " An earlier attempt of this very call may have removed it."
+        raise failed
+
+    def _error_mask(self) -> Mask:
+        """Credentials, and the values of parameters that must not be repeated."""
+        mask = Mask(self._mask.known)
+        mask.add_values(self._args.get(name) for name, param in self._request.params.items() if param.sensitive)
+        return mask
+
+    def _broken(self, error: httpx.HTTPError) -> OpError:
+        unreached = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError))
+        what = "The API could not be reached" if unreached else "The connection to the API broke"
+        cause = self._error_mask().apply(f"{type(error).__name__}: {error}")
+        return OpError(Code.TRANSPORT_CONNECTION, f"{what}; try later, or tell the user.", cause)

@@ -1,0 +1,154 @@
+"""What `introspect` answers, from the data of the catalog: lists, details, types, and a simple search."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from .errors import Code, OpError
+from .http_response import Answer
+from .validation import nearest, snake_case
+
+Row: TypeAlias = Mapping[str, Any]
+
+_WHOLE, _PAGE, _LARGEST = 50, 20, 200  # a list up to this length comes whole; else a page; the longest page
+_SEARCH_HITS, _DETAILS, _MOST_DETAILS, _TYPE_DETAILS, _GROUPS = 5, 5, 20, 10, 15
+_NARROWING = ("search", "category", "endpoint", "tag")
+_HINT = 'Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.'
+
+
+def introspect(catalog: Row, args: Row) -> Answer:
+    """Answers `introspect` for validated arguments. A name that does not exist is null and a warning."""
+    # A blank text is as good as none: some callers fill in every parameter.
+    ask = {key: value.strip() if isinstance(value, str) else value for key, value in args.items()}
+    ask = {key: value for key, value in ask.items() if value not in ("", None)}
+    types = ask.get("query") == "types"
+    narrowed = next((key for key in _NARROWING if key in ask), None)
+    if types and narrowed:
+        message = f"Parameter '{narrowed}' narrows operations, not types. Leave it out, or leave out 'query'."
+        raise OpError(Code.INVALID_VALUE, message, param_name=narrowed)
+    if "name" in ask:
+        return _by_name(catalog, ask, "type" if types else "operation")
+    return _types(catalog["types"], ask) if types else _operations(catalog, ask)
+
+
+def _by_name(catalog: Row, ask: Row, kind: str) -> Answer:
+    several, show = isinstance(ask["name"], list), _type if kind == "type" else _operation
+    rows = [(row.get("name") or row["detail"]["name"], row) for row in catalog[f"{kind}s"]]
+    known = dict(rows) | {alias: row for _, row in rows for alias in row.get("aliases", ())}
+    warnings, found = [], []
+    if idle := [key for key in (*_NARROWING, "first", "after") if key in ask]:
+        warnings.append(("IGNORED_PARAMS", f"'name' says what to show, so {', '.join(idle)} had no effect."))
+    for name in ask["name"] if several else [ask["name"]]:
+        if name in known:
+            found.append(show(known[name], ask.get("detail", "full"), alone=True))
+        else:
+            near = ", ".join(nearest(name, dict(rows), 3)) or f"list all with query '{kind}s'"
+            warnings.append(("NOT_FOUND", f"There is no such {kind}. Nearest: {near}."))
+            found += [] if several else [None]
+    return Answer({f"{kind}s": found} if several else {kind: found[-1]}, None, warnings)
+
+
+def _operation(row: Row, detail: str, *, alone: bool = False) -> Any:
+    head, about = {"name": row["name"]}, row["detail"]
+    match detail:
+        case "names":
+            return row["name"]
+        case "full":
+            return about
+        case "signature" if not alone:
+            return {**head, "signature": row["listed"]}
+        case "signature":
+            origins = {param["name"]: param["from"] for param in about["parameters"] if "from" in param}
+            signed = {**head, "endpoint": row["endpoint"], "signature": about["signature"]}
+            return {**signed, "from": origins} if origins else signed
+    category = {"semantic_category": row["category"], "endpoint": row["endpoint"]}
+    return {**head, **category, "description": row["summary"]}
+
+
+def _type(row: Row, detail: str, **_: bool) -> Any:
+    about = row["detail"]
+    if detail in ("names", "full"):
+        return about if detail == "full" else about["name"]
+    if detail == "signature" and "signature" in row:
+        return {"name": about["name"], "signature": row["signature"]}
+    return {key: about[key] for key in ("name", "kind", "description") if key in about}
+
+
+def _page(ask: Row, rows: Sequence[Any], size: int, most: int) -> tuple[Sequence[Any], dict[str, Any]]:
+    """The page that is asked for, and its `pageInfo`. A cursor holds a place and what was listed (FNV-1a)."""
+    parts = ["types" if ask.get("query") == "types" else "", *(ask.get(key, "") for key in _NARROWING)]
+    listed = 0x811C9DC5
+    for byte in "".join(f"{part}\0" for part in parts).encode():
+        listed = (listed ^ byte) * 0x01000193 % 2**32
+    cursor = re.fullmatch(f"([0-9a-f]{{1,8}})-{listed:08x}", ask.get("after", f"0-{listed:08x}"))
+    if cursor is None or (start := int(cursor[1], 16)) > len(rows):
+        message = "Parameter 'after' is no cursor of this list. Take 'endCursor' of the page before."
+        raise OpError(Code.INVALID_VALUE, message, param_name="after")
+    end = min(len(rows), start + min(max(int(ask.get("first", size)), 1), most))
+    following = f"{end:x}-{listed:08x}" if end > start else None
+    return rows[start:end], {"hasNextPage": end < len(rows), "endCursor": following, "total": len(rows)}
+
+
+def _types(rows: Sequence[Any], ask: Row) -> Answer:
+    detail = ask.get("detail", "summary")
+    usual = _WHOLE if len(rows) <= _WHOLE else _PAGE
+    shown, info = _page(ask, rows, {"names": _LARGEST, "full": _TYPE_DETAILS}.get(detail, usual), _LARGEST)
+    is_paged = "first" in ask or "after" in ask or len(shown) < len(rows)
+    return Answer({"types": [_type(row, detail) for row in shown], **({"pageInfo": info} if is_paged else {})})
+
+
+def _operations(catalog: Row, ask: Row) -> Answer:
+    rows, detail, search = catalog["operations"], ask.get("detail"), ask.get("search")
+    found = [row for row in (rows if search is None else _ranked(rows, search)) if _fits(row, ask)]
+    size = _SEARCH_HITS if search is not None else _WHOLE if len(found) <= _WHOLE else _PAGE
+    size = {"full": _DETAILS, "names": size if search is not None else _LARGEST}.get(detail or "", size)
+    shown, info = _page(ask, found, size, _MOST_DETAILS if detail == "full" else _LARGEST)
+    is_part = len(shown) < len(found) and search is None
+    data: dict[str, Any] = {}
+    if detail is None and not any(key in ask for key in (*_NARROWING, "after")):
+        data["_protocol"] = catalog["protocol"]
+    if search is not None and detail is None:
+        data["operations"] = [_hit(row, catalog["mode"]) for row in shown]
+    else:
+        data["operations"] = [_operation(row, detail or "summary") for row in shown]
+    if "first" in ask or "after" in ask or is_part:
+        data["pageInfo"] = info
+    if is_part and detail is None and "after" not in ask:
+        data["groups"], data["hint"] = _groups(found), _HINT
+    nothing = ("NOT_FOUND", "No operation fits. Use other words, or leave a parameter out.")
+    return Answer(data, None, [] if found else [nothing])
+
+
+def _fits(row: Row, ask: Row) -> bool:
+    tags = [tag.lower() for tag in row["detail"].get("tags", ())]
+    fits = all(ask.get(key, row[key]) == row[key] for key in ("category", "endpoint"))
+    return fits and ("tag" not in ask or ask["tag"].lower() in tags)
+
+
+def _groups(found: Sequence[Row]) -> dict[str, Any]:
+    counts = sorted(Counter(row["group"] for row in found).items(), key=lambda group: (-group[1], group[0]))
+    more = {"more": len(counts) - _GROUPS} if len(counts) > _GROUPS else {}
+    by = "tag" if 2 * sum(1 for row in found if row.get("tagged")) >= len(found) else "noun"
+    return {"by": by, "counts": dict(counts[:_GROUPS]), **more}
+
+
+def _hit(row: Row, mode: str) -> Row:
+    where = {"tool": row["tool"]} if mode == "discrete" else {"endpoint": row["endpoint"]}
+    return {"name": row["name"], **where, "signature": row["brief"], "summary": row["summary"]}
+
+
+def _ranked(rows: Sequence[Row], question: str) -> list[Row]:
+    """Operations that share words with the question, the best first: names count most, then tags, then summaries."""
+    words = _words(question[:500])
+
+    def score(row: Row) -> float:
+        name, tags = _words(row["name"]), _words(" ".join(row["detail"].get("tags", ())))
+        hits = 3 * len(words & name) + 2 * len(words & tags) + len(words & _words(row["summary"]))
+        return hits - len(name - words) / 10 if hits else 0.0
+
+    return sorted((row for row in rows if score(row) > 0), key=score, reverse=True)
+
+
+def _words(text: str) -> set[str]:
+    return {re.sub(r"(?<=\w{3})(ies|es|s|ing|ed|e|y)$", "", word) for word in snake_case(text).split("_")}

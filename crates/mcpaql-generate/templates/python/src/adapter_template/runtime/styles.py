@@ -1,0 +1,100 @@
+"""How values are spelled in paths, queries, headers, cookies and forms: OpenAPI's `style` and `explode`.
+
+A value never adds a pair, a fragment or, unless its style is `segments`, a segment. Null and empty values are left out.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from .requests import Param
+
+_HARMLESS = ":@!$'()*"  # reserved characters that mean nothing inside a segment of a path or a value
+_ELEMENT = _HARMLESS + "/?[]="  # nor in a list, where a comma separates the elements
+_QUERY = _ELEMENT + ",;"  # nor in a query, where `&` begins a pair, `+` is a space and `#` ends it
+json_text = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+encode = partial(quote, safe="")
+_DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
+
+
+def scalar(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)
+
+
+def path(name: str, value: Any, param: Param) -> str | None:
+    spell = partial(encode, safe=_HARMLESS if param.reserved else "")
+    match param.form:
+        case "json":
+            return None if value is None else spell(json_text(value))
+        case "label":
+            text = _joined(value, spell, "." if param.exploded else ",", explode=param.exploded)
+            return None if text is None else f".{text}"
+        case "matrix":
+            alone = param.exploded and isinstance(value, (list, dict))
+            text = None if alone else _joined(value, spell, ",", explode=False)
+            found = [(key, spell(scalar(item))) for key, item in _fields(name, value)] if alone else [(name, text)]
+            written = [f";{spell(key)}={text}" if text else f";{spell(key)}" for key, text in found if text is not None]
+            return "".join(written) or None
+        case "segments":
+            return _joined(value.split("/") if isinstance(value, str) else value, spell, "/", explode=False)
+    return _joined(value, spell, ",", explode=param.exploded)
+
+
+def header(value: Any, param: Param) -> str | None:
+    if param.form == "json":
+        return None if value is None else json_text(value)
+    return _joined(value, str, ",", explode=param.exploded)
+
+
+def pairs(name: str, value: Any, param: Param, form: str = "") -> Iterator[tuple[str, str]]:
+    """A parameter as encoded pairs of a query or of a cookie."""
+    form, many = form or param.form, isinstance(value, (list, dict))
+    joins = many and not param.exploded
+    spell = partial(encode, safe="" if not param.reserved else _ELEMENT if joins or param.place == "cookie" else _QUERY)
+    if form == "deepObject":
+        yield from _deep(encode(name), value)
+    elif form == "json" and value is not None:
+        yield encode(name), spell(json_text(value))
+    elif form != "json" and joins:
+        text = _joined(value, spell, _DELIMITERS.get(form, ","), explode=False)
+        yield from [] if text is None else [(encode(name), text)]
+    elif form != "json":
+        yield from ((encode(key), spell(scalar(item))) for key, item in _fields(name, value))
+
+
+def form_pairs(name: str, value: Any, param: Param) -> Iterator[tuple[str, str]]:
+    nested = isinstance(value, dict) or _has_nested(value)
+    return pairs(name, value, param, "deepObject" if nested and param.form != "json" else "")
+
+
+def written(found: Iterable[tuple[str, str]], between: str = "&") -> str:
+    return between.join(f"{name}={value}" for name, value in found)
+
+
+def _fields(name: str, value: Any) -> list[tuple[str, Any]]:
+    items = value if isinstance(value, list) else [value]
+    found = value.items() if isinstance(value, dict) else ((name, item) for item in items)
+    return [(key, item) for key, item in found if item is not None]
+
+
+def _has_nested(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(item, (list, dict)) for item in value)
+
+
+def _joined(value: Any, spell: Callable[[str], str], between: str, *, explode: bool) -> str | None:
+    """`1,2`, and `a,1,b,2` or `a=1,b=2` for objects, with that separator."""
+    within, keyed = "=" if explode else between, isinstance(value, dict)
+    found = [(f"{spell(key)}{within}" if keyed else "") + spell(scalar(item)) for key, item in _fields("", value)]
+    return between.join(found) if found else None
+
+
+def _deep(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """`name[key]=…`, `name[]=…` for lists of scalars, `name[0][key]=…` for lists of objects."""
+    if isinstance(value, (list, dict)):
+        indexed = enumerate(value) if _has_nested(value) else (("", item) for item in value)
+        for key, item in value.items() if isinstance(value, dict) else indexed:
+            yield from _deep(f"{name}%5B{encode(str(key))}%5D", item)
+    elif value is not None:
+        yield name, encode(scalar(value))
