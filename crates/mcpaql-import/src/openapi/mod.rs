@@ -47,7 +47,7 @@ use mcpaql_core::adapter::{Adapter, HttpTarget, Target};
 use mcpaql_core::classify::{Decision, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
-use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
+use mcpaql_core::facts::Guard;
 use mcpaql_core::host::is_loopback;
 use mcpaql_core::operation::{Binding, BodyForm, Category};
 use mcpaql_document::overrides::Overrides;
