@@ -35,7 +35,7 @@ impl Clue {
     /// Parts of names that ask for a secret.
     pub(crate) const SECRET: Clue = Clue(1 << 58);
     /// Any pattern of a poisoned tool.
-    pub(crate) const POISON: Clue = Clue((1 << 57) - 1);
+    pub(crate) const POISON: Clue = Clue((1 << 58) - 1);
 
     /// What a pattern of a poisoned tool needs first.
     pub(crate) const fn poison(pattern: usize) -> Clue {
@@ -150,21 +150,13 @@ fn marks(text: &str) -> u8 {
 /// An automaton over all words at once; nothing where it cannot be built, and then every word may be there.
 static WORDS: LazyLock<Option<Words>> = LazyLock::new(Words::new);
 
-/// In lower case, and a blank for all white space.
-#[inline]
-const fn fold(byte: u8) -> u8 {
-    match byte {
-        b'\t'..=b'\r' => b' ',
-        _ => byte.to_ascii_lowercase(),
-    }
-}
-
-/// Two blanks: the second one changes nothing.
-const BLANKS: u64 = 1 << 57;
-
 struct Words {
     automaton: DFA,
     start: StateID,
+    /// The state behind two blanks, of which the second one changes nothing.
+    blanks: StateID,
+    /// By byte: in lower case, and a blank for all white space.
+    folded: [u8; 256],
     /// By the number of a word, who asks.
     clues: Vec<u64>,
 }
@@ -172,30 +164,32 @@ struct Words {
 impl Words {
     fn new() -> Option<Words> {
         let (words, clues): (Vec<&str>, Vec<u64>) =
-            words().map(|(word, clue)| (word, clue.0)).chain([("  ", BLANKS)]).unzip();
+            words().map(|(word, clue)| (word, clue.0)).chain([("  ", 0)]).unzip();
         let automaton = DFA::builder().prefilter(false).build(words).ok()?;
         let start = automaton.start_state(Anchored::No).ok()?;
-        Some(Words { automaton, start, clues })
+        let blanks = [b' '; 2];
+        let blanks =
+            blanks.iter().fold(start, |state, byte| automaton.next_state(Anchored::No, state, *byte));
+        let folded = std::array::from_fn(|byte| match u8::try_from(byte).unwrap_or_default() {
+            b'\t'..=b'\r' => b' ',
+            byte => byte.to_ascii_lowercase(),
+        });
+        Some(Words { automaton, start, blanks, folded, clues })
     }
 
     /// Steps through the automaton instead of searching with it, so that case does not matter and any white space is one blank.
     fn read(&self, text: &str) -> u64 {
         let (mut found, mut state) = (0, self.start);
-        let mut folded = [0; 64];
-        for chunk in text.as_bytes().chunks(folded.len()) {
-            // All at once, which takes next to no time.
-            folded.iter_mut().zip(chunk).for_each(|(to, from)| *to = fold(*from));
-            for byte in folded.iter().take(chunk.len()) {
-                let next = self.automaton.next_state(Anchored::No, state, *byte);
-                if self.automaton.is_special(next) {
-                    let ending = self.ending(next);
-                    if ending == BLANKS {
-                        continue;
-                    }
-                    found |= ending;
+        for byte in text.bytes() {
+            let byte = self.folded.get(usize::from(byte)).copied().unwrap_or(byte);
+            let next = self.automaton.next_state(Anchored::No, state, byte);
+            if self.automaton.is_special(next) {
+                if next == self.blanks {
+                    continue;
                 }
-                state = next;
+                found |= self.ending(next);
             }
+            state = next;
         }
         found
     }

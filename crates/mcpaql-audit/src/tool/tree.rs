@@ -6,6 +6,7 @@
 use super::reference::{self, Reference};
 use crate::text::prefilter::Prefilter;
 use mcpaql_core::reader::child;
+use mcpaql_core::schema::keywords::{Holds, holds};
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
 
@@ -83,57 +84,36 @@ pub(crate) fn of<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.as_object().and_then(|map| member(map, key))
 }
 
-/// What a keyword of a schema holds.
-#[derive(Debug, Clone, Copy)]
-struct Keyword {
-    /// Of its own for each that rules ask for, 0 for others.
-    bit: u32,
-    role: Role,
-    kind: Kind,
-    /// Whether what it holds judges the same value.
-    is_variant: bool,
-}
-
+/// Of each keyword that rules ask for a bit of its own, 0 for others.
+///
 /// A match, because with a literal it is computed when this is compiled.
 #[inline]
-fn keyword(key: &str) -> Keyword {
-    let holds = |role: Role, bit: u32| Keyword { bit, role, kind: Kind::Other, is_variant: false };
-    let varies = |role: Role, bit: u32| Keyword { is_variant: true, ..holds(role, bit) };
-    match key {
-        "type" => holds(Role::Data, 1 << 0),
-        "enum" => holds(Role::Data, 1 << 1),
-        "default" => holds(Role::Data, 1 << 2),
-        "$ref" => holds(Role::Data, 1 << 3),
-        "required" => holds(Role::Data, 1 << 4),
-        "pattern" => holds(Role::Data, 1 << 5),
-        "items" => holds(Role::Schema, 1 << 6),
-        "prefixItems" => holds(Role::List, 1 << 7),
-        "anyOf" => varies(Role::List, 1 << 8),
-        "oneOf" => varies(Role::List, 1 << 9),
-        "allOf" => varies(Role::List, 1 << 10),
-        "const" => holds(Role::Data, 1 << 11),
-        "nullable" => holds(Role::Data, 1 << 12),
-        "exclusiveMinimum" => holds(Role::Data, 1 << 13),
-        "exclusiveMaximum" => holds(Role::Data, 1 << 14),
-        "format" => holds(Role::Data, 1 << 15),
-        "properties" => holds(Role::Named, 1 << 16),
-        "$id" => holds(Role::Data, 1 << 17),
-        "id" => holds(Role::Data, 1 << 18),
-        "$anchor" => holds(Role::Data, 1 << 19),
-        "patternProperties" => holds(Role::Named, 1 << 20),
-        "if" => varies(Role::Schema, 1 << 21),
-        "dependentSchemas" => varies(Role::Named, 1 << 22),
-        "$defs" | "definitions" => holds(Role::Named, 0),
-        "not" | "then" | "else" => varies(Role::Schema, 0),
-        "additionalProperties"
-        | "additionalItems"
-        | "contains"
-        | "propertyNames"
-        | "unevaluatedProperties"
-        | "unevaluatedItems"
-        | "contentSchema" => holds(Role::Schema, 0),
-        "description" | "title" => Keyword { kind: Kind::Prose, ..holds(Role::Data, 0) },
-        _ => holds(Role::Data, 0),
+fn bit(keyword: &str) -> u32 {
+    match keyword {
+        "type" => 1 << 0,
+        "enum" => 1 << 1,
+        "default" => 1 << 2,
+        "$ref" => 1 << 3,
+        "required" => 1 << 4,
+        "pattern" => 1 << 5,
+        "items" => 1 << 6,
+        "prefixItems" => 1 << 7,
+        "anyOf" => 1 << 8,
+        "oneOf" => 1 << 9,
+        "allOf" => 1 << 10,
+        "const" => 1 << 11,
+        "nullable" => 1 << 12,
+        "exclusiveMinimum" => 1 << 13,
+        "exclusiveMaximum" => 1 << 14,
+        "format" => 1 << 15,
+        "properties" => 1 << 16,
+        "$id" => 1 << 17,
+        "id" => 1 << 18,
+        "$anchor" => 1 << 19,
+        "patternProperties" => 1 << 20,
+        "if" => 1 << 21,
+        "dependentSchemas" => 1 << 22,
+        _ => 0,
     }
 }
 
@@ -141,7 +121,7 @@ impl<'a> Schema<'a> {
     /// The value of a keyword.
     #[inline]
     pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
-        let Keyword { bit, .. } = keyword(key);
+        let bit = bit(key);
         // What is not among those asked for has no bit and has to be looked up.
         (bit == 0 || self.keywords & bit != 0).then(|| member(self.map, key)).flatten()
     }
@@ -173,21 +153,10 @@ pub(crate) struct Text<'a> {
     pub(crate) prefilter: Prefilter,
 }
 
-/// What a value of a schema is.
-#[derive(Debug, Clone, Copy)]
-enum Role {
-    Schema,
-    /// A mapping from names to schemas.
-    Named,
-    /// A list of schemas.
-    List,
-    Data,
-}
-
 struct Visit<'a> {
     value: &'a Value,
     at: u32,
-    role: Role,
+    role: Holds,
     kind: Kind,
     is_input: bool,
     depth: usize,
@@ -223,7 +192,7 @@ impl<'a> Tree<'a> {
                 tree.walk(Visit {
                     value,
                     at,
-                    role: Role::Schema,
+                    role: Holds::Schema,
                     kind: Kind::Other,
                     is_input,
                     depth: 0,
@@ -286,8 +255,8 @@ impl<'a> Tree<'a> {
                 }
                 Value::Array(items) => {
                     let role = match visit.role {
-                        Role::List | Role::Schema => Role::Schema,
-                        Role::Named | Role::Data => Role::Data,
+                        Holds::Named | Holds::NamedVariants | Holds::Data => Holds::Data,
+                        _ => Holds::Schema,
                     };
                     let from = open.len();
                     for (index, value) in items.iter().enumerate() {
@@ -305,9 +274,9 @@ impl<'a> Tree<'a> {
     fn members(&mut self, visit: &Visit<'a>, map: &'a Map<String, Value>, open: &mut Vec<Visit<'a>>) {
         let from = open.len();
         match visit.role {
-            Role::Schema => self.keywords(visit, map, open),
-            Role::Named | Role::List | Role::Data => {
-                let role = if matches!(visit.role, Role::Data) { Role::Data } else { Role::Schema };
+            Holds::Schema | Holds::Variant => self.keywords(visit, map, open),
+            role => {
+                let role = if role == Holds::Data { Holds::Data } else { Holds::Schema };
                 for (key, value) in map {
                     let at = self.step(visit.at, Key::Name(key));
                     self.text(key, at, Kind::Name);
@@ -324,8 +293,13 @@ impl<'a> Tree<'a> {
         let mut keywords = 0;
         for (key, value) in map {
             let at = self.step(visit.at, Key::Name(key));
-            let Keyword { bit, role, kind, is_variant } = keyword(key);
-            keywords |= bit;
+            keywords |= bit(key);
+            let role = holds(key);
+            let is_variant = matches!(role, Holds::Variant | Holds::Variants | Holds::NamedVariants);
+            let kind = match key.as_str() {
+                "description" | "title" => Kind::Prose,
+                _ => Kind::Other,
+            };
             let depth = if is_variant { depth } else { depth + 1 };
             open.push(Visit { value, at, role, kind, is_input, depth, parent: Some(own), is_variant });
         }

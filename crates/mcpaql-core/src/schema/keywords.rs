@@ -2,19 +2,76 @@
 
 use crate::suggest::nearest;
 
-/// Keywords that mean something here or to people.
+/// The keywords of schemas in documents, in the order of writing: what it is, what it may be, what it means, what is inside. The
+/// last one, `ref`, is how authors may write `$ref`.
 #[rustfmt::skip]
-const KEYWORDS: [&str; 60] = [
-    "type", "nullable", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-    "multipleOf", "minLength", "maxLength", "pattern", "format", "items", "prefixItems", "minItems",
-    "maxItems", "uniqueItems", "properties", "required", "additionalProperties", "patternProperties",
-    "minProperties", "maxProperties", "oneOf", "anyOf", "allOf", "not", "$ref", "title", "description",
-    "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "sensitive", "$comment", "$id",
-    "$schema", "$defs", "$anchor", "definitions", "discriminator", "xml", "externalDocs", "contentEncoding",
-    "contentMediaType", "contentSchema", "additionalItems", "contains", "propertyNames",
-    "unevaluatedProperties", "unevaluatedItems", "dependentRequired", "dependentSchemas", "if", "then",
-    "else",
+pub const DOCUMENT_KEYWORDS: &[&str] = &[
+    "type", "$ref", "nullable", "format", "enum", "const", "default", "minimum", "exclusiveMinimum", "maximum",
+    "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType",
+    "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "readOnly", "writeOnly", "deprecated",
+    "title", "description", "example", "examples", "required", "properties", "additionalProperties", "items",
+    "prefixItems", "allOf", "anyOf", "oneOf", "discriminator", "not", "ref",
 ];
+
+/// Keywords of JSON Schema and OpenAPI that mean something to people, or only in tools of others.
+#[rustfmt::skip]
+const OTHER_KEYWORDS: &[&str] = &[
+    "patternProperties", "sensitive", "$comment", "$id", "$schema", "$defs", "$anchor", "definitions", "xml",
+    "externalDocs", "contentSchema", "additionalItems", "contains", "propertyNames", "unevaluatedProperties",
+    "unevaluatedItems", "dependentRequired", "dependentSchemas", "if", "then", "else",
+];
+
+/// What the value of a keyword is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// A schema.
+    Schema,
+    /// A schema for the same value: a variant or a condition.
+    Variant,
+    /// A list of schemas.
+    Schemas,
+    /// A list of schemas for the same value.
+    Variants,
+    /// A mapping from names to schemas.
+    Named,
+    /// A mapping from names to schemas for the same value.
+    NamedVariants,
+    /// Anything else.
+    Data,
+}
+
+/// What the value of a keyword is.
+#[inline]
+#[must_use]
+pub fn holds(keyword: &str) -> Holds {
+    match keyword {
+        "items"
+        | "additionalProperties"
+        | "additionalItems"
+        | "contains"
+        | "propertyNames"
+        | "unevaluatedProperties"
+        | "unevaluatedItems"
+        | "contentSchema" => Holds::Schema,
+        "if" | "then" | "else" | "not" => Holds::Variant,
+        "prefixItems" => Holds::Schemas,
+        "anyOf" | "oneOf" | "allOf" => Holds::Variants,
+        "properties" | "patternProperties" | "$defs" | "definitions" => Holds::Named,
+        "dependentSchemas" => Holds::NamedVariants,
+        _ => Holds::Data,
+    }
+}
+
+/// Whether a keyword narrows the values of a schema; `allOf` and `$ref` only say where else to look.
+#[must_use]
+pub fn constrains(keyword: &str) -> bool {
+    match keyword {
+        "allOf" | "$ref" | "ref" | "nullable" | "default" | "contentMediaType" | "readOnly" | "writeOnly"
+        | "deprecated" | "title" | "description" | "example" | "examples" | "discriminator" => false,
+        "patternProperties" => true,
+        _ => DOCUMENT_KEYWORDS.contains(&keyword),
+    }
+}
 
 /// What people write for a type when they mean another word.
 const TYPE_SYNONYMS: [(&str, &str); 16] = [
@@ -40,10 +97,12 @@ const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "ob
 
 /// The keyword that `key` nearly is; nothing for keywords themselves, extensions and words of another kind.
 pub(super) fn meant(key: &str) -> Option<&'static str> {
-    if KEYWORDS.contains(&key) || key.starts_with("x-") || key.len() > 40 {
+    let keywords =
+        || DOCUMENT_KEYWORDS.iter().chain(OTHER_KEYWORDS).copied().filter(|keyword| *keyword != "ref");
+    if keywords().any(|keyword| keyword == key) || key.starts_with("x-") || key.len() > 40 {
         return None;
     }
-    KEYWORDS.into_iter().filter(|keyword| keyword.len() > 3).find(|keyword| {
+    keywords().filter(|keyword| keyword.len() > 3).find(|keyword| {
         keyword.eq_ignore_ascii_case(&key.replace(['_', '-'], ""))
             || strsim::damerau_levenshtein(keyword, key) == 1
     })

@@ -14,7 +14,7 @@ mod cycles;
 mod exact;
 mod export;
 mod format;
-mod keywords;
+pub mod keywords;
 mod pattern;
 #[cfg(test)]
 pub(crate) mod strategies;

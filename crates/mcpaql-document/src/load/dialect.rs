@@ -14,48 +14,7 @@ use serde_json::{Map, Value, json};
 pub(super) const PRIMITIVES: &[&str] = &["string", "integer", "number", "boolean", "array", "object", "null"];
 
 /// The vocabulary of a schema in documents.
-pub const SCHEMA_KEYS: &[&str] = &[
-    "type",
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "format",
-    "items",
-    "prefixItems",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "properties",
-    "required",
-    "additionalProperties",
-    "minProperties",
-    "maxProperties",
-    "oneOf",
-    "anyOf",
-    "allOf",
-    "not",
-    "$ref",
-    "ref",
-    "nullable",
-    "default",
-    "description",
-    "title",
-    "example",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "discriminator",
-    "contentEncoding",
-    "contentMediaType",
-];
+pub use mcpaql_core::schema::keywords::DOCUMENT_KEYWORDS as SCHEMA_KEYS;
 
 /// Turns what the author wrote into plain JSON Schema; `types` are the names that may be referred to.
 pub(super) fn schema(reader: &mut Reader, value: &Value, pointer: &str, types: &[String]) -> Value {

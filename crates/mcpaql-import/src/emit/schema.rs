@@ -4,51 +4,15 @@
 //! with it the document would not load.
 
 use super::yaml::{Members, Node};
+use mcpaql_core::schema::keywords::DOCUMENT_KEYWORDS;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The keywords in the order of writing: what it is, what it may be, what it means, what is inside.
-pub(super) const ORDER: &[&str] = &[
-    "type",
-    "$ref",
-    "nullable",
-    "format",
-    "enum",
-    "const",
-    "default",
-    "minimum",
-    "exclusiveMinimum",
-    "maximum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "contentEncoding",
-    "contentMediaType",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
-    "readOnly",
-    "writeOnly",
-    "deprecated",
-    "title",
-    "description",
-    "example",
-    "examples",
-    "required",
-    "properties",
-    "additionalProperties",
-    "items",
-    "prefixItems",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "discriminator",
-    "not",
-];
+/// The keywords in the order of writing; `ref` is for authors.
+pub(super) const ORDER: &[&str] = match DOCUMENT_KEYWORDS.split_last() {
+    Some((_, written)) => written,
+    None => &[],
+};
 
 /// How the model refers to a type.
 const TYPES: &str = "#/types/";

@@ -3,6 +3,7 @@
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::{Schema, Tool};
+use mcpaql_core::schema::keywords::{Holds, holds};
 use serde_json::Value;
 
 rule! {
@@ -63,8 +64,8 @@ fn malformed<'a>(schema: &Schema<'a>) -> Option<(&'a str, Option<&'a str>)> {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     for (keyword, value) in schema.map {
         let keyword = keyword.as_str();
-        match keyword {
-            "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
+        match holds(keyword) {
+            Holds::Named | Holds::NamedVariants => {
                 let Some(members) = value.as_object() else { return Some((keyword, None)) };
                 if let Some((name, _)) = members.iter().find(|(_, value)| !is_schema(value)) {
                     return Some((keyword, Some(name)));
@@ -91,16 +92,16 @@ fn should_be(keyword: &str) -> &'static str {
         "required" => "a list of names",
         "enum" | "examples" => "a list of values",
         "type" => "the name of a type",
-        "anyOf" | "oneOf" | "allOf" | "prefixItems" => "a list of schemas",
         "minimum" | "maximum" | "multipleOf" => "a number",
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
             "a number that is not negative"
         }
         "description" | "title" | "pattern" | "format" | "$ref" => "a text",
-        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
-            "an object of schemas"
-        }
-        _ => "a schema",
+        _ => match holds(keyword) {
+            Holds::Schemas | Holds::Variants => "a list of schemas",
+            Holds::Named | Holds::NamedVariants => "an object of schemas",
+            _ => "a schema",
+        },
     }
 }
 

@@ -1,44 +1,10 @@
-//! Keywords of scalars and lists, fixed where the document's meaning is plain and left out where it is not.
+//! Keywords of scalars and lists, repaired where the document's meaning is plain and left out where it is not.
 
 use super::object::is_nullable;
 use super::{Writer, non_empty};
 use indexmap::IndexSet;
 use mcpaql_core::schema::pattern_mistake;
 use serde_json::{Map, Number, Value, json};
-
-/// Whether a keyword narrows the values of a schema.
-pub(super) fn constrains(key: &str) -> bool {
-    const KEYWORDS: [&str; 27] = [
-        "type",
-        "enum",
-        "const",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "format",
-        "items",
-        "prefixItems",
-        "minItems",
-        "maxItems",
-        "uniqueItems",
-        "properties",
-        "required",
-        "additionalProperties",
-        "patternProperties",
-        "minProperties",
-        "maxProperties",
-        "oneOf",
-        "anyOf",
-        "not",
-        "contentEncoding",
-    ];
-    KEYWORDS.contains(&key)
-}
 
 impl Writer<'_> {
     /// `type`, literals, bounds, `pattern` and `format`.

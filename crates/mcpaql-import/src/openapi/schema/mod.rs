@@ -21,6 +21,7 @@ use super::refs::Resolved;
 use super::text::{FIELD_TEXT, PARAM_TEXT, brief};
 use crate::report::Note;
 use indexmap::IndexMap;
+use mcpaql_core::schema::keywords::constrains;
 use serde_json::{Map, Value, json};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -360,7 +361,7 @@ impl<'a> Writer<'a> {
             .filter(|(key, _)| key.as_str() != "$ref")
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
-        if self.cx.version.has_siblings() && beside.keys().any(|key| keywords::constrains(key)) {
+        if self.cx.version.has_siblings() && beside.keys().any(|key| constrains(key)) {
             let own = self.written(&Value::Object(beside.clone()), base, nesting);
             let mut both = json!({"allOf": [Value::Object(out), own]});
             if let Some(both) = both.as_object_mut() {

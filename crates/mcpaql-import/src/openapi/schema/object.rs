@@ -4,6 +4,7 @@ use super::super::refs::Refs;
 use super::keywords::infer;
 use super::{Side, Writer, annotate, non_empty};
 use indexmap::IndexMap;
+use mcpaql_core::schema::keywords::constrains;
 use serde_json::{Map, Value, json};
 
 /// Parts within parts that are looked into.
@@ -143,8 +144,7 @@ impl Writer<'_> {
         base: &str,
         nesting: usize,
     ) -> Value {
-        let own_says =
-            map.keys().any(|key| key != "allOf" && key != "type" && super::keywords::constrains(key));
+        let own_says = map.keys().any(|key| key != "allOf" && key != "type" && constrains(key));
         let telling: Vec<&Value> = parts.iter().filter(|part| says_something(part)).collect();
         if let ([only], false) = (telling.as_slice(), own_says) {
             let mut out = self.written(only, base, nesting);
@@ -386,9 +386,7 @@ fn only_constrains(schema: &Value) -> bool {
 
 fn says_something(schema: &Value) -> bool {
     match schema {
-        Value::Object(map) => {
-            map.keys().any(|key| key == "$ref" || key == "allOf" || super::keywords::constrains(key))
-        }
+        Value::Object(map) => map.keys().any(|key| key == "$ref" || key == "allOf" || constrains(key)),
         other => other == &Value::Bool(false),
     }
 }

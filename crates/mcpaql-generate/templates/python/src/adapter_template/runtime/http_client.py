@@ -30,10 +30,7 @@ _EARLY_SECONDS = 0.01  # an error's body is read until then: what arrived of it 
 
 
 def _is_local(url: httpx.URL, *, only_loopback: bool = False) -> bool:
-    """Whether the host is this machine, or an unspecified or link-local address: their services trust whoever calls.
-
-    An address is read in any of its spellings, such as `127.1` or `0x7f000001`.
-    """
+    """Whether the host is this machine, unspecified or link-local, in any spelling such as `127.1` or `0x7f000001`."""
     host, address = url.host.rstrip("."), None
     with suppress(ValueError):
         address = ipaddress.ip_address(host)
@@ -238,7 +235,6 @@ class _Call:
         raise failed
 
     def _error_mask(self) -> Mask:
-        """Credentials, and the values of parameters that must not be repeated."""
         mask = Mask(self._mask.known)
         mask.add_values(self._args.get(name) for name, param in self._request.params.items() if param.sensitive)
         return mask

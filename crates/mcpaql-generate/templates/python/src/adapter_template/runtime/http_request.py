@@ -41,7 +41,6 @@ class Outgoing:
 
 
 def build(base: httpx.URL, headers: Mapping[str, str], reserved: Reserved, request: Request, args: Args) -> Outgoing:
-    """The request of a call to that base address, with these headers of the target."""
     url = _url(base, reserved, request, args)
     sent = {"accept": "application/json, text/*;q=0.8, */*;q=0.5", **headers}
     if request.content_type is not None:

@@ -58,7 +58,6 @@ def read_json(text: str) -> Any:
 
 
 def header(response: httpx.Response, name: str) -> str | None:
-    """The first header of that name, where it is printable ASCII."""
     value = next((value for key, value in response.headers.raw if key.lower() == name.encode()), b"\0")
     return value.decode() if re.fullmatch(rb"[\t -~]*", value) else None
 
@@ -133,7 +132,6 @@ def retry_after(response: httpx.Response) -> float | None:
 
 
 def failure(response: httpx.Response, body: bytes, mask: Mask, *, cut: bool) -> OpError:
-    """The error for an answer that is no success; `cut` where the body goes on."""
     status, shown = response.status_code, _shown_body(response, body, mask, cut=cut)
     code = _CODES.get(status, Code.INTERNAL)
     if status in (400, 422) and _VALUE_WORDS.search(styles.json_text(shown).lower()):

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
-from mcp.server.context import HandlerResult, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
@@ -30,8 +30,15 @@ def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
     own = {definition["name"]: run for definition, run in tools}
     running = asyncio.Semaphore(_MAX_RUNNING_CALLS)
 
+    shown = [*catalog["tools"], *(definition for definition, _ in tools)]
+
     async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
-        return {"resultType": "complete", "tools": [*catalog["tools"], *(definition for definition, _ in tools)]}
+        return {"resultType": "complete", "tools": shown}
+
+    async def as_written(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        # The SDK puts the members of tools into an order of its own.
+        result: Any = await call_next(ctx)
+        return {**result, "tools": shown} if ctx.method == "tools/list" else result
 
     async def call_tool(_: ServerRequestContext[Any], params: types.CallToolRequestParams) -> HandlerResult:
         if params.name not in catalog["routes"] and params.name not in own:
@@ -49,6 +56,7 @@ def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
     server: Server[Any] = Server(about["name"], **told, cache_hints=hints)
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    server.middleware.append(as_written)
     return server
 
 

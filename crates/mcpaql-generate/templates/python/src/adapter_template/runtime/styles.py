@@ -49,7 +49,6 @@ def header(value: Any, param: Param) -> str | None:
 
 
 def pairs(name: str, value: Any, param: Param, form: str = "") -> Iterator[tuple[str, str]]:
-    """A parameter as encoded pairs of a query or of a cookie."""
     form, many = form or param.form, isinstance(value, (list, dict))
     joins = many and not param.exploded
     spell = partial(encode, safe="" if not param.reserved else _ELEMENT if joins or param.place == "cookie" else _QUERY)
