@@ -11,8 +11,7 @@ use crate::schema::shorten;
 use crate::signature;
 use crate::tokens;
 use indexmap::IndexMap;
-use mcpaql_lexicon::questions::EMPTY;
-use mcpaql_lexicon::snake_case;
+use mcpaql_lexicon::{PREPOSITIONS, snake_case};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -122,9 +121,12 @@ pub(crate) fn repeats(summary: &str, operation: &Operation) -> bool {
     // `repositories` is `repo`, and `issues` is `issue`.
     let same =
         |a: &str, b: &str| a == b || a.len().min(b.len()) > 2 && (a.starts_with(b) || b.starts_with(a));
+    let filler = |word: &str| {
+        PREPOSITIONS.contains(word) || matches!(word, "a" | "an" | "the" | "and" | "all" | "your")
+    };
     snake_case(summary)
         .split('_')
-        .filter(|word| !word.is_empty() && !EMPTY.contains(word))
+        .filter(|word| !word.is_empty() && !filler(word))
         .all(|word| known.iter().any(|known| same(known, word)))
 }
 

@@ -7,8 +7,10 @@ use super::intent::Intent;
 use super::query::Number;
 use super::vocabulary::{Phrase, Vocabulary};
 use crate::operation::Category;
-use mcpaql_lexicon::questions::{CLAUSES, DECIDING, DETERMINERS, EMPTY, PARTICLES, QUESTIONS, QUOTES};
-use mcpaql_lexicon::{is_plural, stem};
+use mcpaql_lexicon::questions::{
+    CLAUSES, DECIDING, DETERMINERS, EMPTY, PARTICLES, PEOPLE, QUESTIONS, QUOTES,
+};
+use mcpaql_lexicon::{is_plural, singular, stem};
 
 /// Longer questions are read up to here.
 const MOST_BYTES: usize = 4096;
@@ -157,7 +159,8 @@ impl<'q> Reading<'q> {
         let introduced = before.is_some_and(|before| vocabulary.is_light(&before.stem));
         let quotes = QUOTES.contains(&word.text) && !self.asked.is_empty() && !introduced;
         self.content |= quotes;
-        if quotes || EMPTY.contains(&word.text) {
+        let of_whom = next.is_some_and(|next| next.text == "who") && PEOPLE.contains(&singular(&word.text));
+        if quotes || of_whom || EMPTY.contains(&word.text) {
             self.pass(word);
         } else if self.verb_next && self.intent.is_unknown() && ends_doing(word, next) {
             self.intent = Intent::of(Category::Delete);

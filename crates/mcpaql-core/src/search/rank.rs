@@ -32,6 +32,8 @@ const LIST: f32 = 0.72;
 const ALL_READ: f32 = 0.8;
 /// What a change to all is worth where one is meant.
 const ALL_CHANGED: f32 = 0.9;
+/// What a deletion of one is worth where several are meant: often there is no other.
+const ONE_DELETED: f32 = 0.95;
 /// How much less an operation is worth for each further thing of which one is meant where it is about all.
 const MISMATCH: f32 = 0.1;
 /// What a read is worth that is about something of what shall be dealt with.
@@ -173,6 +175,7 @@ impl Found {
         let others = 1.0 - MISMATCH * tally.mismatches.min(4.0);
         let object = match card.category {
             Category::Update | Category::Delete if tally.all => ALL_CHANGED,
+            Category::Delete if card.single && query.number == Some(Number::Several) => ONE_DELETED,
             Category::Read => {
                 let read = match query.number {
                     Some(Number::Several) if card.single => SINGLE,

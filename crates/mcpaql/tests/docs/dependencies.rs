@@ -29,7 +29,9 @@ fn every_dependency_has_a_reason() {
 fn every_room_exists() {
     let page = page("ARCHITECTURE.md");
     let mut rooms = 0;
-    for name in ["mcpaql-core", "mcpaql-import", "mcpaql-generate", "mcpaql-runtime", "mcpaql"] {
+    for name in
+        ["mcpaql-lexicon", "mcpaql-core", "mcpaql-import", "mcpaql-generate", "mcpaql-runtime", "mcpaql"]
+    {
         let source = root().join("crates").join(name).join("src");
         let listed: BTreeSet<String> = page
             .table(&format!("### `{name}`"))

@@ -3,7 +3,6 @@
 use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::Tool;
-use mcpaql_lexicon::questions::EMPTY;
 use mcpaql_lexicon::{WordSet, stem, words};
 
 rule! {
@@ -38,9 +37,10 @@ rule! {
     "DESC-002" "says-nothing" Warning Tool(check)
 }
 
-/// Words that say nothing about a tool, besides those that say nothing anywhere.
+/// Words that say nothing by themselves.
 static FILLERS: WordSet = WordSet::of(
-    "api call endpoint existing function method new particular single specific specified tool use used",
+    "a an the this that tool function method endpoint api to of for in on from by with and or one some all any your given \
+     specific specified particular single new existing use used call it is you can will s",
 );
 const PLACEHOLDERS: &[&str] = &[
     "todo",
@@ -79,10 +79,7 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
     if tool.words.len() < 2 || !text.is_ascii() {
         return;
     }
-    // By what one is known, and how many it may be, is worth saying.
-    let filler =
-        |word: &str| FILLERS.contains(word) || (EMPTY.contains(word) && !matches!(word, "id" | "more"));
-    let new = |word: &String| !filler(word) && !known.contains(&stem(word));
+    let new = |word: &String| !FILLERS.contains(word) && !known.contains(&stem(word));
     if !first.into_iter().chain(said).any(|word| new(&word)) {
         let message = format!("The description of '{}' only repeats its name: '{text}'", tool.name);
         findings.tool(tool, "/description", message).help("say what the name leaves open").advice();
