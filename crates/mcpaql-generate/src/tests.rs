@@ -111,7 +111,7 @@ fn the_readme_says_what_the_specification_demands_and_nothing_of_others_takes_ef
     assert!(!readme.contains("<script"), "{readme}");
     assert!(readme.contains("\"TEAM\": \"…\"") && !readme.contains("\"API_HOST\""), "{readme}");
     for expected in [
-        "- `get_own`: Gets its own.\n",
+        "- `get_own`: Gets its own\n",
         "- `delete_thing`: \\- not an item (deprecated)\n",
         "- `introspect`: ",
         "| `API_TOKEN` | secret",

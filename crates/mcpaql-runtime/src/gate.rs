@@ -33,6 +33,8 @@ pub enum Subject<'a> {
     Feature(Feature),
     /// Work in the background, by its id.
     Task(&'a str),
+    /// Discovery over all adapters of a gateway.
+    Discovery,
 }
 
 /// The proof that the gate let a call through. It cannot be copied, and nothing else makes one.
@@ -82,11 +84,13 @@ pub(crate) mod tests {
         let args = Map::new();
         let features = Feature::ALL.map(Subject::Feature);
         for entry in EntryPoint::ALL {
-            for subject in features.into_iter().chain([Subject::Task(""), Subject::Task("x")]) {
+            for subject in
+                features.into_iter().chain([Subject::Task(""), Subject::Task("x"), Subject::Discovery])
+            {
                 let request = Request { caller: &caller, adapter: "", entry, subject, args: &args };
                 assert!(matches!(decide(&request), Decision::Allow(_)), "{request:?}");
             }
         }
-        assert_eq!(decided().len(), EntryPoint::ALL.len() * 7);
+        assert_eq!(decided().len(), EntryPoint::ALL.len() * 8);
     }
 }

@@ -30,6 +30,7 @@ use crate::record::{self, Stats};
 use crate::state::Outcome;
 use crate::target::mcp::Upstream;
 use crate::target::{Args, Closed, OpenError, Target, TargetCall};
+use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::introspect;
@@ -367,6 +368,17 @@ pub async fn call_target(
         Decision::Allow(pass) => target.perform(TargetCall::new(pass, operation, args, caller)).await,
         Decision::Refuse(error) => Err(*error),
     }
+}
+
+/// Answers what belongs to no adapter: discovery over all adapters of a gateway.
+pub(crate) fn discover(caller: &Caller, outcome: Result<Answer, OpError>, errors: ErrorPolicy) -> Reply {
+    let (entry, args) = (EntryPoint::Tool, Map::new());
+    let request = gate::Request { caller, adapter: "", entry, subject: Subject::Discovery, args: &args };
+    let outcome = match gate::decide(&request) {
+        Decision::Allow(_) => outcome.map(|answer| shape::shape(answer, &args)),
+        Decision::Refuse(error) => Err(*error),
+    };
+    response::envelope(&outcome, errors)
 }
 
 /// Whatever finds fault with a call's parameters, the caller is shown what they should be.

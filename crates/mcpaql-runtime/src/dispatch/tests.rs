@@ -158,9 +158,16 @@ const ONLY_IN: [(&str, &[&str]); 6] = [
     (".perform(", &["dispatch/mod.rs", "target/several.rs"]),
     ("TargetCall::new(", &["dispatch/mod.rs"]),
     ("FeatureRequest::new(", &["dispatch/features.rs"]),
-    // The probe of an audit calls tools of servers that are no adapters.
-    (".call_tool(", &["probe.rs"]),
+    (".call_tool(", &[]),
 ];
+
+#[test]
+fn discovery_over_all_adapters_passes_the_gate() {
+    decided();
+    let reply = discover(&Caller::nobody(), Ok(Answer::new(json!({"adapters": []}))), ErrorPolicy::default());
+    assert!(!reply.is_error, "{}", reply.text);
+    assert_eq!(decided(), [EntryPoint::Tool]);
+}
 
 #[test]
 fn nothing_else_reaches_a_target() {

@@ -18,7 +18,7 @@ pub use slot::{Slot, State};
 pub use snapshot::{Collision, Snapshot, check_names};
 
 use crate::caller::Caller;
-use crate::dispatch::Served;
+use crate::dispatch::{self, Served};
 use crate::environment::Environment;
 use crate::execution::Task;
 use crate::health::Health;
@@ -313,7 +313,7 @@ impl Gateway {
         drop(snapshot);
         Some(match route {
             Route::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,
-            Route::Answered(reply) => reply,
+            Route::Answered(answered) => dispatch::discover(caller, answered.outcome, answered.errors),
         })
     }
 }

@@ -1,9 +1,10 @@
 //! What a gateway shows at one moment: never changed, only replaced. Each tool name leads to exactly one adapter.
 
 use crate::dispatch::Served;
-use mcpaql_core::catalog::Catalog;
-use mcpaql_core::catalog::Tool;
-use mcpaql_core::response::{self, Reply};
+use mcpaql_core::adapter::ErrorPolicy;
+use mcpaql_core::catalog::{Catalog, Tool};
+use mcpaql_core::error::OpError;
+use mcpaql_core::response::Answer;
 use mcpaql_core::suggest::snake_case;
 use mcpaql_core::surface;
 use mcpaql_core::unified::{Routed, Unified};
@@ -34,8 +35,8 @@ struct Shared {
 pub(super) enum Route {
     /// To that adapter, with these arguments.
     To(Arc<Served>, Map<String, Value>),
-    /// Answered already.
-    Answered(Reply),
+    /// Answered by the gateway itself: discovery over all adapters, or a call that names none of them.
+    Answered(Box<Answered>),
 }
 
 /// Two adapters that would answer to the same name.
@@ -140,6 +141,13 @@ impl Snapshot {
     }
 }
 
+/// What the gateway itself answers, before its envelope.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) outcome: Result<Answer, OpError>,
+    pub(super) errors: ErrorPolicy,
+}
+
 impl Shared {
     fn of(adapters: &[Arc<Served>]) -> Option<Shared> {
         let sharing = adapters.iter().find_map(|adapter| adapter.catalog().sharing)?;
@@ -158,7 +166,7 @@ impl Shared {
             }
             Routed::Here(outcome) => {
                 let errors = catalogs.first().map(|catalog| catalog.errors).unwrap_or_default();
-                Some(Route::Answered(response::envelope(&outcome, errors)))
+                Some(Route::Answered(Box::new(Answered { outcome, errors })))
             }
         }
     }
