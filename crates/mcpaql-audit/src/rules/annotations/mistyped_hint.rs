@@ -66,7 +66,7 @@ fn check(tool: &Tool<'_>, _: &Standard, findings: &mut Findings<'_>) {
             Some("false") => Some(false),
             _ => None,
         };
-        // A claim to read that the name contradicts_read_only is not repeated.
+        // A claim to read that the name contradicts is not repeated.
         let believed = meant.filter(|meant| !(hint == Hint::ReadOnly && *meant && surely_acts(tool)));
         if let Some(meant) = believed {
             finding.fix(Fix::Hints(one(hint, meant)));

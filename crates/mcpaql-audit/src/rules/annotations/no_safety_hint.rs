@@ -7,7 +7,7 @@ use crate::tool::Tool;
 use mcpaql_core::policy::HintOverrides;
 
 rule! {
-    /// A directory wants to know whether a tool is missing_hints, and the tool does not say.
+    /// A directory wants to know whether a tool is safe, and the tool does not say.
     ///
     /// ## What it does
     ///

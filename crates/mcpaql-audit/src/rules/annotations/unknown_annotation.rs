@@ -86,7 +86,7 @@ fn misspelled(tool: &Tool<'_>, (key, value): (&str, &Value), hint: Hint, finding
 
 fn propose(tool: &Tool<'_>, hint: Hint, value: &Value, finding: &mut crate::Finding) {
     let value = value.as_bool().filter(|_| tool.declared.get(hint).is_none());
-    // A claim to read that the name contradicts_read_only is not repeated.
+    // A claim to read that the name contradicts is not repeated.
     if let Some(value) = value.filter(|value| !(hint == Hint::ReadOnly && *value && surely_acts(tool))) {
         finding.fix(Fix::Hints(one(hint, value)));
     }

@@ -9,7 +9,7 @@ use crate::tool::Tool;
 const LONG: usize = 80;
 
 rule! {
-    /// A title is too long to be read at a prefilter.
+    /// A title is too long to be read at a glance.
     ///
     /// ## What it does
     ///
