@@ -6,9 +6,9 @@
 
 use crate::convention::Level;
 use crate::tool::{Tool, choices, parameters, required};
-use mcpaql_core::classify::{Confidence, Decision};
 use mcpaql_core::facts::{Effect, Facts, Guard, Reach, Repeat};
 use mcpaql_core::operation::{Category, Danger};
+use mcpaql_lexicon::classify::{Confidence, Decision};
 use mcpaql_lexicon::verbs;
 
 /// Required parameters of these names hold what the caller saw last.

@@ -5,7 +5,6 @@
 
 pub mod capture;
 pub mod catalog;
-pub mod classify;
 pub mod compile;
 pub mod diagnostic;
 pub mod error;

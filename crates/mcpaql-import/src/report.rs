@@ -2,10 +2,10 @@
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Adapter;
-use mcpaql_core::classify::{Confidence, Decision};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::classify::{Confidence, Decision};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 

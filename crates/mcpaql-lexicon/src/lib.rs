@@ -3,6 +3,8 @@
 //! There is one table of each kind, and everything that reads English stands on it: the classifier, the namer, search, the
 //! links between operations and the rules of the audit. What always holds: everything here is a function of the words alone.
 
+pub mod classify;
+mod danger;
 mod effect;
 pub mod names;
 mod number;
@@ -13,6 +15,7 @@ mod stem;
 pub mod verbs;
 mod words;
 
+pub use danger::{Danger, danger_of};
 pub use effect::{Category, Effect};
 pub use number::{is_plural, plural, singular};
 pub use sentence::{

@@ -5,11 +5,11 @@
 //! a flag is false, unless true means that nothing happens; what may be code, a command or an address has no value. A flag that keeps
 //! a call from doing anything is given wherever there is one.
 
-use mcpaql_core::classify;
 use mcpaql_core::operation::Category;
 use mcpaql_core::sample::Taste;
 use mcpaql_core::schema::required_fields;
 use mcpaql_lexicon::WordSet;
+use mcpaql_lexicon::classify;
 use mcpaql_lexicon::verbs::{self, Verb};
 use serde_json::Value;
 use std::cell::RefCell;

@@ -6,9 +6,9 @@
 use crate::inferred_effect;
 use crate::tool::Tool;
 use crate::unicode;
-use mcpaql_core::classify::{self, Confidence, Evidence};
 use mcpaql_core::facts::Effect;
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::classify::{self, Confidence, Evidence};
 use mcpaql_lexicon::questions::PARTICLES;
 use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight, is_deed};
 use mcpaql_lexicon::{OPENERS, WordSet, names};

@@ -8,11 +8,11 @@ pub(crate) use parameters::{Switch, choices, parameters, required};
 pub(crate) use reference::{Reference, Target, pointed, target};
 pub(crate) use tree::{Hit, Kind, Schema, Tree, of};
 
-use mcpaql_core::classify::{self, Annotations, Decision, Evidence};
 use mcpaql_core::facts::Facts;
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_core::tokens;
+use mcpaql_lexicon::classify::{self, Annotations, Decision, Evidence};
 use serde_json::Value;
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@
 //! differently disagree about policy, never about facts.
 
 use crate::operation::{Binding, Category, Danger};
-pub use mcpaql_lexicon::Effect;
+pub use mcpaql_lexicon::{Effect, danger_of};
 
 /// What a second, identical call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -116,29 +116,5 @@ fn default_repeat(effect: Effect, binding: &Binding, guard: Guard) -> Repeat {
             _ => Repeat::Unknown,
         },
         Effect::Execute | Effect::Session | Effect::Multiplexed => Repeat::Unknown,
-    }
-}
-
-/// Danger of an operation that does not declare it: by name pattern (the highest match), else by category.
-#[must_use]
-pub fn danger_of(name: &str, category: Category) -> Danger {
-    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| name.ends_with(suffix));
-    if category != Category::Read {
-        if starts(&["drop_", "delete_all", "truncate_", "reset_", "destroy_", "wipe_"])
-            || ends(&["_production"])
-        {
-            return Danger::Forbidden;
-        }
-        if starts(&["force_", "bulk_delete", "purge_", "override_", "bypass_"])
-            || ends(&["_permanently", "_without_backup"])
-        {
-            return Danger::Dangerous;
-        }
-    }
-    match category {
-        Category::Read => Danger::Safe,
-        Category::Create | Category::Update | Category::Execute => Danger::Reversible,
-        Category::Delete => Danger::Destructive,
     }
 }

@@ -9,50 +9,11 @@ use crate::facts::{Facts, Repeat};
 use crate::hints::HintOverrides;
 use crate::lifecycle::{ExecutionAction, Lifecycle};
 use indexmap::IndexMap;
-pub use mcpaql_lexicon::Category;
+pub use mcpaql_lexicon::{Category, Danger};
 use serde_json::Value;
 
 /// The one operation every adapter has.
 pub const INTROSPECT: &str = "introspect";
-
-/// How bad it is when an operation runs by mistake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Danger {
-    /// Reads only.
-    Safe,
-    /// Can be undone.
-    Reversible,
-    /// Cannot be undone.
-    Destructive,
-    /// Destroys much, or around safeguards.
-    Dangerous,
-    /// Should not be reachable at all.
-    Forbidden,
-}
-
-impl Danger {
-    /// All five, mildest first.
-    pub const ALL: [Danger; 5] =
-        [Danger::Safe, Danger::Reversible, Danger::Destructive, Danger::Dangerous, Danger::Forbidden];
-
-    /// The word in documents and introspection.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Danger::Safe => "safe",
-            Danger::Reversible => "reversible",
-            Danger::Destructive => "destructive",
-            Danger::Dangerous => "dangerous",
-            Danger::Forbidden => "forbidden",
-        }
-    }
-
-    /// The level of that word.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Danger> {
-        Danger::ALL.into_iter().find(|danger| danger.as_str() == text)
-    }
-}
 
 /// One thing an adapter can do.
 #[derive(Debug, Clone)]

@@ -22,7 +22,6 @@ use arguments::Written;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Adapter, Auth, McpLink, McpTarget, Target};
 use mcpaql_core::capture::Capture;
-use mcpaql_core::classify::{self, Decision, Evidence, Reason, classify};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::Effect;
@@ -31,6 +30,7 @@ use mcpaql_core::operation::{Binding, Category, Danger, McpBinding, Operation, P
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_document::load::guard_of;
 use mcpaql_document::overrides::{Overrides, unmatched_param, unmatched_producer, unsplittable};
+use mcpaql_lexicon::classify::{self, Decision, Evidence, Reason, classify};
 use pieces::{Kind, Piece};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;

@@ -4,7 +4,7 @@
 //! server is called with.
 
 use crate::openapi::markdown::flatten;
-use mcpaql_core::classify::Annotations;
+use mcpaql_lexicon::classify::Annotations;
 use serde_json::{Map, Value};
 
 /// A longer title is no title.

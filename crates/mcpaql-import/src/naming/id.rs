@@ -2,8 +2,8 @@
 
 use super::path::{Known, Literal, PathWords, one};
 use super::{NameInput, Word};
-use mcpaql_core::classify::shape::is_version;
-use mcpaql_core::classify::without_method;
+use mcpaql_lexicon::classify::shape::is_version;
+use mcpaql_lexicon::classify::without_method;
 use mcpaql_lexicon::names::{Found, parted, reading};
 use mcpaql_lexicon::verbs::{self, Trait, Weight, risk};
 use mcpaql_lexicon::{PREPOSITIONS, WordSet, is_plural, plural, singular};

@@ -1,8 +1,8 @@
 //! Names from method and path: `GET /movie/{id}/keywords` is `list_movie_keywords`.
 
 use super::{NameInput, Word};
-use mcpaql_core::classify::shape::{Shape, is_version};
 use mcpaql_core::operation::Category;
+use mcpaql_lexicon::classify::shape::{Shape, is_version};
 use mcpaql_lexicon::verbs::{self, Verb, Weight};
 use mcpaql_lexicon::{WordSet, is_plural, plural, singular, words};
 use std::borrow::Cow;

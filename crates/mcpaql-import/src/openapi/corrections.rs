@@ -2,7 +2,6 @@
 
 use super::heads::Draft;
 use super::library::OpenApiLibrary;
-use mcpaql_core::classify::{Confidence, Decision, Kind, Reason};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Facts, Guard, Reach};
@@ -10,6 +9,7 @@ use mcpaql_core::operation::{Binding, Category, Operation};
 use mcpaql_document::overrides::{
     Correction, Overrides, repeated, unmatched, unmatched_param, unmatched_producer, unsplittable,
 };
+use mcpaql_lexicon::classify::{Confidence, Decision, Kind, Reason};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 use crate::convention::Standard;
 use crate::rule::{Findings, Fix, rule};
 use crate::tool::Tool;
-use mcpaql_core::classify::Confidence;
 use mcpaql_core::facts::Effect;
 use mcpaql_core::policy::HintOverrides;
+use mcpaql_lexicon::classify::Confidence;
 
 rule! {
     /// A tool says that it does no harm, but it deletes.

@@ -1,8 +1,8 @@
 //! What the sentences about an operation say, and the words that forbid calling it a read.
 
-use crate::operation::Category;
-use mcpaql_lexicon::verbs::{self, Verb, Weight};
-use mcpaql_lexicon::{WordSet, first_words, spoken};
+use crate::Category;
+use crate::verbs::{self, Verb, Weight};
+use crate::{WordSet, first_words, spoken};
 use std::borrow::Cow;
 
 /// Nouns that are handed out, used up or run: where one stands, a POST that "gets" still changes something.

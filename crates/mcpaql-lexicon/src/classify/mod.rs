@@ -15,9 +15,9 @@ mod tests;
 pub use http::without_method;
 pub use text::program;
 
-use crate::facts::{self, Effect};
-use crate::operation::{Category, Danger};
-use mcpaql_lexicon::{names, verbs};
+use crate::Effect;
+use crate::{Category, Danger, danger_of};
+use crate::{names, verbs};
 
 /// What is known about an operation. Everything but the name may be missing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -287,7 +287,7 @@ fn danger(evidence: &Evidence<'_>, words: &Words, category: Category) -> (Danger
     }
     // A pattern such as `truncate_*` means the bare verb, too.
     let name = phrase.join("_");
-    let by_name = facts::danger_of(&format!("{name}_"), category).max(facts::danger_of(&name, category));
+    let by_name = danger_of(&format!("{name}_"), category).max(danger_of(&name, category));
     let announced = evidence.annotations.destructive == Some(true);
     let (by_name, said) = match by_name {
         danger if announced && danger < Danger::Destructive => {

@@ -1,7 +1,7 @@
 //! What the shape of a path says: a collection, an item, a link between two things, or an action.
 
-use mcpaql_lexicon::verbs::{self, Verb, Weight};
-use mcpaql_lexicon::{WordSet, words};
+use crate::verbs::{self, Verb, Weight};
+use crate::{WordSet, words};
 
 /// A path, taken apart.
 #[derive(Debug, Clone, Default)]

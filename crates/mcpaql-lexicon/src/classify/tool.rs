@@ -3,11 +3,11 @@
 //! Hints are somebody's claim, a name is a proposal. Where they disagree the riskier one counts.
 
 use super::{Confidence, Draft, Evidence, Kind, Words, text};
-use crate::facts::Effect;
-use crate::operation::Category;
-use mcpaql_lexicon::names::Reading;
-use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight, risk};
-use mcpaql_lexicon::{WordSet, is_plural, opening, opening_verb, singular, tells};
+use crate::Category;
+use crate::Effect;
+use crate::names::Reading;
+use crate::verbs::{self, Trait, Verb, Weight, risk};
+use crate::{WordSet, is_plural, opening, opening_verb, singular, tells};
 use std::cell::LazyCell;
 
 /// Things that a deed has: before one of these the deed is a noun (`send_status`, `start_times`).

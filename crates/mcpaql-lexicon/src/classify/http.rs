@@ -2,11 +2,11 @@
 
 use super::shape::Shape;
 use super::{Confidence, Draft, Evidence, Kind, Words, text};
-use crate::facts::Effect;
-use crate::operation::Category;
-use mcpaql_lexicon::names::{Found, Reading};
-use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
-use mcpaql_lexicon::{is_plural, opening_verb, words};
+use crate::Category;
+use crate::Effect;
+use crate::names::{Found, Reading};
+use crate::verbs::{self, Trait, Verb, Weight};
+use crate::{is_plural, opening_verb, words};
 
 /// Words that end the path of a GET only where it does something.
 const ACTS_IN_PATH: [&str; 7] = ["activate", "confirm", "connect", "refresh", "reload", "reset", "sync"];

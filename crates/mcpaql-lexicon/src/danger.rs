@@ -1,0 +1,66 @@
+//! How bad it is when an operation runs by mistake.
+
+use crate::Category;
+
+/// How bad it is when an operation runs by mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Danger {
+    /// Reads only.
+    Safe,
+    /// Can be undone.
+    Reversible,
+    /// Cannot be undone.
+    Destructive,
+    /// Destroys much, or around safeguards.
+    Dangerous,
+    /// Should not be reachable at all.
+    Forbidden,
+}
+
+impl Danger {
+    /// All five, mildest first.
+    pub const ALL: [Danger; 5] =
+        [Danger::Safe, Danger::Reversible, Danger::Destructive, Danger::Dangerous, Danger::Forbidden];
+
+    /// The word in documents and introspection.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Danger::Safe => "safe",
+            Danger::Reversible => "reversible",
+            Danger::Destructive => "destructive",
+            Danger::Dangerous => "dangerous",
+            Danger::Forbidden => "forbidden",
+        }
+    }
+
+    /// The level of that word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Danger> {
+        Danger::ALL.into_iter().find(|danger| danger.as_str() == text)
+    }
+}
+
+/// Danger of an operation that does not declare it: by name pattern (the highest match), else by category.
+#[must_use]
+pub fn danger_of(name: &str, category: Category) -> Danger {
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| name.ends_with(suffix));
+    if category != Category::Read {
+        if starts(&["drop_", "delete_all", "truncate_", "reset_", "destroy_", "wipe_"])
+            || ends(&["_production"])
+        {
+            return Danger::Forbidden;
+        }
+        if starts(&["force_", "bulk_delete", "purge_", "override_", "bypass_"])
+            || ends(&["_permanently", "_without_backup"])
+        {
+            return Danger::Dangerous;
+        }
+    }
+    match category {
+        Category::Read => Danger::Safe,
+        Category::Create | Category::Update | Category::Execute => Danger::Reversible,
+        Category::Delete => Danger::Destructive,
+    }
+}
