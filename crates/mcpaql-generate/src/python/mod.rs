@@ -11,6 +11,7 @@ mod types;
 use crate::model::{Case, Docs, Model, Scope, Style, Text, doc_lines, identifier};
 use crate::{File, Owner, Project, Unsupported, VERSION, catalog_data, templates};
 use expression::WIDTH;
+use mcpaql_core::adapter::{Adapter, Target};
 use operations::Module;
 use types::Annotations;
 
@@ -95,7 +96,7 @@ const STYLE: Style =
     Style { functions: Case::Snake, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
 
 /// Files that every project has besides the runtime, by their place in it.
-const OWN: [(&str, &str); 5] = [
+const OWN: [(&str, &str); 6] = [
     (
         "src/adapter_template/__init__.py",
         include_str!("../../templates/python/src/adapter_template/__init__.py"),
@@ -105,6 +106,7 @@ const OWN: [(&str, &str); 5] = [
         include_str!("../../templates/python/src/adapter_template/__main__.py"),
     ),
     ("src/adapter_template/py.typed", include_str!("../../templates/python/src/adapter_template/py.typed")),
+    ("tests/test_command.py", include_str!("../../templates/python/tests/test_command.py")),
     ("tests/test_runtime.py", include_str!("../../templates/python/tests/test_runtime.py")),
     ("tests/test_server.py", include_str!("../../templates/python/tests/test_server.py")),
 ];
@@ -118,6 +120,17 @@ const AUTHORED: [(&str, &str); 2] = [
     ),
 ];
 
+/// Files that only projects with commands need, by their names.
+const COMMAND_FILES: &[&str] = &["/command.py", "/test_command.py"];
+/// What `targets.py` says about them.
+const COMMAND_IMPORT: &str = "from .command import CommandRunner\n";
+const COMMAND_ROW: &str = ", \"command\": CommandRunner";
+
+fn reaches_commands(adapter: &Adapter) -> bool {
+    let mut all = adapter.targets.values().map(|own| &own.target).chain([&adapter.target]);
+    all.any(|target| matches!(target, Target::Command(_)))
+}
+
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     crate::supported(project)?;
@@ -129,7 +142,14 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
             owner,
         }
     };
-    let mut files: Vec<File> = OWN.iter().chain(templates::PYTHON).map(file(Owner::Generator)).collect();
+    let runs_commands = reaches_commands(&project.catalog.adapter);
+    let is_needed =
+        |(path, _): &&(&str, &str)| runs_commands || !COMMAND_FILES.iter().any(|name| path.ends_with(name));
+    let mut files: Vec<File> =
+        OWN.iter().chain(templates::PYTHON).filter(is_needed).map(file(Owner::Generator)).collect();
+    for file in files.iter_mut().filter(|file| !runs_commands && file.path.ends_with("/targets.py")) {
+        file.text = file.text.replace(COMMAND_IMPORT, "").replace(COMMAND_ROW, "");
+    }
     files.extend(AUTHORED.iter().map(file(Owner::Author)));
     files.push(File::generated(".gitignore", include_str!("../../templates/python/gitignore")));
     files.push(File::generated(format!("{package}/catalog.json"), catalog_data::text(project.catalog)));

@@ -1,4 +1,4 @@
-"""What every adapter relies on: requests, redirects, secrets, commands and checks."""
+"""What every adapter relies on: requests, redirects, secrets and checks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import unittest
 from typing import Any, Self
 from unittest import mock
 
-from adapter_template.runtime import command, styles
-from adapter_template.runtime.command import CommandRunner
+from adapter_template.runtime import styles
 from adapter_template.runtime.errors import OpError
 from adapter_template.runtime.http_client import HttpClient
-from adapter_template.runtime.requests import CommandLine, HttpRequest, Param, When
+from adapter_template.runtime.requests import HttpRequest, Param
 from adapter_template.runtime.secrets import Mask
 from adapter_template.runtime.validation import Checker
 
@@ -93,22 +92,6 @@ class Http(unittest.IsolatedAsyncioTestCase):
     async def test_an_answer_past_the_limit_is_refused(self) -> None:
         async with Api(reply("200", json.dumps("x" * 2000))) as api:
             self.assertEqual(await self.code(api, HttpRequest("GET", "/")), "VALIDATION_PAYLOAD_TOO_LARGE")
-
-
-class Commands(unittest.IsolatedAsyncioTestCase):
-    async def test_values_are_never_options_and_time_is_bounded(self) -> None:
-        line = ("ls", When("all", ("-a",)), ("-n", "{count}"), "--", "{paths}")
-        self.assertEqual(command.argv(line, {"all": True, "paths": ["-x", "b"]}), ["ls", "-a", "--", "-x", "b"])
-        with self.assertRaises(OpError):
-            command.argv(("ls", "{path}"), {"path": "-rf"})
-        limits = {"timeout_ms": 300, "max_output_bytes": 100}
-        runner = CommandRunner({"cwd": None, "env": [], "set_env": {}, **limits})
-        self.assertEqual((await runner.call(CommandLine(("echo", "{x}")), {"x": "a b"})).data, "a b")
-        started = time.monotonic()
-        with self.assertRaises(OpError) as failed:
-            await runner.call(CommandLine(("sh", "-c", "sleep 30 & sleep 30")), {})
-        self.assertEqual(failed.exception.code, "TRANSPORT_TIMEOUT")
-        self.assertLess(time.monotonic() - started, 5)
 
 
 class Checks(unittest.TestCase):

@@ -31,8 +31,7 @@ _ESCAPES = re.compile(r"\x1b(\[[^@-~]*.?|.)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]", re.
 def argv(template: Iterable[str | tuple[str, ...] | When], args: Mapping[str, Any]) -> list[str]:
     """The program and its arguments. A missing parameter, null and an empty array drop the argument or its group."""
     given = {name: value for name, value in args.items() if value is not None and value != []}
-    out: list[str] = []
-    past_options = False
+    out, past_options = list[str](), False
     for entry in template:
         texts = (entry,) if isinstance(entry, str) else entry
         if isinstance(entry, When):

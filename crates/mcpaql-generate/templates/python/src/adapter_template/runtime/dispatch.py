@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
 
 from . import styles
-from .command import CommandRunner
 from .errors import UNRECOVERABLE, Code, EnvelopeError, OpError
-from .http_client import HttpClient
 from .http_response import Answer, read_json
 from .introspection import introspect
 from .requests import CommandLine, HttpRequest
+from .targets import TARGETS
 from .validation import Checker, nearest
 
 _log = logging.getLogger(__name__)
-_TARGETS: dict[str, type[Any]] = {"http": HttpClient, "command": CommandRunner, "none": type(None)}
 
 T = TypeVar("T")
 P = TypeVar("P", bound=Mapping[str, Any])
@@ -33,24 +31,23 @@ class Call:
 
     async def http(self, request: HttpRequest[T], params: Mapping[str, Any]) -> T:
         """Sends a request to the API, with its credentials and limits, and gives the data of the answer."""
-        return cast("T", await self._run(HttpClient, request, params))
+        return cast("T", await self._run(request, params))
 
     async def command(self, command: CommandLine[T], params: Mapping[str, Any]) -> T:
         """Runs a program and gives what it wrote."""
-        return cast("T", await self._run(CommandRunner, command, params))
+        return cast("T", await self._run(command, params))
 
-    async def _run(self, kind: type[Any], request: Any, params: Mapping[str, Any]) -> Any:
+    async def _run(self, request: Any, params: Mapping[str, Any]) -> Any:
         args = {name: value for name, value in params.items() if name != request.target}
         target = self.targets.get(str(params.get(request.target or "", "")))
-        if not isinstance(target, kind):
+        if target is None:
             raise OpError(Code.INTERNAL, "This operation has no such target; tell the operator.")
         self.answer = await target.call(request, args)
         self.warnings += self.answer.warnings
         return self.answer.data
 
 
-Handler: TypeAlias = Callable[[P, Call], Awaitable[object]]
-"""Runs an operation: gets its checked parameters and the call, gives the data of the answer or raises `OpError`."""
+Handler: TypeAlias = Callable[[P, Call], Awaitable[object]]  # checked parameters and the call → data, or `OpError`
 
 
 class Adapter:
@@ -66,11 +63,11 @@ class Adapter:
         if unknown := handlers.keys() - self._operations.keys():
             raise SystemExit(f"error: handlers.py answers unknown operations; rename or remove: {', '.join(unknown)}")
         several = catalog["target"].get("alternatives") or {"": catalog["target"]}
-        self._targets = {name: _TARGETS[data["protocol"]](data) for name, data in several.items()}
+        self._targets = {name: TARGETS[data["protocol"]](data) for name, data in several.items()}
 
     async def close(self) -> None:
         for target in self._targets.values():
-            if isinstance(target, HttpClient):
+            if hasattr(target, "close"):
                 await target.close()
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
@@ -114,8 +111,7 @@ class Adapter:
             _log.warning("%s failed with %s: %s", name, error.code, error.cause)
         if name and error.code.startswith("VALIDATION_"):
             error.details = {"operation": name, "signature": self._operations[name]["signature"], **error.details}
-        body: dict[str, Any] = {"code": error.code, "message": error.message}
-        body |= {"details": error.details} if error.details else {}
+        body = {"code": error.code, "message": error.message} | ({"details": error.details} if error.details else {})
         is_error = error.code in UNRECOVERABLE or isinstance(error, EnvelopeError) or self.catalog["errors"] == "all"
         return styles.json_text({"success": False, "error": body}), is_error
 
@@ -154,7 +150,6 @@ class Adapter:
 def _params(arguments: dict[str, Any]) -> dict[str, Any]:
     params = arguments.pop("params", None)
     if isinstance(params, str):
-        # Some models write the object as a string; what it means is not in doubt.
         try:
             params = [] if params.strip() == "null" else read_json(params)
         except ValueError:

@@ -20,8 +20,7 @@ from mcp.shared.exceptions import MCPError
 from .dispatch import Adapter
 
 _MAX_RUNNING_CALLS, _LIST_TTL_MS = 256, 60_000
-Tool: TypeAlias = tuple[Mapping[str, Any], Callable[[Mapping[str, Any]], Awaitable[str]]]
-"""A tool of your own: what `tools/list` shows of it, and what answers its calls with text."""
+Tool: TypeAlias = tuple[Mapping[str, Any], Callable[[Mapping[str, Any]], Awaitable[str]]]  # as listed, and its answer
 
 
 def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
@@ -29,7 +28,6 @@ def build(adapter: Adapter, tools: Sequence[Tool] = ()) -> Server[Any]:
     about, words = catalog["adapter"], catalog["instructions"] or None
     own = {definition["name"]: run for definition, run in tools}
     running = asyncio.Semaphore(_MAX_RUNNING_CALLS)
-
     shown = [*catalog["tools"], *(definition for definition, _ in tools)]
 
     async def list_tools(_: ServerRequestContext[Any], __: types.PaginatedRequestParams) -> HandlerResult:
