@@ -2,8 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpaql_audit::{Server, audit, scores};
-use mcpaql_audit::convention::{Standard, builtins};
+use mcpaql_audit::convention::Standard;
+use mcpaql_audit::load::builtins;
+use mcpaql_audit::{Server, audit, scores, surfaces};
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -19,8 +20,8 @@ fuzz_target!(|input: (&str, &str)| {
     let server = |name: &str, text: &str| Server { name: name.to_owned(), tools: read(text), ..Server::default() };
     let servers = [server("one", input.0), server("other", input.1)];
     let findings = audit(&servers, &EVERYBODY);
-    for (index, server) in servers.iter().enumerate() {
-        let _ = scores(server, index, &findings);
+    for surface in surfaces(&servers) {
+        let _ = scores(&surface, &findings);
     }
     assert_eq!(findings.len(), audit(&servers, &EVERYBODY).len());
 });
