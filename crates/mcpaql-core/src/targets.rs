@@ -1,7 +1,7 @@
 //! Several upstreams of one kind behind one adapter: production and staging, ten clusters.
 //!
 //! Every operation takes a parameter that chooses the upstream. It is a parameter like any other to signatures,
-//! introspection and validation; only the pipeline knows that it is not sent.
+//! introspection and validation; only the target knows that it is not sent.
 
 use crate::adapter::Adapter;
 use crate::operation::{Operation, Param, Place};
