@@ -31,7 +31,8 @@ class OverTheWire(unittest.IsolatedAsyncioTestCase):
     async def assert_serves(self, server: Any) -> None:
         async with Client(server) as client:
             tools = (await client.list_tools()).tools
-            self.assertEqual([tool.name for tool in tools], [tool["name"] for tool in CATALOG["tools"]])
+            generated = [tool["name"] for tool in CATALOG["tools"]]
+            self.assertEqual([tool.name for tool in tools][: len(generated)], generated)
             if not HAS_INTROSPECTION:
                 return
             answer = await client.call_tool(INTROSPECT["tool"], called({"detail": "names", "first": 200}))

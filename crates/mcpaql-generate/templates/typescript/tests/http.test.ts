@@ -158,3 +158,18 @@ test("answers are unpacked, read within a limit, and never waited for without en
   answer = (request) => void request.socket.end("HTTP/1.1 101 Switching Protocols\r\n\r\n");
   assert.equal(await codeOf(call(get)), "TRANSPORT_CONNECTION_FAILED");
 });
+
+test("an answer that stalls or breaks off ends the call, compressed or not", async () => {
+  const begin = (headers: Record<string, string>, after: (response: ServerResponse) => void): Answer =>
+    (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", ...headers });
+      response.write(gzipSync(JSON.stringify({ a: 1 })).subarray(0, 12));
+      setTimeout(() => { after(response); }, 50);
+    };
+  for (const headers of [{ "content-encoding": "gzip" }, {} as Record<string, string>]) {
+    answer = begin(headers, () => undefined);
+    assert.equal(await codeOf(call(get, {}, null, { timeout_ms: 300 })), "TRANSPORT_TIMEOUT");
+    answer = begin(headers, (response) => response.destroy());
+    assert.equal(await codeOf(call(get)), "TRANSPORT_CONNECTION_FAILED");
+  }
+});

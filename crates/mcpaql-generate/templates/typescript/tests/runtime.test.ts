@@ -75,3 +75,16 @@ test("only what the agent cannot repair is an error of the tool", () => {
 test("an answer is trimmed to some of its members", () => {
   assert.deepEqual(pick({ id: 1, title: "x", body: "y" }, "id", "title"), { id: 1, title: "x" });
 });
+
+test("text that is no JSON is refused at once", () => {
+  const text = `{"a":1234567890123456789 "${'\\"'.repeat(150_000)}`;
+  const started = performance.now();
+  assert.throws(() => parse(text), SyntaxError);
+  assert(performance.now() - started < 1000);
+});
+
+test("a parameter may have the name of a member of every object", () => {
+  const catalog = catalogOf({ constructor: { type: "string" }, valueOf: { type: "string" } });
+  assert.equal(codeOf(catalog, {}), "");
+  assert.equal(codeOf(catalog, { constructor: 1 }), "VALIDATION_INVALID_TYPE");
+});

@@ -214,6 +214,7 @@ function linear(pattern: string): { test: (text: string) => boolean; toString: (
 
 const ajv = new Ajv2020({
   ...{ strict: false, allErrors: true, verbose: true, validateFormats: false, multipleOfPrecision: 9 },
+  ownProperties: true, // a field may be called `constructor`
   code: { regExp: Object.assign(linear, { code: "" }) },
 });
 let steps = 0;

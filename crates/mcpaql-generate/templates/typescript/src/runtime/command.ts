@@ -62,7 +62,7 @@ export class CommandRunner {
     });
     const { ending, code, stdout, stderr } = finished;
     const max = this.target.max_output_bytes;
-    if (ending === "cancelled") throw new OpError("TRANSPORT_CANCELLED", "The call was cancelled.");
+    if (ending === "cancelled") throw new OpError("INTERNAL_ERROR", "The call was cancelled.");
     if (ending === "timed out") throw new OpError("TRANSPORT_TIMEOUT", `${name} took more than ${timeoutMs} ms.`);
     if (ending === "too large") {
       const details = { limit: "max_output_bytes", max };

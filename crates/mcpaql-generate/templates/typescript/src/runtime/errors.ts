@@ -5,9 +5,8 @@ import { stringify } from "./json.js";
 type Wrong = `INVALID_${"TYPE" | "VALUE" | "ENCODING"}` | `UNKNOWN_${"PARAM" | "FIELD"}` | "MISSING_PARAM";
 export type Code =
   | `VALIDATION_${Wrong | "ENDPOINT_MISMATCH" | "PAYLOAD_TOO_LARGE"}`
-  | `NOT_FOUND_${"OPERATION" | "RESOURCE"}`
-  | `CONFLICT_${"ALREADY_EXISTS" | "VERSION_MISMATCH"}`
-  | `TRANSPORT_${"TIMEOUT" | "CONNECTION_FAILED" | "CANCELLED"}`
+  | `NOT_FOUND_${"OPERATION" | "RESOURCE"}` | `CONFLICT_${"ALREADY_EXISTS" | "VERSION_MISMATCH"}`
+  | `TRANSPORT_${"TIMEOUT" | "CONNECTION_FAILED"}`
   | ("PERMISSION_DENIED" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR");
 
 /** A failed call: a code, one sentence for the model, details that a program can read, and a cause for the log. */
@@ -25,7 +24,6 @@ export class OpError extends Error {
 
 /** What the agent should know although the call succeeded. */
 export type Warning = Readonly<{ code: string; message: string }>;
-
 export type Warn = (warning: Warning) => void;
 /** A call on its way to a target. */
 export type Job<T> = Readonly<{ binding: T; args: Record<string, unknown>; signal: AbortSignal; warn: Warn }>;

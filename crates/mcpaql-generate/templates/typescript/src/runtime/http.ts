@@ -3,6 +3,7 @@
 // What always holds: the whole call, with its redirects and retries, ends within the target's timeout; credentials stay
 // with the origin that the document names; only what may be repeated is repeated; an aborted call aborts the request.
 
+import { pipeline } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
 import ipaddr from "ipaddr.js";
@@ -59,7 +60,7 @@ export class HttpClient {
       return await this.#attempts({ ...job, signal: over }, { outgoing, trusted: true }, Date.now() + timeout);
     } catch (error) {
       if (error instanceof OpError) throw error;
-      if (signal.aborted) throw new OpError("TRANSPORT_CANCELLED", "The call was cancelled.");
+      if (signal.aborted) throw new OpError("INTERNAL_ERROR", "The call was cancelled.");
       const message = `The API did not answer within ${timeout} ms; after a write first read whether it took effect.`;
       throw late.aborted ? new OpError("TRANSPORT_TIMEOUT", message, {}, error) : error;
     }
@@ -133,16 +134,16 @@ export class HttpClient {
       const reply = await send(url, { method, headers: all, body: body ?? null, ...options });
       const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
       const isGzip = method !== "HEAD" && /\bgzip\b/i.test(header("content-encoding") ?? "");
-      const stream = (isGzip ? reply.body.pipe(createGunzip()) : reply.body) as AsyncIterable<Buffer>;
+      const stream = (isGzip ? pipeline(reply.body, createGunzip(), () => undefined) : reply.body) as AsyncIterable<Buffer>;
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
       const read = await readUpTo(stream, isSuccess ? most : Math.min(most, ERROR_BYTES));
       // An answer that broke off is not asked for again; what came of an error is enough.
-      if (read.broken !== undefined && isSuccess && !signal.aborted) throw new ConnectionError(read.broken, false);
+      if (read.broken !== undefined && isSuccess) throw new ConnectionError(read.broken, false);
       if (read.cut) reply.body.destroy();
       return { status: reply.statusCode, header, ...read };
     } catch (error) {
-      if (signal.aborted || error instanceof OpError) throw error;
-      throw new ConnectionError(error, true);
+      if (signal.aborted) throw error instanceof ConnectionError ? error.cause : error;
+      throw error instanceof OpError ? error : new ConnectionError(error, true);
     }
   }
 

@@ -11,7 +11,8 @@ const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
 
 /** Reads JSON; throws a `SyntaxError` where it is none. */
 export function parse(text: string): unknown {
-  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  const plain: unknown = JSON.parse(text); // what is no JSON never meets the expression below
+  if (!/\d{16}/.test(text)) return plain;
   const marked = text.replace(TOKENS, (token) =>
     token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARK}${token}"`,
   );
