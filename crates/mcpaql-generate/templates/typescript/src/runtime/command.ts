@@ -36,6 +36,7 @@ const TAIL = 2048; // how much of standard error is kept: its end
 
 const running = new Set<ChildProcess>();
 process.on("exit", () => { running.forEach((child) => { signalGroup(child, "SIGKILL"); }); });
+for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => process.exit(1));
 
 export class CommandRunner {
   readonly #cwd: string | undefined;
@@ -62,10 +63,9 @@ export class CommandRunner {
     });
     const { ending, code, stdout, stderr } = finished;
     const max = this.target.max_output_bytes;
-    if (ending === "cancelled") throw new OpError("INTERNAL_ERROR", "The call was cancelled.");
     if (ending === "timed out") throw new OpError("TRANSPORT_TIMEOUT", `${name} took more than ${timeoutMs} ms.`);
     if (ending === "too large") {
-      const details = { limit: "max_output_bytes", max };
+      const details = { limit: "max_output_bytes", maximum: max };
       throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", `${name} wrote more than ${max} bytes; ask for less.`, details);
     }
     if (ending === "held") warn({ code: "OUTPUT_HELD_OPEN", message: `${name} left a process, which was stopped.` });

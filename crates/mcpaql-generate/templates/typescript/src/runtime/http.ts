@@ -104,7 +104,7 @@ export class HttpClient {
       if (!cut) return decode(method, received, secrets, warn);
       const most = this.target.max_response_bytes;
       const message = `The answer is larger than the limit of ${most} bytes; ask for less with a page or a filter.`;
-      throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_response_bytes", max_bytes: most });
+      throw new OpError("VALIDATION_PAYLOAD_TOO_LARGE", message, { limit: "max_response_bytes", maximum: most });
     }
     for (const [name, how] of Object.entries(request.params)) if (how.sensitive === true) secrets.addValue(args[name]);
     const error = failureOf(received, secrets);

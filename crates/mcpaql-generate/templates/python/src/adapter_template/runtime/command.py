@@ -132,7 +132,7 @@ class CommandRunner:
                 out += chunk
                 if most is not None and len(out) > most:
                     message = f"The program wrote more than {most} bytes and was stopped; ask for less."
-                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_output_bytes", max=most)
+                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_output_bytes", maximum=most)
                 if most is None:
                     del out[: -8 * _TAIL_BYTES]
 

@@ -220,7 +220,7 @@ class _Call:
             try:
                 if status not in (204, 205) and not await responses.read_body(response, limit, body):
                     message = f"The answer is larger than {limit} bytes; ask for less with a page or a filter."
-                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_response_bytes", max_bytes=limit)
+                    raise OpError(Code.PAYLOAD_TOO_LARGE, message, limit="max_response_bytes", maximum=limit)
             except httpx.HTTPError as error:
                 raise self._broken(error) from None
             return responses.decode(responses.header(response, "content-type") or "", bytes(body), self._mask)
