@@ -4,7 +4,7 @@
 //! the tool of its category; an operation that only one adapter has needs no adapter named; discovery covers everything
 //! until an adapter is named.
 //!
-//! The catalogs are those of the adapters, compiled with [`Settings::sharing`], so that their own tools have the names that all
+//! The catalogs are those of the adapters, compiled with [`Settings::sharing`](crate::catalog::Settings::sharing), so that their own tools have the names that all
 //! share.
 
 use crate::catalog::{Catalog, Sharing, Tool};
@@ -58,7 +58,7 @@ pub enum Routed {
 }
 
 impl Unified {
-    /// The tools over these catalogs, each compiled with that [`Settings::sharing`]. `budget` is what the surface may cost.
+    /// The tools over these catalogs, each compiled with that [`Settings::sharing`](crate::catalog::Settings::sharing). `budget` is what the surface may cost.
     #[must_use]
     pub fn new(catalogs: &[&Catalog], sharing: Sharing, budget: Option<usize>) -> Unified {
         let single = sharing.is_single();

@@ -1,6 +1,6 @@
 //! Who calls: how far the work has come goes back to them, and what an upstream asks is put to them.
 //!
-//! A caller belongs to no transport: what its client can do is behind [`Client`], which each transport implements. A caller
+//! A caller belongs to no transport: what its client can do is behind `Client`, which each transport implements. A caller
 //! that cannot be reached is not an error: progress is dropped, and a question is refused so that the upstream can go on
 //! without an answer.
 

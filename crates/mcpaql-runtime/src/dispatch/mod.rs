@@ -3,11 +3,11 @@
 //! | step | where |
 //! |---|---|
 //! | prepare: envelope, operation, endpoint, parameters and their limits | `mcpaql_core::request` |
-//! | gate: whether it may run | [`gate`](crate::gate) |
+//! | gate: whether it may run | [`gate`] |
 //! | target: who answers, within the target's own limits | [`target`](crate::target), a handler, introspection, executions |
 //! | shape: what of the answer goes back | `shape` |
 //! | envelope: the answer's text, within the limit of answers | `mcpaql_core::response` |
-//! | record: statistics, and failures in the log | [`record`](crate::record) |
+//! | record: statistics, and failures in the log | [`record`] |
 //!
 //! What always holds: whichever [`EntryPoint`] a call comes in by, it passes the gate before anything answers it, and it is
 //! recorded once. Only this module calls a target, which needs the gate's [`Pass`].
