@@ -12,8 +12,7 @@ mod render;
 
 pub use hoist::{hoist, hoist_schema, hoist_types, pascal_case};
 
-use crate::operation::{Operation, Param};
-use crate::operation::{assumed_default, fills_default};
+use crate::operation::{Operation, Param, assumed_default, fills_default};
 use crate::schema::shorten;
 use crate::tokens;
 use bounds::default_comment;

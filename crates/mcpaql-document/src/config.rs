@@ -24,8 +24,7 @@
 
 use crate::load::{adapter_name, default_target, load_targets, mcp_target, read_auth};
 use mcpaql_core::adapter::{Auth, ErrorPolicy, McpTarget, Mode, Target};
-use mcpaql_core::catalog::Settings;
-use mcpaql_core::catalog::Sharing;
+use mcpaql_core::catalog::{Settings, Sharing};
 use mcpaql_core::diagnostic::{Diagnostic, capital};
 use mcpaql_core::error::Code;
 use mcpaql_core::naming::{self, NameProblem};

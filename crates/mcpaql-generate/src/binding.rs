@@ -297,3 +297,17 @@ fn auth(own: &Auth) -> Value {
         Auth::Any(several) => json!({"type": "any", "of": several.iter().map(auth).collect::<Vec<_>>()}),
     }
 }
+
+/// The kinds of targets that a project reaches: it carries the files of those alone.
+pub(crate) struct Kinds {
+    pub(crate) http: bool,
+    pub(crate) command: bool,
+}
+
+impl Kinds {
+    pub(crate) fn of(adapter: &Adapter) -> Kinds {
+        let mut all = adapter.targets.values().map(|own| &own.target).chain([&adapter.target]);
+        let command = all.clone().any(|target| matches!(target, Target::Command(_)));
+        Kinds { http: all.any(|target| matches!(target, Target::Http(_))) || !command, command }
+    }
+}

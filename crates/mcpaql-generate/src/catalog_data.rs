@@ -40,8 +40,7 @@
 
 use indexmap::IndexMap;
 use mcpaql_core::adapter::ErrorPolicy;
-use mcpaql_core::catalog::Tool;
-use mcpaql_core::catalog::{Catalog, Entry, Route, Scope, Whole};
+use mcpaql_core::catalog::{Catalog, Entry, Route, Scope, Tool, Whole};
 use mcpaql_core::groups::group_of;
 use mcpaql_core::introspect;
 use mcpaql_core::operation::Operation;

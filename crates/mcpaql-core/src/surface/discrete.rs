@@ -1,9 +1,7 @@
 //! A tool that is one operation: its own schema, with the types it needs inside.
 
-use crate::catalog::Tool;
-use crate::catalog::{Catalog, Entry};
-use crate::operation::Param;
-use crate::operation::{assumed_default, fills_default};
+use crate::catalog::{Catalog, Entry, Tool};
+use crate::operation::{Param, assumed_default, fills_default};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 

@@ -3,8 +3,7 @@
 use crate::generated::{Plan, plans};
 use crate::support::{HEAD, catalog, catalog_of, check, document, tool};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::Tool;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{Catalog, Settings, Tool};
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_document::source::Source;

@@ -2,9 +2,7 @@
 
 use crate::support::{HEAD, catalog_of, check, document};
 use mcpaql_core::adapter::Mode;
-use mcpaql_core::catalog::Sharing;
-use mcpaql_core::catalog::Tool;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{Catalog, Settings, Sharing, Tool};
 use mcpaql_core::policy::{self, Policy};
 use mcpaql_core::unified::Unified;
 use mcpaql_document::policies;

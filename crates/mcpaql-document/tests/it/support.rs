@@ -1,7 +1,6 @@
 //! Documents as text, and what became of them.
 
-use mcpaql_core::catalog::Tool;
-use mcpaql_core::catalog::{Catalog, Settings};
+use mcpaql_core::catalog::{Catalog, Settings, Tool};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::introspect;

@@ -1,9 +1,6 @@
 //! All adapters behind the same tools.
 
-use mcpaql_core::catalog::Catalog;
-use mcpaql_core::catalog::Settings;
-use mcpaql_core::catalog::Sharing;
-use mcpaql_core::catalog::Tool;
+use mcpaql_core::catalog::{Catalog, Settings, Sharing, Tool};
 use mcpaql_core::response::envelope;
 use mcpaql_core::surface::{SEMANTIC_BUDGET, SINGLE_BUDGET};
 use mcpaql_core::tokens;

@@ -6,8 +6,7 @@
 use super::settle::{settle, union};
 use super::{Definition, Field, Scope, Shape, Style, Type, identifier, type_name};
 use indexmap::IndexMap;
-use mcpaql_core::operation::fills_default;
-use mcpaql_core::operation::{Operation, Param};
+use mcpaql_core::operation::{Operation, Param, fills_default};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 

@@ -8,10 +8,10 @@ mod expression;
 mod operations;
 mod types;
 
+use crate::binding::Kinds;
 use crate::model::{Case, Docs, Model, Scope, Style, Text, doc_lines, identifier};
 use crate::{File, Owner, Project, Unsupported, VERSION, catalog_data, templates};
 use expression::WIDTH;
-use mcpaql_core::adapter::{Adapter, Target};
 use operations::Module;
 use types::Annotations;
 
@@ -126,11 +126,6 @@ const COMMAND_FILES: &[&str] = &["/command.py", "/test_command.py"];
 const COMMAND_IMPORT: &str = "from .command import CommandRunner\n";
 const COMMAND_ROW: &str = ", \"command\": CommandRunner";
 
-fn reaches_commands(adapter: &Adapter) -> bool {
-    let mut all = adapter.targets.values().map(|own| &own.target).chain([&adapter.target]);
-    all.any(|target| matches!(target, Target::Command(_)))
-}
-
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     crate::supported(project)?;
@@ -142,7 +137,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
             owner,
         }
     };
-    let runs_commands = reaches_commands(&project.catalog.adapter);
+    let runs_commands = Kinds::of(&project.catalog.adapter).command;
     let is_needed =
         |(path, _): &&(&str, &str)| runs_commands || !COMMAND_FILES.iter().any(|name| path.ends_with(name));
     let mut files: Vec<File> =

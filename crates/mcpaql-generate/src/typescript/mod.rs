@@ -7,9 +7,9 @@ mod literal;
 mod operations;
 mod types;
 
+use crate::binding::Kinds;
 use crate::model::{Case, Model, Style};
 use crate::{File, Owner, Project, Unsupported, catalog_data, license, templates};
-use mcpaql_core::adapter::{Adapter, Target};
 use serde_json::Value;
 
 /// Words that no function may be called.
@@ -88,7 +88,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     crate::supported(project)?;
     let model = Model::of(project.catalog, &STYLE);
     let kinds = Kinds::of(&project.catalog.adapter);
-    let shared = templates::TYPESCRIPT.iter().filter(|(path, _)| kinds.need(path));
+    let shared = templates::TYPESCRIPT.iter().filter(|(path, _)| is_needed(&kinds, path));
     let mut files: Vec<File> = shared.map(|&(path, text)| File::generated(path, text)).collect();
     // Whose project it is keeps the lock of its dependencies.
     files.push(File::generated(".gitignore", GITIGNORE.replace("package-lock.json\n", "")));
@@ -104,12 +104,6 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
     Ok(files)
 }
 
-/// The kinds of targets that a project reaches: it carries the files of those alone.
-pub(crate) struct Kinds {
-    http: bool,
-    command: bool,
-}
-
 /// Files that only projects with that kind of target need, by their names.
 const HTTP_FILES: &[&str] =
     &["/answer.ts", "/auth.ts", "/http.ts", "/request.ts", "/style.ts", "/http.test.ts"];
@@ -117,17 +111,10 @@ const COMMAND_FILES: &[&str] = &["/command.ts", "/command.test.ts"];
 /// Packages that only HTTP needs.
 const HTTP_PACKAGES: &[&str] = &["\"undici\"", "\"ipaddr.js\""];
 
-impl Kinds {
-    fn of(adapter: &Adapter) -> Kinds {
-        let mut all = adapter.targets.values().map(|own| &own.target).chain([&adapter.target]);
-        let command = all.clone().any(|target| matches!(target, Target::Command(_)));
-        Kinds { http: all.any(|target| matches!(target, Target::Http(_))) || !command, command }
-    }
-
-    fn need(&self, path: &str) -> bool {
-        let is_of = |names: &[&str]| names.iter().any(|name| path.ends_with(name));
-        (self.http || !is_of(HTTP_FILES)) && (self.command || !is_of(COMMAND_FILES))
-    }
+/// Whether a project that reaches these kinds needs a file.
+fn is_needed(kinds: &Kinds, path: &str) -> bool {
+    let is_of = |names: &[&str]| names.iter().any(|name| path.ends_with(name));
+    (kinds.http || !is_of(HTTP_FILES)) && (kinds.command || !is_of(COMMAND_FILES))
 }
 
 fn author(path: &str, text: String) -> File {

@@ -1,8 +1,8 @@
 //! One file for each endpoint: the parameters of its operations, how they reach the target, and a typed function for each.
 
 use super::literal::literal;
-use super::{Kinds, types};
-use crate::binding::{self, Kind};
+use super::types;
+use crate::binding::{self, Kind, Kinds};
 use crate::model::{Case, Model, Signature, Text, identifier};
 use crate::{File, Unsupported};
 use indexmap::IndexMap;

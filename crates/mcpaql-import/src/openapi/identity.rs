@@ -3,8 +3,7 @@
 use super::document::Document;
 use super::markdown::flatten;
 use super::scan;
-use mcpaql_core::naming::MAX_NAME;
-use mcpaql_core::naming::title_of;
+use mcpaql_core::naming::{MAX_NAME, title_of};
 use mcpaql_document::overrides::AdapterOverride;
 use mcpaql_lexicon::WordSet;
 

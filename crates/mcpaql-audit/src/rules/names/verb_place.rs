@@ -5,8 +5,7 @@ use crate::convention::Standard;
 use crate::rule::{Findings, rule};
 use crate::tool::{Surface, Tool};
 use mcpaql_core::facts::Effect;
-use mcpaql_lexicon::verbs::is_verb;
-use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight};
+use mcpaql_lexicon::verbs::{self, Trait, Verb, Weight, is_verb};
 
 /// Fewer names are no custom.
 const FEWEST: usize = 6;

@@ -3,8 +3,7 @@
 use super::swap::nowhere;
 use super::{READS, adapter};
 use crate::fixture::{crypto, in_time};
-use mcpaql_core::catalog::Settings;
-use mcpaql_core::catalog::Sharing;
+use mcpaql_core::catalog::{Settings, Sharing};
 use mcpaql_document::check;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::gateway::{Gateway, Making, Member};

@@ -3,8 +3,7 @@
 use super::{call, command, environment, over, said, target, upstream};
 use crate::fixture::{Raw, in_time, modern};
 use mcpaql_core::adapter::McpCommand;
-use mcpaql_core::catalog::Settings;
-use mcpaql_core::catalog::Tool;
+use mcpaql_core::catalog::{Settings, Tool};
 use mcpaql_core::error::Code;
 use mcpaql_core::response::Reply;
 use mcpaql_document::check;
