@@ -1,6 +1,33 @@
-//! One shape for everything that is too large: which limit, how much it was, how much it may be.
+//! Limits of calls: one error for everything that is too large, and a maximum of calls that run at the same time.
+//!
+//! What always holds: each adapter has its own [`RunningCalls`], so calls of an adapter that hangs take no turn from another one.
 
 use mcpaql_core::error::{Code, OpError};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// How many calls of one adapter run at the same time unless its owner sets another number.
+pub(crate) const MAX_RUNNING_CALLS: usize = 256;
+
+/// The calls of one adapter that run at the same time. Further ones wait for their turn, in order.
+#[derive(Debug)]
+pub(crate) struct RunningCalls(Semaphore);
+
+impl RunningCalls {
+    pub(crate) fn new(maximum: usize) -> RunningCalls {
+        RunningCalls(Semaphore::new(maximum.clamp(1, Semaphore::MAX_PERMITS)))
+    }
+
+    /// Waits for a turn, which ends when the permit is dropped. The semaphore is never closed, so there always is one.
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.0.acquire().await.ok()
+    }
+}
+
+impl Default for RunningCalls {
+    fn default() -> Self {
+        RunningCalls::new(MAX_RUNNING_CALLS)
+    }
+}
 
 /// The error for something beyond a limit; `actual` is left out where it was never measured to its end.
 pub(crate) fn too_large(

@@ -1,8 +1,9 @@
-//! Prompts and resources on the same path as calls: gate, target, record. There are no parameters to prepare, and the answer
+//! Prompts and resources on the same path as calls: gate, limits, target, record. There are no parameters to prepare, and the answer
 //! is the protocol's own.
 
 use crate::caller::{Caller, EntryPoint};
 use crate::gate::{self, Decision, Subject};
+use crate::limits::RunningCalls;
 use crate::protocol::{Feature, Features, INTERNAL_ERROR, RpcError};
 use crate::record::Stats;
 use crate::target::{FeatureRequest, Target};
@@ -13,14 +14,16 @@ use std::sync::Arc;
 /// What one adapter has besides operations.
 #[derive(Debug, Clone)]
 pub(crate) struct FeatureSource {
-    adapter: String,
-    target: Arc<dyn Target>,
-    stats: Arc<Stats>,
+    pub(super) adapter: String,
+    pub(super) target: Arc<dyn Target>,
+    pub(super) running: Arc<RunningCalls>,
+    pub(super) stats: Arc<Stats>,
 }
 
 impl FeatureSource {
+    /// For an adapter that serves no calls yet, whose requests have turns of their own.
     pub(crate) fn new(adapter: &str, target: Arc<dyn Target>, stats: Arc<Stats>) -> FeatureSource {
-        FeatureSource { adapter: adapter.to_owned(), target, stats }
+        FeatureSource { adapter: adapter.to_owned(), target, running: Arc::default(), stats }
     }
 
     /// What there is.
@@ -41,6 +44,7 @@ impl FeatureSource {
         let request = gate::Request { caller, adapter: &self.adapter, entry, subject, args: &params };
         let outcome = match gate::decide(&request) {
             Decision::Allow(pass) => {
+                let _turn = self.running.turn().await;
                 self.target.request(FeatureRequest::new(pass, feature, params, caller)).await
             }
             Decision::Refuse(error) => {

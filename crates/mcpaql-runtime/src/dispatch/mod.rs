@@ -1,9 +1,10 @@
-//! The one path of a call: prepare → gate → target → shape → envelope → record.
+//! The one path of a call: prepare → gate → limits → target → shape → envelope → record.
 //!
 //! | step | where |
 //! |---|---|
 //! | prepare: envelope, operation, endpoint, parameters and their limits | `mcpaql_core::request` |
 //! | gate: whether it may run | [`gate`] |
+//! | limits: a turn among the calls of the adapter that run at the same time | [`limits`] |
 //! | target: who answers, within the target's own limits | [`target`](crate::target), a handler, introspection, executions |
 //! | shape: what of the answer goes back | `shape` |
 //! | envelope: the answer's text, within the limit of answers | `mcpaql_core::response` |
@@ -24,7 +25,7 @@ pub use handlers::{Call, Handlers, Params, given};
 use crate::caller::{Caller, EntryPoint};
 use crate::execution::{Executions, Task};
 use crate::gate::{self, Decision, Pass, Subject};
-use crate::limits;
+use crate::limits::{self, RunningCalls};
 use crate::protocol::Features;
 use crate::record::{self, Stats};
 use crate::state::Outcome;
@@ -57,6 +58,7 @@ struct Adapter {
     catalog: Arc<Catalog>,
     target: Arc<dyn Target>,
     handlers: Handlers,
+    running: Arc<RunningCalls>,
     stats: Arc<Stats>,
 }
 
@@ -69,8 +71,13 @@ impl Served {
         target: Arc<dyn Target>,
         source: impl Into<String>,
     ) -> Served {
-        let (handlers, stats) = (Handlers::default(), Arc::default());
-        let adapter = Adapter { catalog: catalog.into(), target, handlers, stats };
+        let adapter = Adapter {
+            catalog: catalog.into(),
+            target,
+            handlers: Handlers::default(),
+            running: Arc::default(),
+            stats: Arc::default(),
+        };
         Served { adapter: Arc::new(adapter), executions: None, source: source.into(), cost: OnceLock::new() }
     }
 
@@ -92,6 +99,14 @@ impl Served {
     #[must_use]
     pub fn answered_by(self, handlers: Handlers) -> Served {
         let adapter = Adapter { handlers, ..Adapter::clone(&self.adapter) };
+        Served { adapter: Arc::new(adapter), ..self }
+    }
+
+    /// The same with at most this number of calls running at the same time; further ones wait.
+    #[must_use]
+    pub fn with_running_calls(self, maximum: usize) -> Served {
+        let running = Arc::new(RunningCalls::new(maximum));
+        let adapter = Adapter { running, ..Adapter::clone(&self.adapter) };
         Served { adapter: Arc::new(adapter), ..self }
     }
 
@@ -128,8 +143,9 @@ impl Served {
 
     /// Where prompts and resources are asked for.
     pub(crate) fn feature_source(&self) -> FeatureSource {
-        let Adapter { catalog, target, stats, .. } = &*self.adapter;
-        FeatureSource::new(&catalog.adapter.name, Arc::clone(target), Arc::clone(stats))
+        let Adapter { catalog, target, running, stats, .. } = &*self.adapter;
+        let source = FeatureSource::new(&catalog.adapter.name, Arc::clone(target), Arc::clone(stats));
+        FeatureSource { running: Arc::clone(running), ..source }
     }
 
     /// The document's name, for messages to the operator.
@@ -255,10 +271,13 @@ impl Adapter {
                     Err(OpError::new(Code::Internal, "Nothing runs in the background here; tell the user."))
                 }
             },
+            // A handler already has a turn, so its own calls never wait for one that only it could give back.
+            _ if entry == EntryPoint::Handler => {
+                self.perform(pass, Answering::Target, operation, &call.args, caller).await
+            }
             _ => {
-                let answering =
-                    if entry == EntryPoint::Handler { Answering::Target } else { Answering::Handlers };
-                self.perform(pass, answering, operation, &call.args, caller).await
+                let _turn = self.running.turn().await;
+                self.perform(pass, Answering::Handlers, operation, &call.args, caller).await
             }
         };
         let mut answer = self.concluded(entry, operation, call.whole.signature, &call.args, outcome)?;

@@ -12,6 +12,7 @@ use mcpaql_document::source::Source;
 use serde_json::json;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::Semaphore;
 
 /// Answers with what it is called by, and counts.
 #[derive(Debug, Default)]
@@ -138,6 +139,64 @@ async fn every_way_in_passes_the_gate_and_is_recorded_once() {
         assert_eq!(reached_now, reached, "{entry:?}");
         assert_eq!(served.stats().count().running, 0, "{entry:?}");
     }
+}
+
+/// Answers when it is told to, and knows how many calls it has had at the same time.
+#[derive(Debug)]
+struct Hanging {
+    begun: Semaphore,
+    ends: Semaphore,
+    running: AtomicUsize,
+    peak: AtomicUsize,
+}
+
+impl Target for Hanging {
+    fn perform<'a>(&'a self, _: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
+        Box::pin(async move {
+            self.peak.fetch_max(self.running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            self.begun.add_permits(1);
+            self.ends.acquire().await.unwrap().forget();
+            self.running.fetch_sub(1, Ordering::SeqCst);
+            Ok(Answer::new(json!("ended")))
+        })
+    }
+}
+
+#[tokio::test]
+async fn calls_beyond_the_limit_wait_and_delay_no_other_adapter() {
+    let hanging = Arc::new(Hanging {
+        begun: Semaphore::new(0),
+        ends: Semaphore::new(0),
+        running: AtomicUsize::new(0),
+        peak: AtomicUsize::new(0),
+    });
+    let target: Arc<dyn Target> = Arc::clone(&hanging) as _;
+    let stuck = Arc::new(Served::new(catalog(), target, "stuck.json").with_running_calls(2));
+    let calls: Vec<_> = (0..6)
+        .map(|_| {
+            let stuck = Arc::clone(&stuck);
+            tokio::spawn(async move { call(&stuck, "get_name", json!({})).await })
+        })
+        .collect();
+    hanging.begun.acquire_many(2).await.unwrap().forget();
+    let healthy = served(&Arc::new(Echo::default())).await;
+    assert_eq!(call(&healthy, "get_name", json!({})).await["data"], "get_name");
+    // Each call that ends lets one other begin.
+    for _ in 0..4 {
+        hanging.ends.add_permits(1);
+        hanging.begun.acquire().await.unwrap().forget();
+    }
+    hanging.ends.add_permits(2);
+    for call in calls {
+        assert_eq!(call.await.unwrap()["data"], "ended");
+    }
+    assert_eq!(hanging.peak.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn the_calls_of_a_handler_need_no_second_turn() {
+    let served = served(&Arc::new(Echo::default())).await.with_running_calls(1);
+    assert_eq!(call(&served, "get_other", json!({})).await["data"], "get_name");
 }
 
 #[tokio::test]

@@ -150,7 +150,7 @@ pub(crate) async fn serve<S: Service, L: Future<Output = ()>>(
     };
     let stop = CancellationToken::new();
     let (started, end) = Session::new();
-    let server = Server::new(service, limits, closing, Some(started));
+    let server = Server::new(service, closing, Some(started));
     let session = async {
         match serve_server_with_ct(server, transport, stop.clone()).await {
             Ok(running) => running.waiting().await.map(|_| ()).map_err(|_| StreamError::Interrupted),

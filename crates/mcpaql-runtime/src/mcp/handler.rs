@@ -6,7 +6,7 @@ use super::conversation::Conversations;
 use super::listing::Listing;
 use super::logging::{LEVELS, Levels};
 use super::parked::{Call, Parked, Step};
-use super::{Limits, features, task};
+use super::{features, task};
 use crate::caller::{Caller, Progress, Session};
 use crate::protocol::{Feature, Features, SET_LEVEL};
 use crate::service::Service;
@@ -29,7 +29,7 @@ use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How long a client may keep a list of tools before it asks again.
@@ -59,7 +59,6 @@ impl<S> Clone for Server<S> {
 
 struct Shared<S> {
     service: Arc<S>,
-    running: Semaphore,
     listing: Mutex<Option<Arc<Listing>>>,
     closing: CancellationToken,
     conversations: Arc<Conversations>,
@@ -72,14 +71,11 @@ impl<S: Service> Server<S> {
     /// A server whose standing subscriptions end when `closing` is cancelled, for one connection or for all.
     pub(crate) fn new(
         service: Arc<S>,
-        limits: Limits,
         closing: CancellationToken,
         session: Option<Session>,
     ) -> Self {
-        let running = Semaphore::new(limits.running_calls.clamp(1, Semaphore::MAX_PERMITS));
         let shared = Shared {
             service,
-            running,
             listing: Mutex::new(None),
             closing,
             conversations: Arc::default(),
@@ -147,8 +143,6 @@ impl<S: Service> Server<S> {
         context: &RequestContext<RoleServer>,
         progress: Option<ProgressToken>,
     ) -> Outcome {
-        // The semaphore is never closed; were it, a call without a permit would still be answered.
-        let _permit = self.shared.running.acquire().await;
         self.shared.service.ready().await;
         if let Some(state) = request.request_state.take() {
             let parked = &self.shared.parked;

@@ -5,7 +5,7 @@
 //! - every `tools/call` is answered with the envelope's text and what stands beside it, or a JSON-RPC error, a panic of the service included;
 //! - a message that cannot be read is answered with a JSON-RPC error as well, and ends nothing;
 //! - a handshake is answered at once, also while the service still loads what it serves;
-//! - a cancelled call drops the service's future, and no more than [`Limits::running_calls`] run together;
+//! - a cancelled call drops the service's future;
 //! - what is not declared as a capability is not a method.
 //!
 //! The protocol library's types do not leave this module.
@@ -39,15 +39,13 @@ pub(crate) use rmcp::transport::io::stdio_pipes as stdio;
 /// What a server allows itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls that run together; further ones wait.
-    pub running_calls: usize,
     /// How long running calls may go on after the server was told to stop.
     pub grace: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { running_calls: 256, grace: Duration::from_secs(10) }
+        Limits { grace: Duration::from_secs(10) }
     }
 }
 

@@ -117,7 +117,7 @@ pub async fn serve_http<S: Service>(
     on_bound(listener.local_addr()?);
 
     let stop = CancellationToken::new();
-    let server = Server::new(Arc::clone(&service), limits, shutdown.clone(), None);
+    let server = Server::new(Arc::clone(&service), shutdown.clone(), None);
     let token = options.token.map(Arc::new);
     let health = {
         let token = token.clone();

@@ -13,7 +13,7 @@ use rmcp::service::{ClientLifecycleMode, ClientServiceExt, NotificationContext, 
 use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
@@ -51,8 +51,6 @@ pub(crate) struct Fixture {
     pub(crate) started: Semaphore,
     pub(crate) gate: Semaphore,
     pub(crate) abandoned: Semaphore,
-    running: AtomicUsize,
-    pub(crate) peak: AtomicUsize,
 }
 
 /// Turns something that never happens into a failure instead of a hang.
@@ -76,8 +74,6 @@ impl Fixture {
             started: Semaphore::new(0),
             gate: Semaphore::new(0),
             abandoned: Semaphore::new(0),
-            running: AtomicUsize::new(0),
-            peak: AtomicUsize::new(0),
         })
     }
 
@@ -100,14 +96,11 @@ impl Fixture {
         struct Running<'a>(&'a Fixture, bool);
         impl Drop for Running<'_> {
             fn drop(&mut self) {
-                self.0.running.fetch_sub(1, Ordering::SeqCst);
                 if !self.1 {
                     self.0.abandoned.add_permits(1);
                 }
             }
         }
-        let now = self.running.fetch_add(1, Ordering::SeqCst) + 1;
-        self.peak.fetch_max(now, Ordering::SeqCst);
         let mut running = Running(self, false);
         self.started.add_permits(1);
         self.gate.acquire().await.unwrap().forget();

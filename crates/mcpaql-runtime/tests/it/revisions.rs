@@ -171,33 +171,6 @@ async fn a_cancelled_call_stops_its_work() {
 }
 
 #[tokio::test]
-async fn no_more_calls_run_together_than_allowed() {
-    for (wire, revision) in EVERYWHERE {
-        println!("{wire:?} {revision:?}");
-        let service = Fixture::new();
-        let limits = Limits { running_calls: 2, ..Limits::default() };
-        let client = connect(&service, wire, revision, limits).await;
-        let calls: Vec<_> = (0..6)
-            .map(|_| {
-                let peer = client.peer.peer().clone();
-                tokio::spawn(async move { peer.call_tool(params("wait", json!({}))).await })
-            })
-            .collect();
-        service.begun(2).await;
-        // Each permit lets one call end, and only that lets another begin.
-        for _ in 0..4 {
-            service.gate.add_permits(1);
-            service.begun(1).await;
-        }
-        service.gate.add_permits(2);
-        for call in calls {
-            call.await.unwrap().unwrap();
-        }
-        assert_eq!(service.peak.load(Ordering::SeqCst), 2);
-    }
-}
-
-#[tokio::test]
 async fn a_swapped_list_is_announced_to_a_stream_of_the_older_revision() {
     let service = Fixture::new();
     let mut client = connect(&service, Wire::Stream, Revision::V2025, Limits::default()).await;

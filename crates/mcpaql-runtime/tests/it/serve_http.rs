@@ -271,7 +271,7 @@ async fn a_stop_lets_running_calls_finish() {
 #[tokio::test]
 async fn a_stop_drops_what_outlives_the_grace_period() {
     let service = Fixture::new();
-    let limits = Limits { grace: Duration::from_millis(1), ..Limits::default() };
+    let limits = Limits { grace: Duration::from_millis(1) };
     let (addr, serving) = http(&service, HttpOptions { limits, ..loopback() }).await;
     let waiting = tokio::spawn(post(addr, &call(1, "wait", json!({}))).send());
     service.begun(1).await;

@@ -107,7 +107,7 @@ async fn a_stop_lets_running_calls_finish_and_takes_no_new_ones() {
 #[tokio::test]
 async fn a_stop_drops_what_outlives_the_grace_period() {
     let service = Fixture::new();
-    let limits = Limits { grace: Duration::from_millis(1), ..Limits::default() };
+    let limits = Limits { grace: Duration::from_millis(1) };
     let mut raw = Raw::initialized(&service, limits).await;
     raw.send(&call(1, "wait", json!({}))).await;
     service.begun(1).await;
