@@ -99,24 +99,24 @@ const STYLE: Style =
 const OWN: [(&str, &str); 6] = [
     (
         "src/adapter_template/__init__.py",
-        include_str!("../../templates/python/src/adapter_template/__init__.py"),
+        include_str!("../templates/python/src/adapter_template/__init__.py"),
     ),
     (
         "src/adapter_template/__main__.py",
-        include_str!("../../templates/python/src/adapter_template/__main__.py"),
+        include_str!("../templates/python/src/adapter_template/__main__.py"),
     ),
-    ("src/adapter_template/py.typed", include_str!("../../templates/python/src/adapter_template/py.typed")),
-    ("tests/test_command.py", include_str!("../../templates/python/tests/test_command.py")),
-    ("tests/test_runtime.py", include_str!("../../templates/python/tests/test_runtime.py")),
-    ("tests/test_server.py", include_str!("../../templates/python/tests/test_server.py")),
+    ("src/adapter_template/py.typed", include_str!("../templates/python/src/adapter_template/py.typed")),
+    ("tests/test_command.py", include_str!("../templates/python/tests/test_command.py")),
+    ("tests/test_runtime.py", include_str!("../templates/python/tests/test_runtime.py")),
+    ("tests/test_server.py", include_str!("../templates/python/tests/test_server.py")),
 ];
 
 /// Files that belong to the author after the first time.
 const AUTHORED: [(&str, &str); 2] = [
-    ("pyproject.toml", include_str!("../../templates/python/pyproject.toml")),
+    ("pyproject.toml", include_str!("../templates/python/pyproject.toml")),
     (
         "src/adapter_template/handlers.py",
-        include_str!("../../templates/python/src/adapter_template/handlers.py"),
+        include_str!("../templates/python/src/adapter_template/handlers.py"),
     ),
 ];
 
@@ -146,7 +146,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {
         file.text = file.text.replace(COMMAND_IMPORT, "").replace(COMMAND_ROW, "");
     }
     files.extend(AUTHORED.iter().map(file(Owner::Author)));
-    files.push(File::generated(".gitignore", include_str!("../../templates/python/gitignore")));
+    files.push(File::generated(".gitignore", include_str!("../templates/python/gitignore")));
     files.push(File::generated(format!("{package}/catalog.json"), catalog_data::text(project.catalog)));
     let model = Model::of(project.catalog, &STYLE);
     let mut annotations = Annotations::new(&model, TYPES);

@@ -10,7 +10,7 @@ use crate::fixture::{Place, Ran};
 use mcpaql_document::source::Source;
 
 /// The example that people are shown is the one that is tested.
-const BOOKSHOP: &str = include_str!("../../../../../examples/bookshop-openapi.yaml");
+const BOOKSHOP: &str = include_str!("../../../../examples/bookshop-openapi.yaml");
 /// Its address of the API.
 const API: &str = "https://api.example.com/v1";
 

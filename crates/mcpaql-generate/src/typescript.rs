@@ -75,13 +75,13 @@ const TYPES: &[&str] =
 const STYLE: Style =
     Style { functions: Case::Camel, fields: Case::Snake, reserved: RESERVED, types: TYPES, results: true };
 
-const PACKAGE: &str = include_str!("../../templates/typescript/package.json");
-const TSCONFIG: &str = include_str!("../../templates/typescript/tsconfig.json");
-const ESLINT: &str = include_str!("../../templates/typescript/eslint.config.js");
-const GITIGNORE: &str = include_str!("../../templates/typescript/.gitignore");
-const INDEX: &str = include_str!("../../templates/typescript/src/index.ts");
-const TEST_CONFIG: &str = include_str!("../../templates/typescript/tests/tsconfig.json");
-const HANDLERS: &str = include_str!("../../templates/typescript/src/handlers.ts");
+const PACKAGE: &str = include_str!("../templates/typescript/package.json");
+const TSCONFIG: &str = include_str!("../templates/typescript/tsconfig.json");
+const ESLINT: &str = include_str!("../templates/typescript/eslint.config.js");
+const GITIGNORE: &str = include_str!("../templates/typescript/.gitignore");
+const INDEX: &str = include_str!("../templates/typescript/src/index.ts");
+const TEST_CONFIG: &str = include_str!("../templates/typescript/tests/tsconfig.json");
+const HANDLERS: &str = include_str!("../templates/typescript/src/handlers.ts");
 
 /// The source files of a project.
 pub(crate) fn files(project: &Project<'_>) -> Result<Vec<File>, Unsupported> {

@@ -50,7 +50,7 @@ pub use store_operations::{
 pub(crate) use targets::{default as default_target, read as load_targets};
 
 /// The JSON Schema of documents, for editors.
-pub const DOCUMENT_SCHEMA: &str = include_str!("document.schema.json");
+pub const DOCUMENT_SCHEMA: &str = include_str!("load/document.schema.json");
 
 pub use origins::Origins;
 pub(crate) use secrets::redact;

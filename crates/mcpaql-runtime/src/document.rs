@@ -22,7 +22,7 @@
 //!     note.title = note.title.trim().to_owned();
 //!     call.send(note).await
 //! });
-//! let document = Document::new("notebook-adapter.md", include_str!("../../../../examples/notebook-adapter.md"))
+//! let document = Document::new("notebook-adapter.md", include_str!("../../../examples/notebook-adapter.md"))
 //!     .with_handlers(handlers);
 //! # let _: Document = document;
 //! ```

@@ -7,7 +7,7 @@ mod credentials;
 mod oauth;
 mod redirects;
 mod requests;
-#[path = "../../../src/target/http/samples.rs"]
+#[path = "../../src/target/http/samples.rs"]
 mod samples;
 mod styles;
 mod transport;

@@ -86,13 +86,13 @@ struct Templates {
 }
 
 const TEMPLATES: Templates = Templates {
-    manifest: include_str!("../../templates/rust/manifest.toml"),
-    rustfmt: include_str!("../../templates/rust/rustfmt.toml"),
-    gitignore: include_str!("../../templates/rust/gitignore"),
-    lib: include_str!("../../templates/rust/src/lib.rs"),
-    main: include_str!("../../templates/rust/src/main.rs"),
-    handlers: include_str!("../../templates/rust/src/handlers.rs"),
-    test: include_str!("../../templates/rust/tests/server.rs"),
+    manifest: include_str!("../templates/rust/manifest.toml"),
+    rustfmt: include_str!("../templates/rust/rustfmt.toml"),
+    gitignore: include_str!("../templates/rust/gitignore"),
+    lib: include_str!("../templates/rust/src/lib.rs"),
+    main: include_str!("../templates/rust/src/main.rs"),
+    handlers: include_str!("../templates/rust/src/handlers.rs"),
+    test: include_str!("../templates/rust/tests/server.rs"),
 };
 
 fn author(path: &str, text: String) -> File {
