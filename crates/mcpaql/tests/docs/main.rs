@@ -16,4 +16,5 @@ mod pages;
 mod reference;
 mod serve;
 mod snippets;
+mod tutorial;
 mod upstream;

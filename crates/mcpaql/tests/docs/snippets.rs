@@ -58,7 +58,8 @@ fn the_embed_guide_has_the_dependencies_of_its_example() {
 fn readme_has_a_snippet_for_a_client() {
     let snippet = page("README.md").blocks().into_iter().find(|block| block.language == "json").unwrap();
     let value: Value = serde_json::from_str(&snippet.text).unwrap();
-    assert_eq!(value["mcpServers"]["mcpaql"]["args"], serde_json::json!(["serve"]));
+    let entry = &value["mcpServers"]["bookshop"];
+    assert_eq!((&entry["command"], &entry["args"][0]), (&Value::from("mcpaql"), &Value::from("serve")));
 }
 
 /// The README's table of sizes: `[name](document) | operations | discrete | semantic | single`.
@@ -78,10 +79,23 @@ fn readme_has_the_sizes_that_the_program_measures() {
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&readme.path, &text).unwrap();
+        let drawn = Command::new("python3").arg(root().join(PICTURE).with_extension("py")).status();
+        assert!(drawn.unwrap().success());
         return;
     }
     assert_eq!(readme.text, text, "run UPDATE_DOCS=1 cargo test -p mcpaql --test docs");
+    let row = text.lines().find(|line| line.starts_with("| [GitHub]")).unwrap();
+    let cells: Vec<&str> = row.split(" | ").map(|cell| cell.trim_matches('*')).collect();
+    let picture = std::fs::read_to_string(root().join(PICTURE)).unwrap();
+    for shown in
+        [format!("{} tools", cells[1]), format!("{} tokens", cells[2]), format!("{} tokens", cells[3])]
+    {
+        assert!(picture.contains(&shown), "{shown}: run python3 docs/images/before-after.py");
+    }
 }
+
+/// Drawn from the README's table by the script beside it.
+const PICTURE: &str = "docs/images/before-after.svg";
 
 /// Tools and tokens of a surface, from the last line of the program's table.
 fn size(document: &str, mode: &str) -> (String, String) {

@@ -19,6 +19,11 @@ impl Upstream {
         });
         Upstream { url }
     }
+
+    /// Returns the text with the address of this API in place of those.
+    pub(crate) fn in_place_of(&self, addresses: &[&str], text: &str) -> String {
+        addresses.iter().fold(text.to_owned(), |text, address| text.replace(address, &self.url))
+    }
 }
 
 fn answer(connection: TcpStream) -> Option<()> {
