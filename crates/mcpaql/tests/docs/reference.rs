@@ -371,7 +371,7 @@ fn the_page_of_rules_is_what_rules_document() {
 
 #[test]
 fn every_convention_is_on_the_page() {
-    let rows: BTreeSet<String> = listed("docs/guides/audit.md", "## What tools are held against");
+    let rows: BTreeSet<String> = listed("docs/guides/audit.md", "## Conventions");
     for convention in mcpaql_audit::load::builtins() {
         assert!(rows.contains(&convention.name), "{}", convention.name);
     }
