@@ -1,19 +1,19 @@
-"""An MCP client over standard streams that adds nothing and hides nothing."""
+"""A minimal MCP client over standard streams that returns raw messages."""
 
 import json
 import queue
 import subprocess
 import threading
 
-PATIENCE = 60
+TIMEOUT = 60
 
 
-class Silent(Exception):
+class NoAnswer(Exception):
     """The server did not answer."""
 
 
 class Client:
-    """One server, started and greeted."""
+    """A started server, after the handshake."""
 
     def __init__(self, command, cwd, env, log):
         self.log = open(log, "w")  # noqa: SIM115
@@ -35,43 +35,43 @@ class Client:
         self.process.stdin.flush()
 
     def begin(self, method, params):
-        """Sends a request and gives its number."""
+        """Sends a request and returns its id."""
         self.last += 1
         self.send({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params})
         return self.last
 
     def ask_raw(self, method, params):
-        """The line that answers a request, and what it says."""
+        """Returns the answer to a request, as text and parsed."""
         number = self.begin(method, params)
         while True:
             try:
-                line = self.lines.get(timeout=PATIENCE)
+                line = self.lines.get(timeout=TIMEOUT)
             except queue.Empty:
-                raise Silent(f"{method} was not answered in {PATIENCE} s") from None
+                raise NoAnswer(f"no answer to {method} within {TIMEOUT} s") from None
             if line is None:
-                raise Silent(f"the server has closed its output, status {self.process.wait()}")
+                raise NoAnswer(f"the server closed its output, exit status {self.process.wait()}")
             message = json.loads(line)
             if message.get("id") == number and "method" not in message:
                 return line.decode(), message
 
     def ask(self, method, params):
-        """What a request is answered with."""
+        """Returns the answer to a request."""
         return self.ask_raw(method, params)[1]
 
     def call(self, tool, arguments):
-        """The envelope of a call and its `isError`; a JSON-RPC error has neither."""
+        """Returns the envelope of a call and its `isError`; for a JSON-RPC error, its code and None."""
         answer = self.ask("tools/call", {"name": tool, "arguments": arguments})
         if "result" not in answer:
             return {"rpc_error": answer["error"]["code"]}, None
         return json.loads(answer["result"]["content"][0]["text"]), answer["result"].get("isError", False)
 
     def close(self):
-        """Hangs up and gives the exit status."""
+        """Closes standard input and returns the exit status."""
         self.process.stdin.close()
         try:
             return self.process.wait(timeout=20)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            return "does not end when its client hangs up"
+            return "no exit after standard input was closed"
         finally:
             self.log.close()

@@ -1,7 +1,7 @@
-"""Asks the servers of one adapter the same things and compares their answers with those of the first, which is `mcpaql serve`.
+"""Sends the same requests to all servers of one adapter and compares their answers with those of the first, `mcpaql serve`.
 
-What must agree: `tools/list` byte for byte; introspection (lists, details, types); the data of successful calls; error codes and
-`isError`. Wording may differ, and so may what a search finds besides the operation that it names.
+Must be equal: `tools/list` byte for byte; introspection (lists, details, types); the data of successful calls; error codes and `isError`.
+Wording may differ, and a search may find other operations besides the one it names.
 """
 
 import argparse
@@ -18,18 +18,18 @@ from client import Client
 from samples import camel, fitting, misspelt, nested, sample
 from upstream import Upstream
 
-# What small projects say about themselves.
+# Capabilities that only small projects report.
 ADDED = ("ranked_search", "background_executions", "store", "mcp_upstreams")
 VARIABLE = re.compile(r"\$\{env:([A-Z_]+)|_env:\s*([A-Z_]+)")
 STATUSES = (301, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 418, 422, 429, 500, 503)
 BEHAVIOURS = ("text:hello", "text:", "latin", "binary", "image", "broken", "wrongtype", "numbers", "empty", "short", "reset", "away",
               "redirect:302", "redirect:307", "large", *(f"status:{status}" for status in STATUSES))
-# Operations that are asked about in every way; of the others only what each of them takes.
+# Number of operations that are also called with invalid parameters; the others get only valid calls.
 THOROUGH = 12
 
 
 class Comparison:
-    """The servers, and how often they agreed."""
+    """The servers, the number of equal answers, and the differences."""
 
     def __init__(self, servers):
         self.servers = servers
@@ -37,7 +37,7 @@ class Comparison:
         self.differences = []
 
     def same(self, about, told):
-        """Notes whether every server says what the first one says."""
+        """Records whether every server's answer is equal to the first one's."""
         (_, first), *others = told.items()
         for name, one in others:
             if one == first:
@@ -46,7 +46,7 @@ class Comparison:
                 self.differences.append(f"{name}: {about}\n    {short(first)}\n    {short(one)}")
 
     def call(self, tool, arguments, judged):
-        """One call on every server."""
+        """Makes one call on every server."""
         told = {name: judged(*server.call(tool, arguments)) for name, server in self.servers.items()}
         self.same(f"{tool} {short(arguments, 200)}", told)
         return next(iter(told.values()))
@@ -58,7 +58,7 @@ def short(value, most=600):
 
 
 def outcome(envelope, is_error):
-    """What must agree of any call."""
+    """Returns the parts of an answer that must be equal."""
     if "rpc_error" in envelope:
         return envelope
     warnings = [warning["code"] for warning in envelope.get("warnings", [])]
@@ -68,7 +68,7 @@ def outcome(envelope, is_error):
 
 
 def settled(value):
-    """Without what differs from run to run: hashes of commits and boundaries are those of their moments."""
+    """Returns the value without parts that differ between runs, such as commit hashes and multipart boundaries."""
     if isinstance(value, str):
         return re.sub(r"\b[0-9a-f]{7,40}\b|\d{4}-\d\d-\d\dT[\d:+-]+|[A-Z][a-z]{2} \d+ [\d:]{8} \d{4} [+-]\d{4}", "#", value)
     if isinstance(value, list):
@@ -85,17 +85,17 @@ def introspected(envelope, is_error):
 
 
 def list_tools(comparison):
-    """Byte for byte: the text of the result, as each server wrote it."""
+    """Compares the text of the result byte for byte."""
     told = {}
     for name, server in comparison.servers.items():
         line, answer = server.ask_raw("tools/list", {})
         text = json.dumps(answer["result"], ensure_ascii=False, separators=(",", ":"))
-        told[name] = text if text in line else f"not written as it is read: {line[:300]}"
+        told[name] = text if text in line else f"not minified JSON in the original order: {line[:300]}"
     comparison.same("tools/list", told)
 
 
 def introspect(comparison, tool):
-    """Every list, every operation and every type, in every form."""
+    """Compares every list, operation and type, in every form."""
     def ask(**params):
         return comparison.call(tool, {"operation": "introspect", "params": params}, introspected)
 
@@ -118,7 +118,7 @@ def introspect(comparison, tool):
         for name in [name for name in names if name != "introspect"][:20]:
             found, _ = server.call(tool, {"operation": "introspect", "params": {"search": name.replace("_", " "), "first": 10}})
             if name not in [hit["name"] for hit in found["data"]["operations"]]:
-                comparison.differences.append(f"a search does not find {name}")
+                comparison.differences.append(f"search does not find {name}")
     return names
 
 
@@ -135,12 +135,12 @@ def all_names(comparison, tool, query):
 
 
 def described(server, tool, names):
-    """The details of operations."""
+    """Returns the details of operations."""
     return [server.call(tool, {"operation": "introspect", "params": {"name": name}})[0]["data"]["operation"] for name in names]
 
 
 def of_tools(tools):
-    """The same from the tools of an adapter that has no introspection: each is one operation."""
+    """Returns the same for an adapter without introspection, where each tool is one operation."""
     for tool in tools:
         hints, schema = tool.get("annotations", {}), tool["inputSchema"]
         category = "READ" if hints.get("readOnlyHint") else "DELETE" if hints.get("destructiveHint") else "CREATE"
@@ -150,13 +150,13 @@ def of_tools(tools):
 
 
 def asks_with(server, tools):
-    """The tool that introspection is asked through, where there is one."""
+    """Returns the tool that has `introspect`, or None."""
     arguments = {"operation": "introspect", "params": {"detail": "names"}}
     return next((tool["name"] for tool in tools if "operations" in (server.call(tool["name"], arguments)[0].get("data") or {})), None)
 
 
 def wrong_calls(operation):
-    """Parameters that do not fit, one way at a time."""
+    """Yields invalid parameters, one problem at a time."""
     fits = sample(operation)
     for name in list(fits):
         yield {key: value for key, value in fits.items() if key != name}
@@ -180,7 +180,7 @@ def wrong_calls(operation):
 
 
 def calls(comparison, details, upstream):
-    """Every operation with what it takes, and some of them with what it does not take."""
+    """Calls every operation with valid parameters, and some of them with invalid ones."""
     thorough = details[:: max(1, len(details) // THOROUGH)]
     for detail in details:
         name, through = detail["name"], detail["mcpTool"]
@@ -199,7 +199,7 @@ def calls(comparison, details, upstream):
 
 
 def behaviours(comparison, details, upstream):
-    """What an API may do, with operations that read, write and delete."""
+    """Compares how a read, a write and a delete handle each behaviour of the API."""
     chosen = {detail["semantic_category"]: detail for detail in reversed(details)}
     for detail in [chosen[category] for category in ("READ", "CREATE", "DELETE") if category in chosen]:
         for behaviour in BEHAVIOURS:
@@ -216,7 +216,7 @@ def behaviours(comparison, details, upstream):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--document", required=True, type=Path)
-    parser.add_argument("--copy", type=Path, help="a folder that each server gets a copy of, in GIT_ADAPTER_DIR")
+    parser.add_argument("--copy", type=Path, help="folder to copy for each server; GIT_ADAPTER_DIR is set to the copy")
     parser.add_argument("--server", action="append", required=True, help="NAME=COMMAND; the first is `mcpaql serve`")
     args = parser.parse_args()
     upstream = Upstream()
@@ -243,10 +243,10 @@ def main():
         behaviours(comparison, details, upstream)
     for name, server in servers.items():
         if (status := server.close()) != 0:
-            comparison.differences.append(f"{name} ended with {status}")
+            comparison.differences.append(f"{name}: exit status {status}")
     for difference in comparison.differences[:40]:
         print(difference)
-    print(f"  {comparison.agreed} answers agree, {len(comparison.differences)} differ ({', '.join(list(servers)[1:])})")
+    print(f"  {comparison.agreed} answers equal, {len(comparison.differences)} different ({', '.join(list(servers)[1:])})")
     shutil.rmtree(place)
     sys.exit(bool(comparison.differences))
 

@@ -1,4 +1,4 @@
-"""Values that fit what an operation says of itself, and spellings that nearly do."""
+"""Sample values for the parameters of an operation, and misspelt names."""
 
 import re
 
@@ -20,12 +20,12 @@ def nested(depth):
 
 
 def sample(operation):
-    """Parameters that most likely fit."""
+    """Returns required parameters that are probably valid."""
     return {param["name"]: fitting(param) for param in operation["parameters"] if param.get("required")}
 
 
 def fitting(schema):
-    """A value that most likely fits a schema."""
+    """Returns a value that probably matches a schema."""
     for key in ("const", "default", "example"):
         if key in schema:
             return schema[key]

@@ -1,4 +1,4 @@
-"""Writes a document with every style of parameters, every form of body, unions, recursion, and more operations than one page of a list."""
+"""Writes a document with every parameter style, every kind of body, unions, recursive types, and more operations than fit on one page."""
 
 import json
 
@@ -37,7 +37,7 @@ TYPES = {
 
 
 def styled():
-    """One operation for each way to write a parameter."""
+    """Returns one operation for each way to write a parameter."""
     for place, forms in FORMS.items():
         for form in forms:
             for explode in (True, False):

@@ -1,4 +1,4 @@
-"""An HTTP API that says what it was asked, or misbehaves as it is told."""
+"""An HTTP API that echoes requests, or misbehaves on demand."""
 
 import base64
 import json
@@ -7,13 +7,13 @@ import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# What each HTTP library decides for itself.
+# Headers that depend on the HTTP library.
 THEIRS = {"user-agent", "accept-encoding", "connection", "host", "content-length", "transfer-encoding", "keep-alive"}
 BOUNDARY = re.compile(r'boundary="?([^";]+)"?')
 
 
 class Upstream:
-    """Answers every request by its behaviour: `echo` unless somebody says otherwise."""
+    """Answers every request according to `behaviour`; the default is `echo`."""
 
     def __init__(self):
         self.behaviour = "echo"
@@ -24,7 +24,7 @@ class Upstream:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # Head and body in one packet; two would wait for each other.
+            # Send head and body in one packet, to avoid the delay of Nagle's algorithm.
             wbufsize = -1
 
             def __getattr__(self, name):
@@ -37,13 +37,13 @@ class Upstream:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        # A client that hangs up is none of our troubles.
+        # Ignore clients that close the connection.
         self.server.handle_error = lambda *_: None
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def expect(self, behaviour):
-        """From now on requests are answered so."""
+        """Sets the behaviour for the following requests."""
         self.behaviour = behaviour
         self.arrived.clear()
         self.left.clear()
@@ -100,7 +100,7 @@ class Upstream:
 
 
 def read_body(request):
-    """The body as it was framed."""
+    """Reads the body, chunked or with a length."""
     if "chunked" in request.headers.get("transfer-encoding", ""):
         pieces = []
         while size := int(request.rfile.readline().split(b";")[0], 16):
@@ -112,7 +112,7 @@ def read_body(request):
 
 
 def echo(request, body):
-    """What was asked, without what every library decides for itself."""
+    """Answers with the request, without the headers that depend on the HTTP library."""
     headers = {name.lower(): value for name, value in request.headers.items() if name.lower() not in THEIRS}
     if boundary := BOUNDARY.search(headers.get("content-type", "")):
         body = body.replace(boundary[1].encode(), b"BOUNDARY")
@@ -121,7 +121,7 @@ def echo(request, body):
         text = body.decode()
     except UnicodeDecodeError:
         text = base64.b64encode(body).decode()
-    # A body of JSON means the same however it is spelled.
+    # Compare JSON bodies as values, not as text.
     if "json" in headers.get("content-type", ""):
         try:
             text = json.loads(text)
@@ -132,7 +132,7 @@ def echo(request, body):
 
 
 def reply(request, status, body, headers=()):
-    """Sends an answer; a value is sent as JSON."""
+    """Sends an answer; a value that is not bytes is sent as JSON."""
     headers = dict(headers)
     if not isinstance(body, bytes):
         body = json.dumps(body).encode()
@@ -150,7 +150,7 @@ def reply(request, status, body, headers=()):
 
 
 def wait_for_end(connection):
-    """Returns when the other side has hung up."""
+    """Returns when the client has closed the connection."""
     connection.settimeout(20)
     try:
         while connection.recv(4096):

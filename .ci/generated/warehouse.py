@@ -1,4 +1,4 @@
-"""Writes the description of an API with more than a hundred operations, in which every spelling of a parameter occurs."""
+"""Writes an OpenAPI description with more than a hundred operations and every kind of parameter."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ STATES = ["open", "closed", "on-hold"]
 
 
 def parameters(turn):
-    """Query, header and cookie parameters; which, depends on the turn."""
+    """Returns four query, header or cookie parameters, depending on the turn."""
     spellings = [
         {"name": "sort", "schema": {"type": "string", "enum": ["created", "updated", "name"], "default": "created"}},
         {"name": "ids", "schema": {"type": "array", "items": {"type": "integer"}, "maxItems": 5}, "style": "form", "explode": False},
@@ -35,7 +35,7 @@ def parameters(turn):
 
 
 def thing_schema(turn):
-    """What is kept of a thing."""
+    """Returns the schema of a thing."""
     extras = [
         {"weight": {"type": "number", "minimum": 0, "maximum": 20000}},
         {"size": {"type": "object", "required": ["width"], "additionalProperties": False,
@@ -54,7 +54,7 @@ def thing_schema(turn):
 
 
 def bodies(turn, schema):
-    """A body in one of the forms there are."""
+    """Returns a body in one of the four formats."""
     forms = ["application/json", "application/x-www-form-urlencoded", "multipart/form-data", "application/merge-patch+json"]
     form = forms[turn % len(forms)]
     if form == "application/x-www-form-urlencoded":
